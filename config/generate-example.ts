@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import { variableFor } from './environment.ts'
-import { defaults, settings, type Setting } from './settings.ts'
+import { variableFor } from './settings/environment.ts'
+import { defaults, settings, type Setting } from './settings/settings.ts'
 
 /** Text of the generated files by their name in this folder. */
 export async function generated(): Promise<ReadonlyMap<string, string>> {

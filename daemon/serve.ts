@@ -1,8 +1,8 @@
 /** `postern serve`: the daemon as the whole of a process, which ends with a signal and tells the operator what was started. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { formatEndpoint } from '#config/formats.ts'
-import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
+import { formatEndpoint } from '#config/settings/formats.ts'
+import { pagesUrl, publicUrl, type Config } from '#config/settings/load.ts'
 import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/sign-in/operator-link.ts'
 import type { Certificate } from './process/certificate.ts'

@@ -3,7 +3,7 @@
  * order. Prints nothing and ends nothing.
  */
 import { join } from 'node:path'
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { recordKinds } from '#core/integrity.ts'

@@ -5,7 +5,7 @@ import { StoreUnavailable } from './kv.ts'
 import { globalKey } from './record-kind.ts'
 import { versionOf } from './record-version.ts'
 import { pack } from './tuple.ts'
-import type { AnyKind } from './verify-records.ts'
+import type { AnyKind } from './verify/verify-records.ts'
 
 /** The key's one element after that of keys that belong to no organization. */
 export const versionsFamily = 'versions'

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installPackages, whyNotInstallable } from './support/install-packages.ts'
-import { missingPackages } from './support/peer-packages.ts'
+import { installPackages, whyNotInstallable } from './support/peers/install-packages.ts'
+import { missingPackages } from './support/peers/peer-packages.ts'
 import { Progress } from './support/progress.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../..')

@@ -4,11 +4,11 @@
  * call things.
  */
 import * as z from 'zod'
-import type { Feature } from '#config/features.ts'
+import type { Feature } from '#config/plans/features.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import type { RefusalCode } from '#core/refusals.ts'
-import type { Access } from '../operation.ts'
-import { decoder, type Decoded, type Encoder, type Written } from '../wire/codec.ts'
+import type { Access } from '../http/operation.ts'
+import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
 import type { HttpBinding } from './http-binding.ts'
 
 /** Who asks, for whom, and what they may do. */

@@ -3,8 +3,8 @@
  * feature, input – and the same refusals; how they are told is the surface's.
  */
 import { requireRight } from '#core/access/scope/scope.ts'
-import type { Feature } from '#config/features.ts'
-import { check } from '../validation.ts'
+import type { Feature } from '#config/plans/features.ts'
+import { check } from '../bodies/validation.ts'
 import type { Action, CallContext, Principal } from './action.ts'
 
 /** Throws `feature_disabled` while the flag is off for the organization. */

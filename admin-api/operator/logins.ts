@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import type { FailedLogin } from '#core/visitors/login-guard.ts'
 import { action, type Action } from '../actions/action.ts'
-import { encoder, encoderOf } from '../wire/codec.ts'
-import { noInput } from '../wire/text.ts'
-import { wireTime } from '../wire/time.ts'
+import { encoder, encoderOf } from '../wire/fields/codec.ts'
+import { noInput } from '../wire/fields/text.ts'
+import { wireTime } from '../wire/fields/time.ts'
 
 const failedLoginShape = z.strictObject({
   address: z.string().meta({ description: 'An IPv4 address, or the first four groups of an IPv6 address.' }),

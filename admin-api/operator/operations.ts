@@ -6,11 +6,11 @@ import { periodOf } from '#core/billing/period.ts'
 import { action, type Action } from '../actions/action.ts'
 import { operationsOf } from '../actions/http.ts'
 import { resource } from '../actions/resource.ts'
-import { media, raw } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
-import { csvFile } from '../rest/billing.ts'
+import { media, raw } from '../http/answer.ts'
+import { operation, type Operation } from '../http/operation.ts'
+import { csvFile } from '../rest/organization/billing.ts'
 import type { RestCore } from '../rest/core.ts'
-import { attachmentHeaders } from '../rest/download.ts'
+import { attachmentHeaders } from '../http/download.ts'
 import {
   account,
   flagChoices,
@@ -21,9 +21,9 @@ import {
   priceChoices,
   toFlagChanges,
   toOverrideChanges,
-} from '../wire/operator.ts'
-import { idParams } from '../wire/text.ts'
-import { invoice, invoiceFormat, period, usage } from '../wire/usage.ts'
+} from '../wire/organization/operator.ts'
+import { idParams } from '../wire/fields/text.ts'
+import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
@@ -32,6 +32,7 @@ const one = `${all}/{id}`
 const shared = { tags: ['operator'], scope: 'operator' } as const
 const organizations = resource(all, { name: 'Organization', ...shared })
 const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } as const
+const put = (part: string) => ({ ...sets, http: { method: 'PUT', path: `${one}/${part}` } }) as const
 
 /** The table that the HTTP side serves under `/operator/v1`. */
 export const operatorOperations = (core: RestCore, logins: FailedLogins = { list: () => [] }): readonly Operation[] =>
@@ -63,45 +64,40 @@ const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
 
 const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[] => [
   action({
-    ...sets,
+    ...put('plan'),
     id: 'operatorSetPlan',
     summary: 'Set the plan of an organization',
     description: 'Existing resources are kept. A month is billed on the plan with the largest fee that was in force during it.',
     input: planChoice,
-    http: { method: 'PUT', path: `${one}/plan` },
     run: (_, { id, plan }) => operator.setPlan(id, plan),
   }),
   action({
-    ...sets,
+    ...put('overrides'),
     id: 'operatorSetOverrides',
     summary: 'Override the limits of an organization',
     input: limitChoices,
-    http: { method: 'PUT', path: `${one}/overrides` },
     run: (_, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits)),
   }),
   action({
-    ...sets,
+    ...put('flags'),
     id: 'operatorSetFlags',
     summary: 'Set the feature flags of an organization',
     input: flagChoices,
-    http: { method: 'PUT', path: `${one}/flags` },
     run: (_, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags)),
   }),
   action({
-    ...sets,
+    ...put('prices'),
     id: 'operatorSetPrices',
     summary: 'Set the prices of an organization',
     description: 'A price applies to whole months, starting with its month. Past months keep their prices.',
     input: priceChoices,
-    http: { method: 'PUT', path: `${one}/prices` },
     run: (_, { id, prices }) => operator.setPrices(id, prices),
   }),
   action({
-    ...sets,
+    ...put('payment-state'),
     id: 'operatorSetPaymentState',
     summary: 'Set the payment state of an organization',
     input: paymentStateChoice,
-    http: { method: 'PUT', path: `${one}/payment-state` },
     run: (_, { id, paymentState }) => operator.setPaymentState(id, paymentState),
   }),
   action({

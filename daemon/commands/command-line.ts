@@ -1,6 +1,6 @@
 /** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { closest } from '#config/closest.ts'
+import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
 

@@ -1,6 +1,6 @@
 /** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
-import { apiKeyVariable } from '#config/environment.ts'
-import type { Config } from '#config/load.ts'
+import { apiKeyVariable } from '#config/settings/environment.ts'
+import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
 import { exitCodes } from '../process/lifecycle.ts'

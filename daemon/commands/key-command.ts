@@ -1,5 +1,5 @@
 /** `postern key create`: an API key, by the same REST call as everybody's. */
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../observability/clean-text.ts'
 import type { KeyWords } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'

@@ -1,11 +1,11 @@
 /** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
-import { pagesUrl, type Config } from '#config/load.ts'
+import { pagesUrl, type Config } from '#config/settings/load.ts'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { Refusal } from '#core/refusals.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { operatorLinkPath } from '../../admin-api/operator-link.ts'
+import { operatorLinkPath } from '../../admin-api/credentials/operator-link.ts'
 import { hasStore, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'

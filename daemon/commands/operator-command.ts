@@ -1,5 +1,5 @@
 /** `postern operator`: asks a running daemon over HTTP and prints tables. */
-import { publicUrl, type Config } from '#config/load.ts'
+import { publicUrl, type Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
 import { reachDaemon, refusedBy } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'

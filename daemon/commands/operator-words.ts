@@ -1,6 +1,6 @@
 /** The words of `postern operator`: in come words, out goes what to ask the daemon for. Reads nothing and does nothing. */
 import { parseArgs } from 'node:util'
-import { closest } from '#config/closest.ts'
+import { closest } from '#config/words/closest.ts'
 
 /** One request to a daemon, and how its answer is shown. */
 export interface OperatorRequest {

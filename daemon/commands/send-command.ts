@@ -1,6 +1,6 @@
 /** `postern send`: one message through a running daemon, by the same REST call as everybody's. */
 import { text as textOf } from 'node:stream/consumers'
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../observability/clean-text.ts'
 import type { SendWords } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'

@@ -1,8 +1,8 @@
 /** `postern tail`: what a running daemon decides, as it happens. */
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
-import type { Config } from '#config/load.ts'
-import { decisionsPath } from '../../admin-api/operator-decisions.ts'
+import type { Config } from '#config/settings/load.ts'
+import { decisionsPath } from '../../admin-api/credentials/operator-decisions.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
 import { callDaemon, localDaemon } from './daemon-client.ts'
 import type { Decision } from '../observability/decisions.ts'

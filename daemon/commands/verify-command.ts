@@ -1,9 +1,9 @@
 /** `postern verify`: opens the data of a stopped daemon and compares everything with everything that must agree with it. */
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { hasStore, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { StartRefused } from '../process/start-refused.ts'

@@ -5,7 +5,7 @@ import { Removals } from '#core/administration/removals.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
-import type { SettingWrites } from '#core/setting-writes.ts'
+import type { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Accept } from '#core/submission/accept/accept.ts'
 import type { Database } from '#store/database.ts'
 

@@ -1,5 +1,5 @@
 /** Delivery, composed: the attempts and the queue that makes them. */
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import { Attempts, type AttemptOptions } from '#core/delivery/attempt/attempt.ts'

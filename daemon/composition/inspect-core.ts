@@ -1,5 +1,5 @@
 /** Deliverability tests, composed: the tests, and what scores their mails. */
-import type { Config } from '#config/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'

@@ -1,7 +1,7 @@
 /** The doors of mail: submission, the MX listener, and mailboxes that are looked into for reports. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigInvalid, type Config } from '#config/load.ts'
+import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 import type { LoginGuard } from '#core/visitors/login-guard.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'

@@ -1,11 +1,11 @@
 /** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
 import type { SecretBox } from '#core/access/secret-box.ts'
-import { Audit } from '#core/audit.ts'
+import { Audit } from '#core/writes/audit.ts'
 import type { Clock } from '#core/clock.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
-import type { SettingWrites } from '#core/setting-writes.ts'
+import type { SettingWrites } from '#core/writes/setting-writes.ts'
 import { DeliveryAttempts } from '#core/webhooks/sending/attempts.ts'
 import { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'

@@ -1,5 +1,5 @@
 /** The first start: an organization with its project Default, the project's catch-all inbox, and a key and an SMTP login to begin with. */
-import { plans, type PlanName } from '#config/plans.ts'
+import { plans, type PlanName } from '#config/plans/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -19,8 +19,8 @@ import {
   type FirstSecrets,
   type FirstSmtpLogin,
 } from './first-secrets.ts'
-import { meterHeld } from './held-usage.ts'
-import { addOrganization } from './new-organization.ts'
+import { meterHeld } from './plan/held-usage.ts'
+import { addOrganization } from './beginnings/new-organization.ts'
 import { addFirstLink } from './people/sign-in/login-link.ts'
 import { hasOwner } from './people/members/members.ts'
 

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ConfigInvalid, type Config } from '#config/load.ts'
+import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
 /** A certificate with its key, both in PEM. */

@@ -1,6 +1,6 @@
 /** Why an address cannot be listened on, and what to do about it. */
-import { formatEndpoint, type Endpoint } from '#config/formats.ts'
-import type { Config } from '#config/load.ts'
+import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
+import type { Config } from '#config/settings/load.ts'
 import { exitCodes } from './lifecycle.ts'
 import { portHolder } from './port-holder.ts'
 import { StartRefused } from './start-refused.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseMasterKey } from '#config/formats.ts'
+import { parseMasterKey } from '#config/settings/formats.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'

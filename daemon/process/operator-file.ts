@@ -1,7 +1,7 @@
 /** How the command line finds and convinces a running daemon: a file in the data folder, which only its user can read. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { formatEndpoint } from '#config/formats.ts'
+import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Listening } from './ready-file.ts'
 import { readOwn } from './unreadable.ts'
 

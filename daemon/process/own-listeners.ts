@@ -1,6 +1,6 @@
 /** Where this daemon takes mail, to tell a destination that leads back to it. */
 import { networkInterfaces } from 'node:os'
-import type { Endpoint } from '#config/formats.ts'
+import type { Endpoint } from '#config/settings/formats.ts'
 
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 

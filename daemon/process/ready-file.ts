@@ -1,6 +1,6 @@
 /** Tells whoever started the daemon where it listens: a JSON file that appears, whole, once every listener accepts. */
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
 
 /** What the daemon really listens on; port 0 of the configuration has become a real one. */
 export interface Listening {

@@ -1,6 +1,6 @@
 /** What is printed at every start until the first organization has an owner. */
 import type { FirstSmtpLogin } from '#core/first-secrets.ts'
-import type { Endpoint } from '#config/formats.ts'
+import type { Endpoint } from '#config/settings/formats.ts'
 
 export interface Welcome {
   /** The whole address of a link that makes an owner of whoever opens it. */

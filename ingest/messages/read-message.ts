@@ -1,5 +1,5 @@
 /** Builds what a person sees of a message from its octets; runs inside the worker thread. */
-import { safeFilename } from '#config/file-names.ts'
+import { safeFilename } from '#config/mail/file-names.ts'
 import type { ReadAddress, ReadAttachment, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { addressList } from '../mime/address-list.ts'
 import { AddressesSeen } from '../mime/addresses-seen.ts'

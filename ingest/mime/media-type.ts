@@ -1,5 +1,5 @@
 /** The media type that a part of a message declares, as far as it can be trusted to be one. */
-import { octetStream } from '#config/media-types.ts'
+import { octetStream } from '#config/mail/media-types.ts'
 
 const contentTypeShape = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/
 

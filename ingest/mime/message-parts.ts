@@ -1,5 +1,5 @@
 /** Takes a message apart into what providers without MIME want: addresses, texts, attachments. Nothing is left out in silence. */
-import { safeFilename } from '#config/file-names.ts'
+import { safeFilename } from '#config/mail/file-names.ts'
 import { addressList, type ListedAddress } from './address-list.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
 import { firstValue, headerFields } from './header-fields.ts'

@@ -3,11 +3,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { planNames, plans } from '#config/plans.ts'
-import { settings } from '#config/settings.ts'
-import { apiKeyVariable, configFileVariable, variableFor } from '#config/environment.ts'
+import { planNames, plans } from '#config/plans/plans.ts'
+import { settings } from '#config/settings/settings.ts'
+import { apiKeyVariable, configFileVariable, variableFor } from '#config/settings/environment.ts'
 import { refusals } from '#core/refusals.ts'
-import { adminKey, startDaemon } from '../support/start-daemon.ts'
+import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

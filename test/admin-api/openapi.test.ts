@@ -2,9 +2,9 @@ import test from 'ava'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
-import { buildOpenApi, refusalCodes } from '../../admin-api/openapi.ts'
-import { operation } from '../../admin-api/operation.ts'
-import { call, demoOperations, startDemo } from './demo-api.ts'
+import { buildOpenApi, refusalCodes } from '../../admin-api/openapi/openapi.ts'
+import { operation } from '../../admin-api/http/operation.ts'
+import { call, demoOperations, startDemo } from './http/demo-api.ts'
 
 interface Described {
   readonly operationId: string

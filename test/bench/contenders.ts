@@ -1,9 +1,9 @@
 /** The two servers that are compared, each made afresh for every measurement, in the same kind of folder on the same disk. */
 import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { Daemon, portOf, type DaemonOptions } from '../support/daemon.ts'
-import { makeDestination, makeLogin, makeRoute, type Login } from '../support/provision.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { Daemon, portOf, type DaemonOptions } from '../support/daemon/daemon.ts'
+import { makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { Postfix } from '../peers/postfix.ts'
 import { memoryOf, memoryOfTree, processorTimeOfTree } from './resources.ts'
 

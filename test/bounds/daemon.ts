@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { Daemon } from '../support/daemon.ts'
+import { Daemon } from '../support/daemon/daemon.ts'
 import { probeVariable, type Cost, type Order, type Served } from './probe.ts'
 
 const probe = new URL('./probe.ts', import.meta.url)

@@ -7,9 +7,9 @@ import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { isMainThread } from 'node:worker_threads'
 import * as z from 'zod'
-import { isStreamed } from '../../admin-api/body-stream.ts'
-import type { Operation } from '../../admin-api/operation.ts'
-import { AdminApi } from '../../admin-api/server.ts'
+import { isStreamed } from '../../admin-api/bodies/body-stream.ts'
+import type { Operation } from '../../admin-api/http/operation.ts'
+import { AdminApi } from '../../admin-api/http/server.ts'
 
 /** The path of the socket on which it is asked. */
 export const probeVariable = 'BOUNDS_PROBE'

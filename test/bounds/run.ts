@@ -3,8 +3,8 @@
  * Prints what cost most, and ends with 1 when anything is beyond the bounds.
  */
 import { parseArgs } from 'node:util'
-import { NameServer } from '../support/name-server.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { NameServer } from '../support/web/name-server.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
 import { told } from './told.ts'

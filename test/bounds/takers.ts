@@ -1,10 +1,10 @@
 /** Who takes mail from other servers: an inbound route, deliverability tests, and the return paths of a message that was sent. */
-import { portOf, type Daemon } from '../support/daemon.ts'
+import { portOf, type Daemon } from '../support/daemon/daemon.ts'
 import { eventually } from '../support/deadline.ts'
-import { makeDestination, makeLogin } from '../support/provision.ts'
-import { Sink } from '../support/sink.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { SmtpClient } from '../support/smtp/smtp-client.ts'
+import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
 import type { Taker } from './sessions.ts'
 
 const recipients = Array.from({ length: 50 }, (_, i) => `r${i}@example.ch`)

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { NameServer } from '../support/name-server.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { NameServer } from '../support/web/name-server.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
 import { told } from './told.ts'

@@ -8,9 +8,9 @@ import { pace } from './pace.ts'
 import { hostileRequests, prepare, HostileClient, type Extent } from './requests.ts'
 import { hostileSessions, openings, play, type HostileSession } from './sessions.ts'
 import { makeTakers } from './takers.ts'
-import { portOf } from '../support/daemon.ts'
-import type { NameServer } from '../support/name-server.ts'
-import { makeDestination, makeLogin } from '../support/provision.ts'
+import { portOf } from '../support/daemon/daemon.ts'
+import type { NameServer } from '../support/web/name-server.ts'
+import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 
 /**
  * Milliseconds of processor time that a request may take: for itself, for each MiB of it, and for each record that it makes where it may

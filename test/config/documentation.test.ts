@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { variableFor } from '#config/environment.ts'
+import { variableFor } from '#config/settings/environment.ts'
 import { generated } from '#config/generate-example.ts'
-import { loadConfig } from '#config/load.ts'
-import { settings } from '#config/settings.ts'
+import { loadConfig } from '#config/settings/load.ts'
+import { settings } from '#config/settings/settings.ts'
 
 test('generated() example.json and settings.md are current', async (t) => {
   for (const [name, text] of await generated()) {

@@ -1,7 +1,7 @@
 /** Typing mistakes between two texts, and the name that was probably meant. */
 import test from 'ava'
-import { closest } from '#config/closest.ts'
-import { editDistance } from '#config/edit-distance.ts'
+import { closest } from '#config/words/closest.ts'
+import { editDistance } from '#config/words/edit-distance.ts'
 import { Seeded } from '../support/seeded.ts'
 
 test('editDistance() counts insertions, deletions, changes and swaps up to its limit', (t) => {

@@ -1,7 +1,7 @@
 /** File names that senders choose: the rules for one name, and for the names of one message. */
 import test from 'ava'
-import { distinctNames, safeFilename } from '#config/file-names.ts'
-import { extensionOfType, typeOfName } from '#config/media-types.ts'
+import { distinctNames, safeFilename } from '#config/mail/file-names.ts'
+import { extensionOfType, typeOfName } from '#config/mail/media-types.ts'
 import { hardName, isHarmless } from '../support/hard-names.ts'
 import { Seeded } from '../support/seeded.ts'
 

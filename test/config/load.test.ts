@@ -1,8 +1,8 @@
 /** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
 import test from 'ava'
-import { ConfigInvalid, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/load.ts'
-import { printConfig } from '#config/print.ts'
-import { defaults } from '#config/settings.ts'
+import { ConfigInvalid, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
+import { printConfig } from '#config/settings/print.ts'
+import { defaults } from '#config/settings/settings.ts'
 
 type Env = Record<string, string>
 

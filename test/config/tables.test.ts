@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { planNames, plans, type includedFeatures } from '#config/plans.ts'
-import { findOAuth2Provider } from '#config/oauth2-providers.ts'
-import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/presets.ts'
+import { planNames, plans, type includedFeatures } from '#config/plans/plans.ts'
+import { findOAuth2Provider } from '#config/mail/oauth2-providers.ts'
+import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/mail/presets.ts'
 
 test('plans hold the numbers of the specification', (t) => {
   const none = undefined
@@ -82,7 +82,7 @@ test('keepsEnvelopeFrom() knows a server by its preset, or by its host where non
 })
 
 test('presetIds are unique, and every preset can be used or says that its host is a template', async (t) => {
-  const text = await readFile(join(import.meta.dirname, '../../config/smtp-presets.json'), 'utf8')
+  const text = await readFile(join(import.meta.dirname, '../../config/mail/smtp-presets.json'), 'utf8')
   t.is(presetIds.length, (text.match(/"id":/g) ?? []).length, 'ids are unique')
   for (const id of presetIds) {
     const preset = findPreset(id)!

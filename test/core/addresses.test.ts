@@ -2,7 +2,7 @@
 import test from 'ava'
 import { foldAddress, parseAddress, parseDomain, parseMailbox } from '#core/addresses.ts'
 import { Seeded } from '../support/seeded.ts'
-import { growsLinearly } from '../support/growth.ts'
+import { growsLinearly } from '../support/measure/growth.ts'
 
 const long = (n: number): string => 'a'.repeat(n)
 /** A domain of exactly `n` octets. */

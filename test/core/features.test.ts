@@ -1,7 +1,7 @@
 import test from 'ava'
-import { featureFlag, featureNames } from '#config/features.ts'
-import { planNames, type PlanName } from '#config/plans.ts'
-import { featureBar, requireFlag } from '#core/features.ts'
+import { featureFlag, featureNames } from '#config/plans/features.ts'
+import { planNames, type PlanName } from '#config/plans/plans.ts'
+import { featureBar, requireFlag } from '#core/plan/features.ts'
 
 /** Of the specification, by what a flag needs of a plan; what needs nothing is open to all. */
 const plansWith: Readonly<Record<string, readonly PlanName[]>> = {

@@ -6,7 +6,7 @@ import { organizationRemovalKey, projectRemovalKey } from '#core/tenancy/removal
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue } from '#store/queue.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { houseOf, organizationId } from './house.ts'
 
 async function namesIn(pattern: RegExp): Promise<string[]> {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
-import { actorOf, Audit, auditEntries } from '#core/audit.ts'
-import { SettingWrites } from '#core/setting-writes.ts'
+import { actorOf, Audit, auditEntries } from '#core/writes/audit.ts'
+import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const rule = (id: string, priority = 1): RoutingRule => ({
   ...{ id, projectId: 'p', match: { any: true }, destinationId: 'd', priority, createdAt: 1 },

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
-import { must, transact } from '#core/transact.ts'
+import { must, transact } from '#core/writes/transact.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { keyName, pack } from '#store/tuple.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const reach = { organizationId: 'o' }
 const rule = (id: string, priority = 1): RoutingRule => ({

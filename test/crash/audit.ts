@@ -1,6 +1,6 @@
 /** The last look of a crash test, through the API: every acknowledged message has its trace and, if captured, its place in the inbox. */
-import type { RestClient } from '../support/rest.ts'
-import { catchAllInbox } from '../support/provision.ts'
+import type { RestClient } from '../support/daemon/rest.ts'
+import { catchAllInbox } from '../support/daemon/provision.ts'
 import { isRefusedForGood, type Entry, type Ledger } from './ledger.ts'
 import { carriesText, isWholeLetter, letterOf, textOf } from './letters.ts'
 

@@ -1,5 +1,5 @@
 /** What the smart host does to the daemon in a round. Every fault follows from the round's seed and the message. */
-import type { SinkAnswer, SinkScript } from '../support/sink-script.ts'
+import type { SinkAnswer, SinkScript } from '../support/smtp/sink-script.ts'
 import { Seeded } from '../support/seeded.ts'
 import { isRefusedForGood } from './ledger.ts'
 import { markerOf } from './letters.ts'

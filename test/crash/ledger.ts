@@ -2,7 +2,7 @@
  * The book of a crash test: what clients were told, what the smart host answered 250 to, and when the daemon was
  * killed. Its audit knows nothing about the daemon but its promises.
  */
-import type { Delivery } from '../support/sink-script.ts'
+import type { Delivery } from '../support/smtp/sink-script.ts'
 import { carriesText, isWholeLetter, letterOf, markerOf, textOf, type Mark } from './letters.ts'
 
 /** What the client knows. `refused` covers whatever was turned down or never sent to its end. */

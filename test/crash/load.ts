@@ -1,10 +1,10 @@
 /** Clients of a crash test: they send until the daemon is gone and book every answer. */
 import { randomUUID } from 'node:crypto'
-import type { Login } from '../support/provision.ts'
-import type { RestClient } from '../support/rest.ts'
+import type { Login } from '../support/daemon/provision.ts'
+import type { RestClient } from '../support/daemon/rest.ts'
 import type { Seeded } from '../support/seeded.ts'
-import { LinkLost, SmtpClient, type Security } from '../support/smtp-client.ts'
-import { traceIdOf } from '../support/smtp-replies.ts'
+import { LinkLost, SmtpClient, type Security } from '../support/smtp/smtp-client.ts'
+import { traceIdOf } from '../support/smtp/smtp-replies.ts'
 import type { Entry, Fate, Ledger } from './ledger.ts'
 import { letterOf, textOf } from './letters.ts'
 

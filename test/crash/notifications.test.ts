@@ -1,10 +1,10 @@
 /** Notifications of virtual inboxes when the daemon is killed again and again: each at most once, and those not begun are made up for. */
 import test from 'ava'
-import { Daemon, runCommand } from '../support/daemon.ts'
+import { Daemon, runCommand } from '../support/daemon/daemon.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { Seeded } from '../support/seeded.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const lives = 6
 const sendsOfLife = 30

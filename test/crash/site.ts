@@ -1,9 +1,9 @@
 /** The place a crash test happens in: a data folder, a smart host that survives, and one life of the daemon after the other. */
 import { within } from '../support/deadline.ts'
-import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions, type Exit } from '../support/daemon.ts'
-import { makeDestination, makeLogin, makeRoute, type Login } from '../support/provision.ts'
-import { Sink } from '../support/sink.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions, type Exit } from '../support/daemon/daemon.ts'
+import { makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { domainOf } from './load.ts'
 import type { Fate, Ledger } from './ledger.ts'
 

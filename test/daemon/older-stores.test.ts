@@ -9,11 +9,11 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { decodeRecord, encodeRecord } from '#store/record-version.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack } from '#store/tuple.ts'
-import { verify, type VerifyReport } from '#store/verify.ts'
+import { verify, type VerifyReport } from '#store/verify/verify.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { startDaemon, type StartedDaemon } from '../support/start-daemon.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const fixtures = new URL('../fixtures/stores/', import.meta.url)
 

@@ -4,10 +4,10 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, portOf, runCommand } from '../support/daemon.ts'
+import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { within } from '../support/deadline.ts'
-import { RestClient } from '../support/rest.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { RestClient } from '../support/daemon/rest.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 /** Without the administrator's key of the tests, so that the daemon makes its own. */
 const ownKey = { POSTERN_ADMIN_KEY: '', POSTERN_LOG_LEVEL: 'warn' }

@@ -1,8 +1,8 @@
 /** The start of a daemon in this process, as most tests use it: it relays, ends in order, crashes, and opens its store again. */
 import test from 'ava'
-import { makeDestination, makeRoute } from '../support/provision.ts'
-import { Sink } from '../support/sink.ts'
-import { adminKey, startDaemon } from '../support/start-daemon.ts'
+import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
 const message = { from: 'shop@example.ch', to: 'ada@example.net', subject: 'Order', text: 'Thank you.' }

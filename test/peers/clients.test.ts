@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createTransport } from 'nodemailer'
 import test, { type ExecutionContext } from 'ava'
-import { makeCertificates, type CertificateFiles } from '../support/certificates.ts'
-import { Daemon, portOf } from '../support/daemon.ts'
-import { catchAllInbox, makeDestination, makeLogin, type Login } from '../support/provision.ts'
-import { testWith } from '../support/peers.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { makeCertificates, type CertificateFiles } from '../support/web/certificates.ts'
+import { Daemon, portOf } from '../support/daemon/daemon.ts'
+import { catchAllInbox, makeDestination, makeLogin, type Login } from '../support/daemon/provision.ts'
+import { testWith } from '../support/peers/peers.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const run = promisify(execFile)
 

@@ -8,7 +8,7 @@ import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-k
 import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain.ts'
 import { serviceRef, serviceRefField } from '#core/trace/trace-token.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
-import { testWith } from '../support/peers.ts'
+import { testWith } from '../support/peers/peers.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'

@@ -8,9 +8,9 @@ import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { makeCertificates, type CertificateFiles } from '../support/certificates.ts'
+import { makeCertificates, type CertificateFiles } from '../support/web/certificates.ts'
 import { eventually, within } from '../support/deadline.ts'
-import { freePort } from '../support/workspace.ts'
+import { freePort } from '../support/daemon/workspace.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/dovecot'

@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { createTransport } from 'nodemailer'
-import { Daemon, portOf } from '../support/daemon.ts'
-import { testWith } from '../support/peers.ts'
-import { catchAllInbox, type Login } from '../support/provision.ts'
-import { RestClient } from '../support/rest.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { Daemon, portOf } from '../support/daemon/daemon.ts'
+import { testWith } from '../support/peers/peers.ts'
+import { catchAllInbox, type Login } from '../support/daemon/provision.ts'
+import { RestClient } from '../support/daemon/rest.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const run = promisify(execFile)
 

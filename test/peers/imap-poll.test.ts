@@ -6,8 +6,8 @@ import { openMailbox, readOctetsMax, type ImapNetwork } from '../../protocols/im
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce } from '../../protocols/imap-dsn/round.ts'
 import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
-import { temporaryFolder } from '../support/workspace.ts'
-import { testWith } from '../support/peers.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { testWith } from '../support/peers/peers.ts'
 import { Dovecot, dovecotPassword, type DovecotOptions } from './dovecot.ts'
 
 const peers = testWith('dovecot')

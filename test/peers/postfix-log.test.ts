@@ -1,10 +1,10 @@
 /** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
 import { readWholeLog } from '../ingest/logs/log-reading.ts'
 import { eventually } from '../support/deadline.ts'
-import { Sink } from '../support/sink.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
-import { temporaryFolder } from '../support/workspace.ts'
-import { testWith } from '../support/peers.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { SmtpClient } from '../support/smtp/smtp-client.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { testWith } from '../support/peers/peers.ts'
 import { Postfix } from './postfix.ts'
 
 const peers = testWith('postfix')

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../support/workspace.ts'
+import { freePort } from '../support/daemon/workspace.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/postfix'

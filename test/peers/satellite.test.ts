@@ -1,10 +1,10 @@
 /** Debian's Postfix as a satellite that submits here: what Postern refuses for good, Postfix returns to its author through Postern. */
-import { Daemon, portOf } from '../support/daemon.ts'
-import { testWith } from '../support/peers.ts'
-import { makeDestination, makeLogin } from '../support/provision.ts'
-import { Sink } from '../support/sink.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
-import { temporaryFolder } from '../support/workspace.ts'
+import { Daemon, portOf } from '../support/daemon/daemon.ts'
+import { testWith } from '../support/peers/peers.ts'
+import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { SmtpClient } from '../support/smtp/smtp-client.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { Postfix } from './postfix.ts'
 
 testWith('postfix', 'sasl')('the bounce that Postfix makes of a refusal reaches the author of the message', async (t) => {

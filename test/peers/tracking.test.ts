@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { trackableLinks, trackedMessage, Untracked } from '#ingest/messages/tracked-message.ts'
-import { testWith } from '../support/peers.ts'
+import { testWith } from '../support/peers/peers.ts'
 import { Seeded } from '../support/seeded.ts'
 
 const run = promisify(execFile)

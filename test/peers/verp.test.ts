@@ -1,12 +1,12 @@
 /** VERP with Debian's Postfix as smart host: it hands on the return path of each copy, or refuses it at RCPT as it does by default. */
-import { Daemon, portOf } from '../support/daemon.ts'
+import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { eventually } from '../support/deadline.ts'
-import { makeDestination, makeLogin } from '../support/provision.ts'
-import { Sink } from '../support/sink.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
-import { traceIdOf } from '../support/smtp-replies.ts'
-import { temporaryFolder } from '../support/workspace.ts'
-import { testWith } from '../support/peers.ts'
+import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { SmtpClient } from '../support/smtp/smtp-client.ts'
+import { traceIdOf } from '../support/smtp/smtp-replies.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { testWith } from '../support/peers/peers.ts'
 import { Postfix } from './postfix.ts'
 
 const peers = testWith('postfix')

@@ -4,7 +4,7 @@ import { Change, decode } from '#store/change.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { Database } from '#store/database.ts'
 import { defineRecord, recordKey, upgradeFrom } from '#store/record-kind.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { houses, keysOf } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 

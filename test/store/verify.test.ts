@@ -7,7 +7,7 @@ import { Database } from '#store/database.ts'
 import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Bytes, Entry } from '#store/kv.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { verify, type VerifyOptions } from '#store/verify.ts'
+import { verify, type VerifyOptions } from '#store/verify/verify.ts'
 import { databaseWith, houses, pet, pets } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 

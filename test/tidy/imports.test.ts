@@ -15,13 +15,13 @@ const refused = test.macro({
   title: (_, path, specifier) => `importDirection() refuses ${specifier} in ${path}`,
 })
 
-test(refused, 'config/load.ts', '#store/kv.ts', 'config stands below or beside store')
+test(refused, 'config/settings/load.ts', '#store/kv.ts', 'config stands below or beside store')
 test(refused, 'store/kv.ts', '../daemon/core/clock.ts', 'store stands below or beside daemon/core')
 test(refused, 'store/kv.ts', '#core/clock.ts', 'store stands below or beside daemon/core')
 test(refused, 'daemon/core/trace/states.ts', '#ingest/dsn.ts', 'daemon/core stands below or beside ingest')
 test(refused, 'daemon/core/trace/states.ts', '../../main.ts', 'daemon/core stands below or beside daemon')
 test(refused, 'protocols/mx/data.ts', '../../admin-api/server.ts', 'protocols stands below or beside admin-api')
-test(refused, 'admin-api/server.ts', '../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
+test(refused, 'admin-api/http/server.ts', '../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
 test(refused, 'daemon/main.ts', '../test/support/peer.ts', 'daemon stands below or beside test')
 test(refused, 'ingest/dsn.ts', '#core/feedback/apply.ts', 'ingest takes only types from the core')
 test(refused, 'daemon/core/clock.ts', '#core/limits.ts', 'inside daemon/core, import by relative path')
@@ -112,7 +112,7 @@ test('nounCycles() finds nouns of the core that know each other through differen
 
 test('packageHomes() keeps every package in its home', (t) => {
   const faults = (path: string, specifier: string) => packageHomes(importing(path, specifier)).join()
-  t.is(faults('admin-api/server.ts', 'level'), 'admin-api/server.ts:1 imports level: level lives in store/** only')
+  t.is(faults('admin-api/http/server.ts', 'level'), 'admin-api/http/server.ts:1 imports level: level lives in store/** only')
   t.is(
     faults('daemon/main.ts', 'tsyringe'),
     'daemon/main.ts:1 imports tsyringe: tsyringe lives in daemon/composition/composition.ts and daemon/composition/parts.ts only',

@@ -57,7 +57,7 @@ test('names() refuses empty words and anything but kebab-case, in files and fold
   for (const path of ['store/kvStore.ts', 'store/kv_store.ts', 'Store/kv.ts', 'store/-kv.ts']) {
     t.regex(names(file(path)).join(), /is not kebab-case/, path)
   }
-  t.deepEqual([...names(file('store/utility-token.ts')), ...names(file('test/admin-api/rest/messages.test.ts'))], [])
+  t.deepEqual([...names(file('store/utility-token.ts')), ...names(file('test/admin-api/rest/sending/messages.test.ts'))], [])
 })
 
 test('leftovers() finds marks of unfinished work, and tests that hide the others', (t) => {

@@ -1,7 +1,7 @@
 /** The public view of a trace as a page: what became of a message, without anything that belongs to its sender alone. */
 import type { SharedTrace } from '#core/trace/story/redact.ts'
-import type { Answer } from '../../answer.ts'
-import { varies } from '../../negotiation.ts'
+import type { Answer } from '../../http/answer.ts'
+import { varies } from '../../http/negotiation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { statusTag, statusWords, timeline } from './trace-words.ts'

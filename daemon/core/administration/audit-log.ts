@@ -2,7 +2,7 @@
 import type { Page } from '#store/database.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../access/scope/lists.ts'
 import type { Scope } from '../access/scope/scope.ts'
-import { auditEntries, type AuditEntry } from '../audit.ts'
+import { auditEntries, type AuditEntry } from '../writes/audit.ts'
 
 /** What a list of acts is narrowed to; each condition narrows. */
 export interface AuditFilter extends OfProject {

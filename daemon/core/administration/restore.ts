@@ -1,9 +1,9 @@
 /** Brings a deleted team organization back while its time of grace lasts; for the operator of the service. */
 import type { Database } from '#store/database.ts'
-import type { Audit } from '../audit.ts'
+import type { Audit } from '../writes/audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { graceDays, organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
 

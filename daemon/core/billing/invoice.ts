@@ -1,8 +1,8 @@
 /** The invoice of a month as it would be now. Whole rappen throughout. Spec "Limits" 4. */
-import { axisNames, billableAxes, type Axis } from '#config/prices.ts'
-import type { PlanName } from '#config/plans.ts'
+import { axisNames, billableAxes, type Axis } from '#config/plans/prices.ts'
+import type { PlanName } from '#config/plans/plans.ts'
 import type { Database } from '#store/database.ts'
-import { limitsOf, type LimitSettings } from '../limits.ts'
+import { limitsOf, type LimitSettings } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
 import { organizations } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'

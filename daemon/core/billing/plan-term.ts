@@ -1,8 +1,8 @@
 /** Since when an organization has been on which plan, so that past months are billed as they were. */
-import { planNames, type Plan } from '#config/plans.ts'
+import { planNames, type Plan } from '#config/plans/plans.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { limitsOf } from '../limits.ts'
+import { limitsOf } from '../plan/limits.ts'
 import { planOverridesSchema, type Organization } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'
 

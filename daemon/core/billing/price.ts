@@ -1,6 +1,6 @@
 /** Prices of an organization's own, with their history. */
-import { axisNames, billableAxes, type Axis } from '#config/prices.ts'
-import type { PlanName } from '#config/plans.ts'
+import { axisNames, billableAxes, type Axis } from '#config/plans/prices.ts'
+import type { PlanName } from '#config/plans/plans.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 

@@ -1,13 +1,13 @@
 /** What an organization used in a month, and how much of its limits is used now. Spec "Limits". */
-import { axisNames, type Axis } from '#config/prices.ts'
-import type { Plan, PlanName } from '#config/plans.ts'
+import { axisNames, type Axis } from '#config/plans/prices.ts'
+import type { Plan, PlanName } from '#config/plans/plans.ts'
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import type { Clock } from '../clock.ts'
-import { heldPeak } from '../held-usage.ts'
-import { limitsOf } from '../limits.ts'
+import { heldPeak } from '../plan/held-usage.ts'
+import { limitsOf } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
 import { templates } from '../templates/template.ts'
 import {

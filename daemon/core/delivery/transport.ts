@@ -3,7 +3,7 @@
  * The queue decides when and what; a transport only carries out and reports what it saw.
  */
 
-import type { HttpProvider } from '#config/providers.ts'
+import type { HttpProvider } from '#config/mail/providers.ts'
 import type { OAuth2Grant } from '../routing/destinations/oauth2.ts'
 import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-record.ts'
 

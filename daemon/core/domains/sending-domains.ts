@@ -9,7 +9,7 @@ import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { checkRecords } from './check-records.ts'
 import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
 import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
@@ -25,7 +25,7 @@ import {
   type SendingDomain,
 } from './sending-domain.ts'
 import type { DomainSettingsSource } from './settings.ts'
-import { must } from '../transact.ts'
+import { must } from '../writes/transact.ts'
 
 export interface SendingDomainOptions {
   readonly database: Database

@@ -11,7 +11,7 @@ import type { Scope } from '../access/scope/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { leaveLeftovers } from '../webhooks/sending/leftovers.ts'
 import type { WebhookSettingsSource } from '../webhooks/settings.ts'
@@ -20,7 +20,7 @@ import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-
 import { removeMessages } from './leftovers.ts'
 import { isOperators, isReserved, nameOf, parsePattern } from './pattern.ts'
 import { inboundRoutes, routeSecretPlace, type InboundRoute } from './route.ts'
-import { must } from '../transact.ts'
+import { must } from '../writes/transact.ts'
 
 export interface InboundRouteOptions extends TargetGuards {
   readonly database: Database

@@ -1,6 +1,6 @@
 /** How much mail an organization may keep, and room for more: what its webhook has taken goes, the oldest first. Spec "Limits". */
 import type { Clock } from '../clock.ts'
-import { limitsOf, type LimitSettings } from '../limits.ts'
+import { limitsOf, type LimitSettings } from '../plan/limits.ts'
 import { storedInboundCounter } from '../tenancy/counters.ts'
 import { webhookDeliveries } from '../webhooks/delivery.ts'
 import type { Database } from '#store/database.ts'

@@ -9,11 +9,11 @@ import { requireAdministration, type Scope } from '../access/scope/scope.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy/policy.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { droppedKey } from './dropped-postoffices.ts'
 import { ingestSources } from './ingest-source.ts'
 import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'
-import { must } from '../transact.ts'
+import { must } from '../writes/transact.ts'
 
 export interface PostofficeMappingsOptions {
   readonly database: Database

@@ -14,7 +14,7 @@ import type { Policies } from '../routing/policy/policy.ts'
 import { meter } from '../tenancy/counters.ts'
 import { inspectReportKey, inspectTests, isInspectToken, newInspectToken, setPendingScore, type InspectTest } from './inspect-test.ts'
 import type { InspectReport, InspectSession } from './report.ts'
-import { transact } from '../transact.ts'
+import { transact } from '../writes/transact.ts'
 
 export interface InspectTestOptions {
   readonly database: Database

@@ -6,7 +6,7 @@ import { pack, unpack, within } from '#store/tuple.ts'
 import { Rounds } from '../rounds.ts'
 import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
 import type { InspectScore, InspectScorer } from './report.ts'
-import { transact } from '../transact.ts'
+import { transact } from '../writes/transact.ts'
 
 export interface InspectScoringOptions {
   readonly database: Database

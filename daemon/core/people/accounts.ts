@@ -1,10 +1,10 @@
 /** What users change about themselves. */
 import type { Database } from '#store/database.ts'
-import type { Audit } from '../audit.ts'
+import type { Audit } from '../writes/audit.ts'
 import type { Clock } from '../clock.ts'
-import { addOrganization } from '../new-organization.ts'
+import { addOrganization } from '../beginnings/new-organization.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import type { SignUp } from './sign-in/login-links.ts'
 import { members, membershipsOf } from './members/member.ts'
 import type { Notices } from './notices.ts'

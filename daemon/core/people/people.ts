@@ -1,10 +1,10 @@
 /** Everything about people, put together: what the pages, the REST side and the command line work with. */
 import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import { Audit } from '../audit.ts'
+import { Audit } from '../writes/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies } from '../routing/policy/policy.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import type { Accept } from '../submission/accept/accept.ts'
 import { Accounts } from './accounts.ts'
 import { Background } from './users/background.ts'

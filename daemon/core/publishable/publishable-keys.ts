@@ -9,15 +9,15 @@ import type { Scope } from '../access/scope/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { GrantSettingsSource } from '../access/scope/settings.ts'
 import type { Clock } from '../clock.ts'
-import { isSwitchedOn } from '../features.ts'
+import { isSwitchedOn } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { assertOrigin } from './gates.ts'
 import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
 import { captchaPlace, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 import { checkRequest, type NewPublishableKey } from './requests.ts'
 import type { RevealLink, Reveals } from './reveals.ts'
-import { must } from '../transact.ts'
+import { must } from '../writes/transact.ts'
 
 export interface PublishableKeyOptions {
   readonly database: Database

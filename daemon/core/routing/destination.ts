@@ -1,5 +1,5 @@
 /** Destinations: the customer's own providers. Spec "Destination". */
-import { httpProviderIds, type HttpProvider } from '#config/providers.ts'
+import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SealedSecret } from '../access/secret-box.ts'

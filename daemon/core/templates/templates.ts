@@ -9,10 +9,10 @@ import { owningProject } from '../access/scope/project-choice.ts'
 import type { Scope } from '../access/scope/scope.ts'
 import type { GrantSettingsSource } from '../access/scope/settings.ts'
 import type { Clock } from '../clock.ts'
-import { requireFlag } from '../features.ts'
-import { limitsOf, requireRoom } from '../limits.ts'
+import { requireFlag } from '../plan/features.ts'
+import { limitsOf, requireRoom } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { SettingWrites } from '../writes/setting-writes.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './content.ts'
 import {
   removeTemplate,

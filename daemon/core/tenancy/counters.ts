@@ -12,71 +12,37 @@ let kept = { day: NaN, text: '' }
 export const monthOf = (ms: number): string => dayOf(ms).slice(0, 7)
 export const minuteOf = (ms: number): number => Math.floor(ms / 60_000)
 
-export const sendCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
+/** The key of a counter of an organization: its name, and what it counts apart. */
+const counter = (organizationId: string, name: string, ...apart: readonly Element[]): readonly Element[] => [
   organizationId,
   'counter',
-  'sends',
-  projectId,
-  day,
+  name,
+  ...apart,
 ]
-export const organizationSendCounter = (organizationId: string, day: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'plan_sends',
-  day,
-]
-export const captureCounter = (organizationId: string, projectId: string, month: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'captures',
-  projectId,
-  month,
-]
+/** The key of a counter that counts by project and by day or month. */
+const projectCounter = (name: string) => (organizationId: string, projectId: string, window: string) =>
+  counter(organizationId, name, projectId, window)
+
+export const sendCounter = projectCounter('sends')
+export const organizationSendCounter = (organizationId: string, day: string): readonly Element[] =>
+  counter(organizationId, 'plan_sends', day)
+export const captureCounter = projectCounter('captures')
 /** Refused sends that left a trace. */
-export const refusedCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'refused_traces',
-  projectId,
-  day,
-]
+export const refusedCounter = projectCounter('refused_traces')
 /** Those of web pages among them. */
-export const refusedPagesCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'refused_page_traces',
-  projectId,
-  day,
-]
+export const refusedPagesCounter = projectCounter('refused_page_traces')
 /** Those beyond, which left none. */
-export const untracedCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'refused_untraced',
-  projectId,
-  day,
-]
-export const rateCounter = (organizationId: string, submitter: string, minute: number): readonly Element[] => [
-  organizationId,
-  'counter',
-  'rate',
-  submitter,
-  minute,
-]
+export const untracedCounter = projectCounter('refused_untraced')
+export const rateCounter = (organizationId: string, submitter: string, minute: number): readonly Element[] =>
+  counter(organizationId, 'rate', submitter, minute)
 
 /** Axes that are counted as they happen. */
 const eventAxes = ['inspect_tests', 'captures', 'vi_notifies', 'smtp_messages', 'pk_sends', 'team_orgs'] as const
 export type EventAxis = (typeof eventAxes)[number]
 
 /** What happened in a month in the organization, or in one of its projects. */
-export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] => [
-  organizationId,
-  'counter',
-  'usage',
-  axis,
-  month,
-  projectId,
-]
+export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] =>
+  counter(organizationId, 'usage', axis, month, projectId)
 
 /**
  * Counts what is billed by use, in the write that makes it happen: once, whatever crashes. `projectId` is left out for what
@@ -89,12 +55,12 @@ export function meter(change: Change, axis: EventAxis, organizationId: string, p
 }
 
 /** Traces that the organization has now. */
-export const storedTracesCounter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'traces']
+export const storedTracesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'traces')
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
 
 /** What the mail weighs that came in by inbound routes and is kept now, in octets. */
-export const storedInboundCounter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'inbound']
+export const storedInboundCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'inbound')
 
 const dayMs = 86_400_000
 

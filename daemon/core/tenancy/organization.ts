@@ -1,8 +1,8 @@
 /** Organizations and their projects: who owns what. Spec "Project rules". */
-import { countedLimits, includedFeatures, planNames, type PlanOverrides } from '#config/plans.ts'
+import { countedLimits, includedFeatures, planNames, type PlanOverrides } from '#config/plans/plans.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { limitsOf, paymentStates, type LimitSettings } from '../limits.ts'
+import { limitsOf, paymentStates, type LimitSettings } from '../plan/limits.ts'
 
 /** Spec "Relay or capture decision" 4. */
 export const noRoutePolicies = ['capture', 'reject', 'relay_default'] as const
@@ -28,7 +28,7 @@ const organizationSchema = z.strictObject({
   deletedAt: z.int().optional(),
   /** When its rows go, where that is not after the time of grace. */
   removableAt: z.int().optional(),
-  /** By name of the feature; one that is not there has its default (`config/features.ts`). */
+  /** By name of the feature; one that is not there has its default (`config/plans/features.ts`). */
   flags: z.record(z.string(), z.boolean()).optional(),
   createdAt: z.int(),
 })

@@ -1,8 +1,8 @@
 /** Click and open tracking of a message that is being accepted: whether it takes place, and the message as it then goes. */
-import type { Feature } from '#config/features.ts'
+import type { Feature } from '#config/plans/features.ts'
 import type { Draft } from '#store/content.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import { featureBar, type FeatureBar, type FeatureSettings } from '../features.ts'
+import { featureBar, type FeatureBar, type FeatureSettings } from '../plan/features.ts'
 import type { TraceTracking, UntrackedReason } from '../trace/tracking.ts'
 import { traceToken } from '../trace/trace-token.ts'
 import { clickToken } from './click-token.ts'

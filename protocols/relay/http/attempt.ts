@@ -1,5 +1,5 @@
 /** One delivery attempt over HTTP: as many requests as it takes, one after the other, and one report. */
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import type { Clock } from '#core/clock.ts'
 import type {
   AttemptError,

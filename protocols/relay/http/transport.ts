@@ -1,5 +1,5 @@
 /** Mail providers with an API over HTTP as a transport: kept connections, one report per attempt. */
-import type { HttpProvider } from '#config/providers.ts'
+import type { HttpProvider } from '#config/mail/providers.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } from '#core/delivery/transport.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { outboundNetwork, type OutboundOptions, type SecureNetwork } from '../../outbound/connection.ts'

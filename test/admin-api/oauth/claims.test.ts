@@ -5,7 +5,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { lookupPrefix } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig, type Reply } from './rig.ts'
 

@@ -2,10 +2,10 @@
 import test from 'ava'
 import { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
-import { challenge } from '../../../admin-api/challenge.ts'
+import { challenge } from '../../../admin-api/credentials/challenge.ts'
 import { endpointOperations } from '../../../admin-api/oauth/endpoints.ts'
 import { oauthRefusal, registrationRefusal } from '../../../admin-api/oauth/oauth-answers.ts'
-import { call, startDemo } from '../demo-api.ts'
+import { call, startDemo } from '../http/demo-api.ts'
 
 const told = (refusal: Refusal, form = oauthRefusal) => {
   const { status, body, headers } = form(refusal, {})

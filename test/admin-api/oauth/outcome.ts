@@ -1,6 +1,6 @@
 /** What came of a request, in a few words that a table can hold. */
 import type { ExecutionContext } from 'ava'
-import { baseUrl } from '../rest/rig.ts'
+import { baseUrl } from '../rest/fixture/rig.ts'
 import { encode, issuer, type Fields, type OAuthRig, type Reply } from './rig.ts'
 
 /** A case of a table: what is done, and what comes of it. */

@@ -13,8 +13,8 @@ import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
 import type { OAuthParts, OAuthServer } from '../../../daemon/composition/oauth-core.ts'
 import { T } from '../../../daemon/composition/parts.ts'
-import { masterKey } from '../../support/start-daemon.ts'
-import { baseUrl, startRig, type Rig } from '../rest/rig.ts'
+import { masterKey } from '../../support/daemon/start-daemon.ts'
+import { baseUrl, startRig, type Rig } from '../rest/fixture/rig.ts'
 
 export const issuer = baseUrl
 export const mcpResource = `${baseUrl}/mcp`

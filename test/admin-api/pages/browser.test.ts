@@ -1,12 +1,12 @@
 /** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
 import type { ExecutionContext } from 'ava'
-import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/browser.ts'
+import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/web/browser.ts'
 import { passkeys } from '#core/people/sign-in/passkey.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { startSite, type Site } from './site.ts'
 import { openTab as openTabIn, titleOf, type Tab, type TabOptions } from './tab.ts'
-import { testWith } from '../../support/peers.ts'
+import { testWith } from '../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 

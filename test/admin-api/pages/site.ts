@@ -21,9 +21,9 @@ import type { OAuthServer } from '../../../daemon/composition/oauth-core.ts'
 import { T, type Daemon } from '../../../daemon/composition/parts.ts'
 import { destinationDefaults } from '../../core/house.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { startDaemon, type StartedDaemon } from '../../support/start-daemon.ts'
-import { freePort } from '../../support/workspace.ts'
-import { PlayedTransport } from '../rest/played.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
+import { PlayedTransport } from '../rest/fixture/played.ts'
 
 export interface SiteOptions {
   readonly signUp?: SignUp

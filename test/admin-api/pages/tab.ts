@@ -1,6 +1,6 @@
 /** A tab of a browser in which every page is judged: nothing overflows or is squeezed, nothing breaks its own policy, and axe-core finds nothing. */
 import type { ExecutionContext } from 'ava'
-import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/browser.ts'
+import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
 /** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
 const judged = new Set<string>()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as z from 'zod'
-import { camel, decoder, encoder } from '../../../admin-api/wire/codec.ts'
-import { timeInput, wireTime } from '../../../admin-api/wire/time.ts'
+import { camel, decoder, encoder } from '../../../admin-api/wire/fields/codec.ts'
+import { timeInput, wireTime } from '../../../admin-api/wire/fields/time.ts'
 
 const at = Date.UTC(2026, 10, 22, 8, 30, 0, 250)
 const written = '2026-11-22T08:30:00.250Z'

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { check } from '../../../admin-api/validation.ts'
-import { messageHeaders } from '../../../admin-api/wire/message-headers.ts'
+import { check } from '../../../admin-api/bodies/validation.ts'
+import { messageHeaders } from '../../../admin-api/wire/sending/message-headers.ts'
 import { Refusal } from '#core/refusals.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const names = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'v']))
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import * as z from 'zod'
-import { check } from '../../../admin-api/validation.ts'
-import { pageFields, pageOf, project } from '../../../admin-api/wire/paging.ts'
-import { textFormOf } from '../../../admin-api/wire/text-form.ts'
+import { check } from '../../../admin-api/bodies/validation.ts'
+import { pageFields, pageOf, project } from '../../../admin-api/wire/fields/paging.ts'
+import { textFormOf } from '../../../admin-api/wire/fields/text-form.ts'
 
 const query = z.strictObject({ ...pageFields, limit: textFormOf(pageFields.limit), project })
 const read = (value: object) => check(query, value, 'query')

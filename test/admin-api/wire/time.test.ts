@@ -1,5 +1,5 @@
 import test from 'ava'
-import { timeInput, toWireTime, wireTime } from '../../../admin-api/wire/time.ts'
+import { timeInput, toWireTime, wireTime } from '../../../admin-api/wire/fields/time.ts'
 
 test('toWireTime() writes UTC with milliseconds, as wireTime declares it', (t) => {
   t.is(toWireTime(Date.UTC(2026, 10, 21, 13, 0, 0, 5)), '2026-11-21T13:00:00.005Z')

@@ -4,13 +4,13 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
-import { Audit } from '#core/audit.ts'
-import { SettingWrites } from '#core/setting-writes.ts'
+import { Audit } from '#core/writes/audit.ts'
+import { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 /** Keys over a store that counts what is read. */
 async function openKeys(t: ExecutionContext) {

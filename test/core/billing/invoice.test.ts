@@ -1,5 +1,5 @@
 import test from 'ava'
-import { axisNames, billableAxes } from '#config/prices.ts'
+import { axisNames, billableAxes } from '#config/plans/prices.ts'
 import { invoiceLine, totals } from '#core/billing/invoice.ts'
 import { priceIn, type Price } from '#core/billing/price.ts'
 import { Seeded } from '../../support/seeded.ts'

@@ -6,7 +6,7 @@ import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Retention } from '#core/retention/retention.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
 
 const dayMs = 86_400_000

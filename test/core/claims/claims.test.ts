@@ -1,6 +1,6 @@
 /** Claims: open for half an hour, taken once, by whoever was mailed or sees the code; and never by a guess. */
 import test from 'ava'
-import { auditEntries } from '#core/audit.ts'
+import { auditEntries } from '#core/writes/audit.ts'
 import { claims as claimRecords } from '#core/claims/claim.ts'
 import { scopesOfPermissions } from '#core/claims/permissions.ts'
 import { newUserCode, readUserCode } from '#core/claims/user-code.ts'
@@ -9,7 +9,7 @@ import { oauthGrants } from '#core/oauth/grants/grant.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { claimRig, codeOf } from './rig.ts'
 import { browser } from '../people/rig.ts'
 

@@ -1,6 +1,6 @@
 /** When a message is tried again, and when it is given up. */
 import test from 'ava'
-import { loadConfig } from '#config/load.ts'
+import { loadConfig } from '#config/settings/load.ts'
 import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/attempt/backoff.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { startOfTime as now } from '../../support/fake-clock.ts'

@@ -1,6 +1,6 @@
 /** What refusals are taken to mean, as a table: every rule of a provider, every enhanced code, and the traps. */
 import test from 'ava'
-import { findReplyMeaning, refusalRules } from '#config/status-codes.ts'
+import { findReplyMeaning, refusalRules } from '#config/mail/status-codes.ts'
 import { classify, type RefusalFacts } from '#core/feedback/apply/classify.ts'
 import { codeTable } from './code-table.ts'
 import { genericReplies, providerReplies, type Reply } from './provider-replies.ts'

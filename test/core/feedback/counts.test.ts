@@ -1,6 +1,6 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from 'ava'
-import { Audit } from '#core/audit.ts'
+import { Audit } from '#core/writes/audit.ts'
 import { tellCounts } from '#core/feedback/suppression/counts.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { scope, until, type House } from '../house.ts'

@@ -1,5 +1,5 @@
 /** Replies as servers give them, and what they mean. */
-import type { RefusalCategory } from '#config/status-codes.ts'
+import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { BounceClass } from '#core/feedback/event.ts'
 
 export interface Reply {

@@ -1,5 +1,5 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
-import { Audit } from '#core/audit.ts'
+import { Audit } from '#core/writes/audit.ts'
 import test, { type ExecutionContext } from 'ava'
 import { placeSuppressions } from '#core/feedback/suppression/place.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
@@ -8,7 +8,7 @@ import { Suppressions, type NewSuppression } from '#core/feedback/suppression/su
 import { integrityChecks } from '#core/integrity.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
 import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'

@@ -10,7 +10,7 @@ import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
 import { removeDue, webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify.ts'
+import { verify } from '#store/verify/verify.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
 

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
-import { Audit } from '#core/audit.ts'
+import { Audit } from '#core/writes/audit.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { roles } from '#core/access/scope/role.ts'

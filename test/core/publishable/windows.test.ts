@@ -8,7 +8,7 @@ import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const hour = 3_600_000
 const minute = 60_000

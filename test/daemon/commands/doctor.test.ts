@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { loadConfig } from '#config/load.ts'
+import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/process/certificate.ts'
 import { examine, type Finding } from '../../../daemon/commands/doctor.ts'
 

@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { until } from '../../core/house.ts'
-import { Daemon, runCommand } from '../../support/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/workspace.ts'
+import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 

@@ -1,9 +1,9 @@
 /** `postern operator`: its words, and its tables from a daemon's answers. */
 import test from 'ava'
-import { loadConfig } from '#config/load.ts'
+import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator-command.ts'
 import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator-words.ts'
-import { operatorKey, startRig } from '../../admin-api/rest/rig.ts'
+import { operatorKey, startRig } from '../../admin-api/rest/fixture/rig.ts'
 
 const read = (line: string) => readOperatorWords(line.split(' '))
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { Daemon } from '../../support/daemon.ts'
+import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
 

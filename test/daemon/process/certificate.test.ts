@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
-import { ConfigInvalid, loadConfig } from '#config/load.ts'
+import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { loadCertificate, readCertificate } from '../../../daemon/process/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/process/self-signed.ts'
 

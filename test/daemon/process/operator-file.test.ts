@@ -3,7 +3,7 @@ import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { readOperatorFile, writeOperatorFile } from '../../../daemon/process/operator-file.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const listening = { http: { host: '127.0.0.1', port: 8080 }, submission: [], submissions: [], mx: [] }
 

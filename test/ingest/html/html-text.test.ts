@@ -2,7 +2,7 @@
 import test from 'ava'
 import { textOfHtml } from '#ingest/html/html-text.ts'
 import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const cases: readonly (readonly [string, string, string])[] = [
   ['collapses blanks', '<p>a  b\n\tc&nbsp;&nbsp;d</p>', 'a b c d'],

@@ -2,7 +2,7 @@ import test from 'ava'
 import { mailDocument } from '#ingest/html/mail-document.ts'
 import { safeDeclarations, safeStylesheet, withAddresses } from '#ingest/html/mail-styles.ts'
 import { documentHtml, embeddableHtml } from '#ingest/html/sanitize-html.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const kept: readonly (readonly [string, string])[] = [
   ['.a{color:red}', '.a{color:red}'],

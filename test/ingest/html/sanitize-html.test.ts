@@ -4,7 +4,7 @@ import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { hostileHtml } from './hostile-html.ts'
 import { dangers } from './safe-markup.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const kept: readonly (readonly [string, string, string])[] = [
   ['keeps structure', '<h1>a</h1><ul><li>b</li></ul><blockquote>c</blockquote>', '<h1>a</h1><ul><li>b</li></ul><blockquote>c</blockquote>'],

@@ -4,7 +4,7 @@ import { simpleParser } from 'mailparser'
 import { trackableLinks, trackedMessage, Untracked } from '#ingest/messages/tracked-message.ts'
 import { placedParts } from '#ingest/mime/mime-tree.ts'
 import { decodeBody } from '#ingest/mime/transfer-encoding.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 const own = 'https://post.example.ch'

@@ -1,7 +1,7 @@
 /** Address fields as people see them. */
 import test from 'ava'
 import { addressList } from '#ingest/mime/address-list.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const cases: readonly (readonly [string, string, readonly (readonly [string, string])[]])[] = [
   ['reads a bare address', 'a@x.example', [['a@x.example', '']]],

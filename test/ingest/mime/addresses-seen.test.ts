@@ -2,7 +2,7 @@
 import test from 'ava'
 import { AddressesSeen } from '#ingest/mime/addresses-seen.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const inBody = (text: string): string[] => {
   const seen = new AddressesSeen()

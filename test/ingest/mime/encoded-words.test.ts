@@ -2,7 +2,7 @@
 import test from 'ava'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const cases: readonly (readonly [string, string, string])[] = [
   ['leaves plain text alone', 'Hello = ?world?=', 'Hello = ?world?='],

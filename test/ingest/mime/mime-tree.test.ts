@@ -1,7 +1,7 @@
 import test from 'ava'
 import { BrokenMime, parseParameterized, withoutComments } from '#ingest/mime/mime-head.ts'
 import { placedParts } from '#ingest/mime/mime-tree.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 const mail = (...lines: readonly string[]): Buffer => Buffer.from(lines.join('\r\n'), 'latin1')
 const bodies = (raw: Buffer) => placedParts(raw).map(({ type, bodyStart, bodyEnd }) => [type, raw.toString('latin1', bodyStart, bodyEnd)])

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { allMails, octetsOf } from './report-fixtures.ts'
 

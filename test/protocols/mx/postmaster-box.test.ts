@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { until } from '../../core/house.ts'
 import { startRig } from './rig.ts'
 

@@ -11,7 +11,7 @@ import { PostmasterBox, type BoxLimits } from '../../../protocols/mx/postmaster-
 import { MxServer } from '../../../protocols/mx/server.ts'
 import type { MxEvents, Reception } from '../../../protocols/mx/settings.ts'
 import type { ReceptionLimits } from '../../../protocols/reception/settings.ts'
-import { temporaryFolder } from '../../support/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 import type { Database } from '#store/database.ts'
 import { houseOf, scope, secrets } from '../../core/house.ts'

@@ -9,7 +9,7 @@ import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { organizationId, projectId } from '../../core/house.ts'
-import { SmtpClient, type Answer } from '../../support/smtp-client.ts'
+import { SmtpClient, type Answer } from '../../support/smtp/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
 
 const content = Buffer.from('Subject: for all\r\n\r\nx\r\n')

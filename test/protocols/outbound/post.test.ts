@@ -6,7 +6,7 @@ import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts
 import type { PostOutcome } from '#core/outbound/post.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../support/webhook-receiver.ts'
+import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/rig.ts'

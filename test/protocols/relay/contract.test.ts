@@ -1,8 +1,8 @@
 import test from 'ava'
 import { transportContract } from '../../contracts/transport.ts'
 import { targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer, SinkStep } from '../../support/sink-script.ts'
-import { Sink } from '../../support/sink.ts'
+import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
+import { Sink } from '../../support/smtp/sink.ts'
 import type { PeerMood } from '../../contracts/transport.ts'
 
 const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]>>> = {

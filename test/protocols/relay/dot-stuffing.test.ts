@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DotStuffer } from '../../../protocols/relay/smtp/transaction/dot-stuffing.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import { growsLinearly } from '../../support/growth.ts'
+import { growsLinearly } from '../../support/measure/growth.ts'
 
 function stuff(...chunks: readonly string[]): string {
   const stuffer = new DotStuffer()

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer, SinkStep } from '../../support/sink-script.ts'
+import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
 
 const steps = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'body', 'dot'] as const
 type Step = (typeof steps)[number]

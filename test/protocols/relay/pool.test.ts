@@ -1,7 +1,7 @@
 import test from 'ava'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer } from '../../support/sink-script.ts'
+import type { SinkAnswer } from '../../support/smtp/sink-script.ts'
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
 

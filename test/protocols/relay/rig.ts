@@ -6,8 +6,8 @@ import type { Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpTransportOptions } from '../../../protocols/relay/smtp/transport.ts'
 import { SmtpTransport } from '../../../protocols/relay/smtp/transport.ts'
 import { authority } from './certificates.ts'
-import type { SinkOptions } from '../../support/sink-script.ts'
-import { Sink } from '../../support/sink.ts'
+import type { SinkOptions } from '../../support/smtp/sink-script.ts'
+import { Sink } from '../../support/smtp/sink.ts'
 
 /** Knows mail.test and localhost, both at 127.0.0.1. */
 export const testResolver: Resolver = {

@@ -1,7 +1,7 @@
 /** Refusals of the reverse-path, told apart from those of the recipient or the content, over a real socket. */
 import test from 'ava'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkStep } from '../../support/sink-script.ts'
+import type { SinkStep } from '../../support/smtp/sink-script.ts'
 
 const cases: readonly [SinkStep, string, boolean][] = [
   ['mail', '550 5.7.1 Access denied', true],

@@ -3,7 +3,7 @@ import test from 'ava'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkOptions } from '../../support/sink-script.ts'
+import type { SinkOptions } from '../../support/smtp/sink-script.ts'
 
 const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]
 

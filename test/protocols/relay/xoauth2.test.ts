@@ -4,8 +4,8 @@ import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkOptions } from '../../support/sink-script.ts'
-import type { Sink } from '../../support/sink.ts'
+import type { SinkOptions } from '../../support/smtp/sink-script.ts'
+import type { Sink } from '../../support/smtp/sink.ts'
 import { tokenEndpoint, type TokenEndpoint, type TokenScript } from './token-endpoint.ts'
 
 const byClient = { clientId: 'client-1', clientSecret: 'client-secret-1', scope: 'mail/.default' } as const

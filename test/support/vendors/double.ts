@@ -9,7 +9,7 @@ import {
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import type { HttpProvider } from '#config/providers.ts'
+import type { HttpProvider } from '#config/mail/providers.ts'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'
 
 /** One request, whole. */

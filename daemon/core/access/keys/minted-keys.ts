@@ -2,7 +2,7 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Actor, Audit } from '../../audit.ts'
+import type { Actor, Audit } from '../../writes/audit.ts'
 import { invalid } from '../../refusals.ts'
 import { apiKeys, type ApiKey } from './api-key.ts'
 import { ceilingOf, followsMinter, type Minter } from '../scope/minter.ts'

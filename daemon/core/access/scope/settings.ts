@@ -1,5 +1,5 @@
 /** What access must know of the nouns above it, as a shape: the cached policy of an organization has it. */
-import type { FeatureSettings } from '../../features.ts'
+import type { FeatureSettings } from '../../plan/features.ts'
 
 /** The part of an organization's settings that grants depend on. */
 export interface GrantSettings {

@@ -2,7 +2,7 @@
  * One attempt at a message with VERP: a copy for each recipient that waits, each with a return path of its own, one after the
  * other. Whoever has a word has it durably before the next copy can be taken, so that a crash leaves one recipient in doubt.
  */
-import { keepsEnvelopeFrom } from '#config/presets.ts'
+import { keepsEnvelopeFrom } from '#config/mail/presets.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport } from '../transport.ts'

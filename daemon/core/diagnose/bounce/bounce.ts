@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { isSwitchedOn } from '../../features.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'
 import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubscribes.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'

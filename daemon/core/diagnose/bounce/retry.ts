@@ -1,5 +1,5 @@
 /** Whether sending again can work, and when. Pure. */
-import type { RefusalCategory } from '#config/status-codes.ts'
+import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 import type { RefusalSeen } from '../search/refusal.ts'

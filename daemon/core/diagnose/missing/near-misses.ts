@@ -1,5 +1,5 @@
 /** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
-import { editDistance } from '#config/edit-distance.ts'
+import { editDistance } from '#config/words/edit-distance.ts'
 import type { Database } from '#store/database.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'

@@ -1,5 +1,5 @@
 /** The shapes of answers: why a message bounced, and why one did not arrive. */
-import type { RefusalCategory } from '#config/status-codes.ts'
+import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { BounceClass } from '../../feedback/event.ts'
 import type { TraceStatus } from '../../trace/states.ts'
 import type { Related } from './related.ts'

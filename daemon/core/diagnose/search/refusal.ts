@@ -1,5 +1,5 @@
 /** The last word that refused a message to one recipient: of our own attempts, or of a report that came later. Pure. */
-import type { RefusalCategory } from '#config/status-codes.ts'
+import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import { classify, type Classification } from '../../feedback/apply/classify.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { AttemptRecord, RecipientReport } from '../../trace/attempt-record.ts'

@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
-import { billsOverage, limitsOf } from '../../limits.ts'
+import { billsOverage, limitsOf } from '../../plan/limits.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { storedTracesCounter } from '../../tenancy/counters.ts'
 import { traces } from '../../trace/trace.ts'

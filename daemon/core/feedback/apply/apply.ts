@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { isSwitchedOn } from '../../features.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { keptReportBytes, keptReportKey, keptUnder } from '../../trace/story/kept-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
@@ -17,7 +17,7 @@ import { afterReport, reportOf } from './decide.ts'
 import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { isBetterEvidence, isStrongerEvidence, saysOtherwise } from './evidence.ts'
 import type { FeedbackOrigin } from '../origin.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 export interface ApplyOptions {
   readonly database: Database

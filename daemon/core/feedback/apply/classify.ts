@@ -7,7 +7,7 @@ import {
   type MailProvider,
   type RefusalCategory,
   type RefusalMeaning,
-} from '#config/status-codes.ts'
+} from '#config/mail/status-codes.ts'
 import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { enhancedCodesIn, linkIn, mailAddressIn, replyText } from './reply-text.ts'
 

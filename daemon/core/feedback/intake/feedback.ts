@@ -14,7 +14,7 @@ import { knownReports, rememberReport, type KnownReport } from './known-report.t
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../origin.ts'
 import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 export interface FeedbackOptions extends ApplyOptions {
   readonly secrets: SecretBox

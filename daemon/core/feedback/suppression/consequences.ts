@@ -1,7 +1,7 @@
 /** What reports mean for the suppression list, in the write that records them. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { isSwitchedOn, type FeatureSettings } from '../../features.ts'
+import { isSwitchedOn, type FeatureSettings } from '../../plan/features.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import { causeOfSuppression, consequenceOf } from './auto-suppression.ts'
 import { stageSuppressions } from './place.ts'

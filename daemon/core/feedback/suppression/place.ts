@@ -6,7 +6,7 @@ import { countSuppressions } from './counts.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
 import { isAutomatic, isInForce, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 /** What came of an entry. */
 export interface Placed {

@@ -4,10 +4,10 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import type { Audit } from '../../audit.ts'
+import type { Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { projects } from '../../tenancy/organization.ts'
 import { addAuthorizationCode, codeMs, isCodeChallenge } from '../grants/authorization-code.ts'
 import type { Client } from '../clients/client.ts'

@@ -1,7 +1,7 @@
 /** Invitations: an address that may become a member, for a week. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { actorKinds } from '../../audit.ts'
+import { actorKinds } from '../../writes/audit.ts'
 import { roles } from '../../access/scope/role.ts'
 
 const schema = z.strictObject({

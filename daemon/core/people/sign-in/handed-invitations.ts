@@ -7,7 +7,7 @@
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import type { Invitation } from '../members/invitation.ts'
 import type { Invitations } from '../members/invitations.ts'
 import type { SignUp } from './login-links.ts'

@@ -1,5 +1,5 @@
 /** How a destination's provider is reached and signed in to, as it is kept: made from a request, or changed by one. */
-import type { HttpProvider } from '#config/providers.ts'
+import type { HttpProvider } from '#config/mail/providers.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import {

@@ -10,13 +10,13 @@ import type { Scope } from '../../access/scope/scope.ts'
 import { parseMailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { changedConnection, newConnection, type ConnectionChanges, type ConnectionOptions, type ConnectionRequest } from './connection.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
 import { assertMayChange, placeOf, type Place, type PlaceChanges } from '../policy/place.ts'
 import type { Policies } from '../policy/policy.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
-import { must } from '../../transact.ts'
+import { must } from '../../writes/transact.ts'
 
 export interface DestinationOptions extends ConnectionOptions {
   /** Connections at a time of a destination that names no number. */

@@ -1,6 +1,6 @@
 /** Where a destination's server is and how it is spoken to: filled in from a preset, and checked before it is kept. */
 import { isIP } from 'node:net'
-import { findPreset, presetIds } from '#config/presets.ts'
+import { findPreset, presetIds } from '#config/mail/presets.ts'
 import { parseDomain } from '../../addresses.ts'
 import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesIfAny, type Resolver } from '../../outbound/resolver.ts'

@@ -1,7 +1,7 @@
 /** The credentials of a provider with an API, as callers give them: checked against the table of providers, merged with what is stored. */
 import { isIP } from 'node:net'
-import { closest } from '#config/closest.ts'
-import { credentialFields, type CredentialField, type HttpProvider } from '#config/providers.ts'
+import { closest } from '#config/words/closest.ts'
+import { credentialFields, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
 import { isPublicAddress } from '../../outbound/address-guard.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { HttpDestination } from '../destination.ts'

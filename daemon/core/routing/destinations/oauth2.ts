@@ -1,5 +1,5 @@
 /** OAuth 2.0 in place of a password: what a destination needs to get access tokens, filled in for known providers and checked. */
-import { findOAuth2Provider, type OAuth2GrantType } from '#config/oauth2-providers.ts'
+import { findOAuth2Provider, type OAuth2GrantType } from '#config/mail/oauth2-providers.ts'
 import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesOf, ResolveError, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'

@@ -1,7 +1,7 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../../access/scope/project-choice.ts'
 import { requireOrganizationRole, type Scope } from '../../access/scope/scope.ts'
-import { requireIncluded } from '../../limits.ts'
+import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Destination } from '../destination.ts'
 import type { Policy } from './policy.ts'

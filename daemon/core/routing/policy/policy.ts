@@ -9,7 +9,7 @@ import { orderRules } from '../match/match.ts'
 import { routingRules, type RoutingRule } from '../rule.ts'
 import { organizations, projects, type Organization, type Project } from '../../tenancy/organization.ts'
 import { allOrganizations } from '../../tenancy/organization-list.ts'
-import { isSwitchedOn } from '../../features.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import { webhookEndpoints, type WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { systemOrganizationId, systemPolicy } from './system-policy.ts'
 

@@ -6,7 +6,7 @@ import { isOpenTo, owningProject, reachableProject } from '../../access/scope/pr
 import type { Scope } from '../../access/scope/scope.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { failoverPolicies, fallbacksMax, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
 import type { Policies, Policy } from '../policy/policy.ts'
 

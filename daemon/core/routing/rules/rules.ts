@@ -9,11 +9,11 @@ import type { Scope } from '../../access/scope/scope.ts'
 import { foldAddress, parseAddress, parseDomain } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import type { Policies, Policy } from '../policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '../rule.ts'
 import { rankOf } from '../match/match.ts'
-import { must } from '../../transact.ts'
+import { must } from '../../writes/transact.ts'
 
 export interface RuleOptions {
   readonly database: Database

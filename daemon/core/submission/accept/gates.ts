@@ -4,8 +4,8 @@
  */
 import type { Change } from '#store/change.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
-import { requireFlag, type FeatureSettings } from '../../features.ts'
-import { billsOverage, limitsOf, requireIncluded, unpaidOverage } from '../../limits.ts'
+import { requireFlag, type FeatureSettings } from '../../plan/features.ts'
+import { billsOverage, limitsOf, requireIncluded, unpaidOverage } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Decision } from '../../routing/match/outcome.ts'
 import { captureCapOf, type Project } from '../../tenancy/organization.ts'

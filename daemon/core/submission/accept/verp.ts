@@ -1,5 +1,5 @@
 /** Whether a message gets a return path of its own for each recipient (VERP), and at which domain. Pure. */
-import { featureBar, type FeatureSettings } from '../../features.ts'
+import { featureBar, type FeatureSettings } from '../../plan/features.ts'
 import type { TraceVerp } from '../../trace/trace.ts'
 import type { Submission } from '../submission.ts'
 

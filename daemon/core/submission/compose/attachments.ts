@@ -1,6 +1,6 @@
 /** The files of a send: as a caller gives them, and as the message has them, with names and types that hold everywhere. */
-import { distinctNames, safeFilename } from '#config/file-names.ts'
-import { octetStream, typeOfName } from '#config/media-types.ts'
+import { distinctNames, safeFilename } from '#config/mail/file-names.ts'
+import { octetStream, typeOfName } from '#config/mail/media-types.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { Steps } from '../../turns.ts'
 import { Base64File } from './base64.ts'
@@ -39,7 +39,7 @@ export function* checkingFiles(given: readonly UncheckedAttachment[]): Steps<rea
 
 /** A file as the message has it. */
 export interface Attachment extends GivenAttachment {
-  /** Harmless (`config/file-names.ts`), and in its message the only one of this name. */
+  /** Harmless (`config/mail/file-names.ts`), and in its message the only one of this name. */
   readonly filename: string
   /** The type in lower case, and its parameters but the name. */
   readonly contentType: string

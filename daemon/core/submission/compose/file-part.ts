@@ -1,5 +1,5 @@
 /** A file as a part of a message: its name in the forms that mail programs read, its octets in an encoding that its type permits. */
-import { octetStream } from '#config/media-types.ts'
+import { octetStream } from '#config/mail/media-types.ts'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'

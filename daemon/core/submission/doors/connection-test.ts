@@ -1,5 +1,5 @@
 /** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { isOpenTo } from '../../access/scope/project-choice.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../../access/smtp-credentials.ts'

@@ -17,7 +17,7 @@ import { matchingTraces } from '../../trace/search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 export interface ReplayRunnerOptions {
   readonly database: Database

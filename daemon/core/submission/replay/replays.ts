@@ -6,13 +6,13 @@ import { type List, type OfProject, type PageQuery, listReachable, sieve } from 
 import { isOpenTo, reachableProject } from '../../access/scope/project-choice.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import type { Clock } from '../../clock.ts'
-import { requireIncluded } from '../../limits.ts'
+import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { matchingTraces } from '../../trace/search.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
-import { must, transact } from '../../transact.ts'
+import { must, transact } from '../../writes/transact.ts'
 
 export interface ReplaysOptions {
   readonly database: Database

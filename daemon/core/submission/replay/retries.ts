@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Scope } from '../../access/scope/scope.ts'
-import { actorOf, type Audit } from '../../audit.ts'
+import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import { Refusal } from '../../refusals.ts'
@@ -16,7 +16,7 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Limits } from '../accept/gates.ts'
 import { leftUnknown, requeue, withReplay } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 export interface RetriesOptions {
   readonly database: Database

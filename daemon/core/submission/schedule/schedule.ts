@@ -1,5 +1,5 @@
 /** When a scheduled send may leave. Spec "POST /v1/messages", rule 3. */
-import { requireIncluded, type LimitSettings } from '../../limits.ts'
+import { requireIncluded, type LimitSettings } from '../../plan/limits.ts'
 import { invalid, type Refusal } from '../../refusals.ts'
 
 /** A send is scheduled at most this far ahead. */

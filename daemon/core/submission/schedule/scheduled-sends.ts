@@ -9,7 +9,7 @@ import type { Policies } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
-import { transact } from '../../transact.ts'
+import { transact } from '../../writes/transact.ts'
 
 export interface ScheduledSendsOptions {
   readonly database: Database

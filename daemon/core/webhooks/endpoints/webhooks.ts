@@ -10,14 +10,14 @@ import type { Scope } from '../../access/scope/scope.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../setting-writes.ts'
+import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { resumedWork } from '../delivery.ts'
 import { leaveLeftovers } from '../sending/leftovers.ts'
 import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import type { WebhookSettingsSource } from '../settings.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
-import { must } from '../../transact.ts'
+import { must } from '../../writes/transact.ts'
 
 export interface WebhookOptions extends TargetGuards {
   readonly database: Database

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../../clock.ts'
-import { isSwitchedOn } from '../../features.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import {
   addDue,
   dueKey,

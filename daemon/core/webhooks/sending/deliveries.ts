@@ -3,7 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/scope/lists.ts'
 import type { Scope } from '../../access/scope/scope.ts'
-import { actorOf, type Audit } from '../../audit.ts'
+import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import {
@@ -18,7 +18,7 @@ import {
 import { begunAgain } from './schedule.ts'
 import type { WebhookSettingsSource } from '../settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
-import { must, transact } from '../../transact.ts'
+import { must, transact } from '../../writes/transact.ts'
 
 export interface DeliveriesOptions {
   readonly database: Database

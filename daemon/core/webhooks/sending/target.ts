@@ -1,5 +1,5 @@
 /** Where deliveries go: an endpoint, or something of a noun above that has an address and a secret too. */
-import type { Feature } from '#config/features.ts'
+import type { Feature } from '#config/plans/features.ts'
 import type { Database, Reach } from '#store/database.ts'
 import type { SealedSecret } from '../../access/secret-box.ts'
 import { secretPlace, webhookEndpoints } from '../endpoint.ts'

@@ -1,6 +1,6 @@
 /** What a cloud mail API is to us: how a message becomes its request, and what its answer means. One file per vendor implements this. */
 
-import type { CredentialField } from '#config/providers.ts'
+import type { CredentialField } from '#config/mail/providers.ts'
 import type { HttpRequest } from '../../../outbound/request.ts'
 
 /** The opened credentials of a destination, by the vendor's own field names (`api_key`, `region`, …). */

@@ -1,5 +1,5 @@
 /** MailerSend, Email API v1. It takes fields and makes the message itself. */
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 

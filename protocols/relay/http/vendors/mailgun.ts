@@ -1,6 +1,6 @@
 /** Mailgun, in both of its regions: the message as it is. */
 import { randomUUID } from 'node:crypto'
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../contract/vendor.ts'
 

@@ -1,6 +1,6 @@
 /** Resend: the message in fields, under an idempotency key, so that a repeated attempt makes no second message. */
 import { createHash } from 'node:crypto'
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 

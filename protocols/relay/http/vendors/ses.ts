@@ -1,5 +1,5 @@
 /** Amazon SES, API version 2: the message as it is, signed with Signature Version 4. */
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
 import { signedHeaders } from './aws-signature.ts'
 import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../contract/vendor.ts'

@@ -1,5 +1,5 @@
 /** SMTP2GO, API v3. It takes the message as it is and its recipients from To and Cc; fields only where some are hidden. */
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { addressedMime } from '../contract/addressed-mime.ts'
 import { addressesIn, jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'

@@ -1,6 +1,6 @@
 /** SparkPost, Transmissions API. It takes the message as it is. */
 import { isUtf8 } from 'node:buffer'
-import { httpProviders } from '#config/providers.ts'
+import { httpProviders } from '#config/mail/providers.ts'
 import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorVerdict } from '../contract/vendor.ts'
 

@@ -1,5 +1,5 @@
 /** Every vendor by its provider. */
-import type { HttpProvider } from '#config/providers.ts'
+import type { HttpProvider } from '#config/mail/providers.ts'
 import { brevo } from './brevo.ts'
 import { mailersend } from './mailersend.ts'
 import { mailgun } from './mailgun.ts'

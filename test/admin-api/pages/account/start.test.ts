@@ -1,8 +1,8 @@
 /** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
 import test from 'ava'
-import { foreignPaths } from '../../../../admin-api/foreign-paths.ts'
-import { launchBrowser, type Browser } from '../../../support/browser.ts'
-import { startRig } from '../../rest/rig.ts'
+import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
+import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { startRig } from '../../rest/fixture/rig.ts'
 import { startSite } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { Visitor } from '../visit.ts'

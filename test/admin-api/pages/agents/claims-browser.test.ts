@@ -1,9 +1,9 @@
 /** Taking over a sandbox in Chromium, with and without scripts; every page on the way is judged by axe-core. */
 import type { ExecutionContext } from 'ava'
-import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../../support/browser.ts'
+import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../../support/web/browser.ts'
 import { askedBy } from '../sandbox.ts'
 import { startSite } from '../site.ts'
-import { testWith } from '../../../support/peers.ts'
+import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 

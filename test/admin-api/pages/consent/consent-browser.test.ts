@@ -1,11 +1,11 @@
 /** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
 import type { ExecutionContext } from 'ava'
-import { leave, startApplication } from '../../../support/application.ts'
-import { launchBrowser, type Browser } from '../../../support/browser.ts'
+import { leave, startApplication } from '../../../support/web/application.ts'
+import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
 import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from '../asking.ts'
 import { startSite } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
-import { testWith } from '../../../support/peers.ts'
+import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 

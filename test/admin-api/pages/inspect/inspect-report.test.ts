@@ -5,9 +5,9 @@ import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { letter, newsletter, type Changes } from '../../../ingest/inspect/golden.ts'
-import { axeFaults, launchBrowser, overflows, type Browser } from '../../../support/browser.ts'
-import { startRig, type Rig } from '../../rest/rig.ts'
-import { testWith } from '../../../support/peers.ts'
+import { axeFaults, launchBrowser, overflows, type Browser } from '../../../support/web/browser.ts'
+import { startRig, type Rig } from '../../rest/fixture/rig.ts'
+import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 

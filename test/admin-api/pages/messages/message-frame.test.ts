@@ -3,7 +3,7 @@ import test from 'ava'
 import { mailDocument } from '#ingest/html/mail-document.ts'
 import { linkedText } from '../../../../admin-api/pages/messages/linked-text.ts'
 import { messageFrame } from '../../../../admin-api/pages/messages/message-frame.ts'
-import { growsLinearly } from '../../../support/growth.ts'
+import { growsLinearly } from '../../../support/measure/growth.ts'
 
 const frame = (html: string, contentIds: readonly string[], remote = (address: string): string => `/image?u=${address}`): string => {
   const attachments = contentIds.map((contentId) => ({ filename: 'a.png', contentType: 'image/png', size: 1, contentId }))

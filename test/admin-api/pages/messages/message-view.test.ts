@@ -6,11 +6,11 @@ import { captures, inboxes } from '#core/capture/capture.ts'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import { hostileHtml } from '../../../ingest/html/hostile-html.ts'
-import { launchBrowser, type Browser } from '../../../support/browser.ts'
-import { WebhookReceiver } from '../../../support/webhook-receiver.ts'
+import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { startSite, type Site } from '../site.ts'
 import { openTab, settled, titleOf, type TabOptions } from '../tab.ts'
-import { testWith } from '../../../support/peers.ts'
+import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 

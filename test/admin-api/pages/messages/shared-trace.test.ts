@@ -1,7 +1,7 @@
 /** The share link of a trace: a page in a browser, JSON for programs, and in both nothing that is private. */
 import test from 'ava'
-import { launchBrowser, type Browser } from '../../../support/browser.ts'
-import { startRig } from '../../rest/rig.ts'
+import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { startRig } from '../../rest/fixture/rig.ts'
 import { openTab } from '../tab.ts'
 
 let browser: Browser

@@ -1,6 +1,6 @@
 /** What ends the access of an application for good: also a code that is still on its way, and access that would come back with its member. */
 import test, { type ExecutionContext } from 'ava'
-import { auditEntries } from '#core/audit.ts'
+import { auditEntries } from '#core/writes/audit.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { allowing, asking, decide, exchange, homeOf, join, signedIn, vouchedFor, type Asking, type Tokens } from '../asking.ts'
 import { startSite, type Site } from '../site.ts'

@@ -1,7 +1,7 @@
 /** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
 import test from 'ava'
-import { launchBrowser } from '../../../support/browser.ts'
-import { testWith } from '../../../support/peers.ts'
+import { launchBrowser } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
 import { join, signedIn } from '../asking.ts'
 import { startSite } from '../site.ts'
 import { openTab } from '../tab.ts'

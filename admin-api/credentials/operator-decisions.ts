@@ -1,0 +1,31 @@
+/** Where the command line of the same machine watches what a running daemon decides. */
+import { raw, media } from '../http/answer.ts'
+import { operation, type Operation } from '../http/operation.ts'
+import { requireRunToken } from './operator-link.ts'
+
+export const decisionsPath = '/operator/decisions'
+
+export interface OperatorDecisionsOptions {
+  /** What the caller must know. */
+  readonly token: string
+  /** Lines of JSON, until the reader cancels. */
+  readonly watch: () => ReadableStream<Uint8Array>
+}
+
+const contentType = 'application/x-ndjson'
+
+export const operatorDecisionsOperation = ({ token, watch }: OperatorDecisionsOptions): Operation =>
+  operation({
+    method: 'GET',
+    path: decisionsPath,
+    operationId: 'watchDecisions',
+    summary: 'Stream the decisions of the daemon',
+    tags: ['process'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    response: media(contentType),
+    async handle({ headers, headOnly }) {
+      requireRunToken(headers, token)
+      return raw(headOnly ? '' : watch(), { contentType })
+    },
+  })

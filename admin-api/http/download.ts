@@ -1,0 +1,35 @@
+/** Files that strangers wrote: always saved, never shown as part of this site. */
+import * as z from 'zod'
+import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
+import { raw, type Answer, type AnswerBody } from './answer.ts'
+
+/** The place of an attachment in its message, as a path has it. */
+export const attachmentIndex = z
+  .string()
+  .regex(/^\d{1,4}$/, 'must be the index of the attachment in the message, starting at 0')
+  .transform(Number)
+
+type Headers = Readonly<Record<string, string>>
+
+/** A message as a file, named after its id. */
+export const messageFile = (body: AnswerBody, messageId: string, headers: Headers = {}): Answer =>
+  raw(body, { contentType: 'message/rfc822', headers: { ...headers, ...attachmentHeaders(`${messageId}.eml`) } })
+
+/** An attachment as a file; `known` is what its message says of it. */
+export const attachmentFile = (body: AnswerBody, index: number, known: ReadAttachment | undefined, headers: Headers = {}): Answer =>
+  raw(body, {
+    contentType: servedType(known?.contentType ?? ''),
+    headers: { ...headers, ...attachmentHeaders(known?.filename ?? `attachment-${index + 1}`) },
+  })
+
+/** Types that a browser can show without running anything; all others are bytes. */
+const harmless: ReadonlySet<string> = new Set(['application/pdf', 'image/gif', 'image/jpeg', 'image/png', 'image/webp', 'text/plain'])
+
+const servedType = (declared: string): string => (harmless.has(declared) ? declared : 'application/octet-stream')
+
+/** RFC 6266 §4.3: a plain name for old clients, and the real one in RFC 8187 form. */
+export function attachmentHeaders(filename: string): Headers {
+  const plain = filename.replaceAll(/[^\w.() -]/g, '_')
+  const real = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return { 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${real}` }
+}

@@ -1,0 +1,161 @@
+/** One operation of the HTTP side: from this one object come the route, the checks, the scope, the limits and the OpenAPI entry. */
+import assert from 'node:assert'
+import type { IncomingHttpHeaders } from 'node:http'
+import * as z from 'zod'
+import type { Feature } from '#config/plans/features.ts'
+import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
+import type { Right, Scope } from '#core/access/scope/scope.ts'
+import type { Answer, ResponseShape } from './answer.ts'
+import type { BodyStream, StreamShape } from '../bodies/body-stream.ts'
+import type { Credentials } from '../credentials/credentials.ts'
+import type { Written } from '../wire/fields/codec.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The scope a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
+export type Access = Right | 'none' | 'operator'
+
+/** What is the same for every operation, whatever its schemas are. */
+export interface OperationFacts {
+  readonly method: Method
+  /** Path with parameters in braces: `/v1/messages/{id}`. */
+  readonly path: string
+  /** Unique name for generated clients, logs and metrics: `sendMessage`. */
+  readonly operationId: string
+  /** One line, shown in lists of operations. */
+  readonly summary: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  /** Status of the good answer; 200 unless told. */
+  readonly status?: number
+  /** Other statuses that come with the same shape, each with the sentence that explains it. */
+  readonly otherResponses?: Readonly<Record<number, string>>
+  /** Headers of good answers, each with what it tells. */
+  readonly responseHeaders?: Readonly<Record<string, string>>
+  /** The feature flag without which it is refused. */
+  readonly feature?: Feature | undefined
+  /** The refusals of this operation beyond those every operation can give. */
+  readonly errors?: readonly RefusalCode[]
+  /** Largest body in bytes; 65,536 unless told. */
+  readonly maxBodyBytes?: number
+  /** The setting from which `maxBodyBytes` comes, for refusals. */
+  readonly maxBodySetting?: string
+  /** Seconds from the first header byte handled to the answer; 30 unless told. */
+  readonly deadlineSeconds?: number
+  /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
+  readonly waits?: boolean
+  /** Answered even when the service sheds load: health and the like. */
+  readonly bypassesLoadShedding?: boolean
+  /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
+  readonly openToPages?: boolean
+  /** How callers prove who they are; bearer tokens by default. */
+  readonly credentials?: Credentials
+  /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
+  readonly openToSendOnlyKeys?: boolean
+  /** Another document describes it, so the OpenAPI document leaves it out. */
+  readonly hiddenFromOpenApi?: boolean
+  /** Browsers get its answer as a page, by their `Accept`. */
+  readonly alsoAsPage?: boolean
+  /**
+   * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
+   * once. Nothing in the body has been checked.
+   */
+  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Scope) => Promise<readonly FieldProblem[]>
+  /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
+  readonly onInvalid?: InvalidRequest
+  /** Renders refusals in a form of its own in place of the error envelope. */
+  readonly errorRenderer?: ErrorRenderer
+}
+
+/** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
+export type InvalidRequest = (principal: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
+
+/** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
+export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
+
+/** What a handler gets; everything in it has been checked. */
+export interface HandlerInput<P, Q, B, S> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** Who asks; `undefined` where the scope is `none` or `operator`. */
+  readonly principal: S
+  /** Aborts when the client has gone, the deadline has passed or the server closes. */
+  readonly signal: AbortSignal
+  readonly requestId: string
+  readonly headers: IncomingHttpHeaders
+  /** The client wants to know of the answer, and not to have it (HEAD). */
+  readonly headOnly: boolean
+  /** Address of the client, seen through trusted proxies; empty when the connection is already gone. */
+  readonly remoteAddress: string
+}
+
+/** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */
+type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<R> : R extends { kind: 'none' } ? void : never)
+
+/** What a handler gets as the body: the checked value, or the stream. */
+type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
+
+type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Scope
+
+interface OperationSpec<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType | StreamShape,
+  R extends ResponseShape,
+  A extends Access,
+> extends OperationFacts {
+  readonly scope: A
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  readonly response: R
+  /** Examples for the OpenAPI document. */
+  readonly examples?: {
+    readonly body?: B extends z.ZodType ? z.input<B> : unknown
+    readonly response?: R extends z.ZodType ? z.input<R> : string
+  }
+  handle(input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, PrincipalFor<A>>): Handled<R> | Promise<Handled<R>>
+}
+
+/** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
+export interface Operation extends OperationFacts {
+  readonly scope: Access
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject
+  readonly body: z.ZodType | StreamShape | undefined
+  readonly response: ResponseShape
+  readonly examples: { readonly body?: unknown; readonly response?: unknown }
+  handle(input: HandlerInput<unknown, unknown, unknown, Scope | undefined>): unknown
+}
+
+type NoFields = z.ZodObject<Record<never, never>, z.core.$strict>
+const noFields: NoFields = z.strictObject({})
+
+/**
+ * Makes an operation from its description, with the types of its schemas carried into `handle`.
+ * Refuses descriptions that contradict themselves; such a mistake is a defect, found when the module loads.
+ */
+export function operation<
+  const A extends Access,
+  R extends ResponseShape,
+  P extends z.ZodObject = NoFields,
+  Q extends z.ZodObject = NoFields,
+  B extends z.ZodType | StreamShape = z.ZodUndefined,
+>(spec: OperationSpec<P, Q, B, R, A>): Operation {
+  const params: z.ZodObject = spec.params ?? noFields
+  const query: z.ZodObject = spec.query ?? noFields
+  const named = pathParameters(spec.path)
+  assert.deepEqual(Object.keys(params.shape).sort(), [...named].sort(), `${spec.operationId}: params must be those of ${spec.path}`)
+  for (const [where, schema] of Object.entries({ query, body: spec.body })) {
+    const lax = schema instanceof z.ZodObject && !schema.def.catchall
+    assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
+  }
+  assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
+  return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation
+}
+
+/** The names in braces of a path, in order. */
+export function pathParameters(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+}

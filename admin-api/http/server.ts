@@ -1,0 +1,251 @@
+/** The HTTP listener: Node's server under h3, with every limit set, and a close that lets requests finish. */
+import { once } from 'node:events'
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { serve } from 'h3'
+import type { Feature } from '#config/plans/features.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
+import { noOperator, type Authenticate } from '../credentials/authentication.ts'
+import type { ProtectedResource } from '../credentials/challenge.ts'
+import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
+import { ClientLoad } from './client-load.ts'
+import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
+import type { JsonLimits } from '../bodies/json-body.ts'
+import { JsonThread } from '../bodies/json-thread.ts'
+import type { Operation, ErrorRenderer } from './operation.ts'
+import { BodyMemory } from '../bodies/request-body.ts'
+import { buildApp } from './routes.ts'
+import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
+
+/** Limits that hold for the whole listener. */
+export interface AdminApiLimits {
+  readonly connectionsMax: number
+  /** From one address, and for one client behind a trusted proxy requests under way. */
+  readonly connectionsPerAddressMax: number
+  /** Whether connections from this machine are bounded too. */
+  readonly countsLoopback: boolean
+  /** Connections the kernel holds until they are accepted. */
+  readonly backlog: number
+  /** Bytes of all request bodies in memory at one time. */
+  readonly bodyMemoryBytesMax: number
+  readonly json: JsonLimits
+  /** How often deadlines are looked at. */
+  readonly deadlineCheckMs: number
+  /** A look that comes this many milliseconds too late was held up by a process that was stopped, not by work. */
+  readonly frozenMsMin: number
+  /** Longest time for the header of a request, and for the whole of it, in milliseconds. */
+  readonly headerMs: number
+  readonly requestMs: number
+  /** How often those two are looked at. */
+  readonly arrivalCheckMs: number
+}
+
+const limitsUnlessTold: AdminApiLimits = {
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 500,
+  countsLoopback: false,
+  backlog: 4096,
+  bodyMemoryBytesMax: 128 * 1_048_576,
+  json: { depthMax: 32, valuesMax: 50_000 },
+  deadlineCheckMs: 1000,
+  frozenMsMin: 2000,
+  headerMs: 15_000,
+  // Node's own bound on receiving a request; the deadline of the operation usually comes first.
+  requestMs: 130_000,
+  arrivalCheckMs: 5000,
+}
+
+export interface AdminApiOptions {
+  /** Port 0 takes a free one. */
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Public address of the service. */
+  readonly baseUrl: string
+  readonly version: string
+  readonly operations: readonly Operation[]
+  readonly authenticate: Authenticate
+  /** How they are told who come to an address where nothing is; without it, by the error envelope. */
+  readonly nothingAs?: ErrorRenderer
+  /** Throws unless the request carries the operator's key; without it nobody is the operator. */
+  readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
+  /** Throws `feature_disabled` while the flag is off for the organization. */
+  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  /** What callers without a good token are pointed to; without it they are told the scheme alone. */
+  readonly protectedResource?: ProtectedResource
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
+  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly events: AdminApiEvents
+  readonly health: Health
+  readonly metrics: MetricsSource
+  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy?: readonly string[]
+  readonly limits?: Partial<AdminApiLimits>
+  /** Milliseconds that only grow; those of the process by default. */
+  readonly monotonic?: () => number
+  /** For tests: an answer that does not match its declared schema becomes an internal error. */
+  readonly checkAnswers?: boolean
+}
+
+/** Longer than the idle time of common proxies, so that they and not we close idle connections. */
+const keepAliveMilliseconds = 65_000
+const idleSweepMilliseconds = 20
+
+export class AdminApi {
+  readonly #options: AdminApiOptions
+  readonly #limits: AdminApiLimits
+  readonly #inFlight = new Set<Exchange>()
+  readonly #broken = new WeakSet<Socket>()
+  readonly #sockets = new Set<Socket>()
+  readonly #clients: ClientLoad
+  readonly #json = new JsonThread()
+  readonly #idPrefix = `req_${randomBytes(6).toString('base64url')}`
+  #requests = 0
+  #lookedAt = 0
+  #draining = false
+  #server: Server | undefined
+  #deadlines: NodeJS.Timeout | undefined
+
+  constructor(options: AdminApiOptions) {
+    this.#options = options
+    this.#limits = { ...limitsUnlessTold, ...options.limits }
+    const { connectionsPerAddressMax: max, countsLoopback } = this.#limits
+    this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
+  }
+
+  /** All that is served but for health, metrics and the OpenAPI document. */
+  get operations(): readonly Operation[] {
+    return this.#options.operations
+  }
+
+  /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
+  async listen(): Promise<{ readonly host: string; readonly port: number }> {
+    const { listen, trustProxy, operations } = this.#options
+    const around = this.#surroundings()
+    const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
+    const served = serve(buildApp([...operations, ...system], around, this.#options.nothingAs), {
+      hostname: listen.host,
+      port: listen.port,
+      silent: true,
+      gracefulShutdown: false,
+      manual: true,
+      trustProxy: trustProxy ? [...trustProxy] : false,
+      node: {
+        backlog: this.#limits.backlog,
+        headersTimeout: this.#limits.headerMs,
+        requestTimeout: this.#limits.requestMs,
+        keepAliveTimeout: keepAliveMilliseconds,
+        connectionsCheckingInterval: this.#limits.arrivalCheckMs,
+        insecureHTTPParser: false,
+        noDelay: true,
+      },
+    })
+    const server = served.node?.server as Server
+    this.#guard(server, served.node?.handler as RequestListener)
+    await served.serve()
+    this.#server = server
+    this.#lookedAt = this.#now()
+    this.#deadlines = setInterval(() => this.#endOverdue(), this.#limits.deadlineCheckMs).unref()
+    const { address, port } = server.address() as AddressInfo
+    return { host: address, port }
+  }
+
+  /**
+   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, then cuts what is left, but for
+   * requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close their connections.
+   */
+  async close(deadlineMs: number): Promise<void> {
+    const server = this.#server
+    if (!server?.listening) return
+    this.#draining = true
+    const closed = once(server, 'close')
+    server.close()
+    for (const exchange of this.#inFlight) if (exchange.operation.waits) exchange.end('draining')
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
+    const cut = setTimeout(() => this.#cut(server), deadlineMs)
+    await closed
+    clearInterval(sweep)
+    clearTimeout(cut)
+    clearInterval(this.#deadlines)
+    await this.#json[Symbol.asyncDispose]()
+  }
+
+  #surroundings(): ExchangeSurroundings {
+    return {
+      authenticate: this.#options.authenticate,
+      authenticateOperator: this.#options.authenticateOperator ?? noOperator,
+      requireFlag: this.#options.requireFlag,
+      protectedResource: this.#options.protectedResource,
+      admission: this.#options.admission,
+      events: this.#options.events,
+      clients: this.#clients,
+      bodies: { memory: new BodyMemory(this.#limits.bodyMemoryBytesMax), json: this.#json },
+      jsonLimits: this.#limits.json,
+      inFlight: this.#inFlight,
+      broken: this.#broken,
+      monotonic: () => this.#now(),
+      checkAnswers: this.#options.checkAnswers ?? false,
+      isDraining: () => this.#draining,
+      nextRequestId: () => this.#nextRequestId(),
+    }
+  }
+
+  #guard(server: Server, handler: RequestListener): void {
+    server.maxConnections = this.#limits.connectionsMax
+    server.on('drop', () => this.#options.events.connectionDropped())
+    server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
+    // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.
+    server.on('checkContinue', handler)
+    const serveSocket = server.listeners('connection')
+    server.removeAllListeners('connection')
+    server.on('connection', (socket) => {
+      if (!this.#clients.admit(socket)) {
+        this.#options.events.connectionDropped()
+        return answerTurnedAway(socket, this.#clients.refusal(), this.#nextRequestId())
+      }
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+      for (const listener of serveSocket) listener.call(server, socket)
+    })
+  }
+
+  /** A process that was stopped, or a machine that was frozen, takes no time away from its requests. */
+  #endOverdue(): void {
+    const now = this.#now()
+    const frozenMs = now - this.#lookedAt - this.#limits.deadlineCheckMs
+    this.#lookedAt = now
+    for (const exchange of this.#inFlight) {
+      if (frozenMs > this.#limits.frozenMsMin) exchange.deadlineAt += frozenMs
+      if (exchange.deadlineAt <= now) exchange.end('deadline')
+    }
+  }
+
+  /** A connection on which no further request can be read. What is under way on it is answered first. */
+  #broke(error: Error & { readonly code?: string }, socket: Socket): void {
+    if (this.#broken.has(socket)) return void socket.destroy()
+    const pending = [...this.#inFlight].filter((exchange) => exchange.socket === socket)
+    this.#broken.add(socket)
+    const hasLeft = !socket.writable || error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE'
+    if (pending.length === 0 || (hasLeft && !pending.some(({ isCommitting }) => isCommitting)))
+      return answerHttpFault(error, socket, this.#nextRequestId())
+    for (const exchange of pending) exchange.breakOff(faultOf(error).refusal)
+  }
+
+  #cut(server: Server): void {
+    const kept = new Set<Socket>()
+    for (const exchange of this.#inFlight) {
+      exchange.end('draining')
+      if (exchange.isCommitting) kept.add(exchange.socket)
+    }
+    if (kept.size === 0) return server.closeAllConnections()
+    for (const socket of this.#sockets) if (!kept.has(socket)) socket.destroy()
+  }
+
+  #now(): number {
+    return this.#options.monotonic?.() ?? performance.now()
+  }
+
+  #nextRequestId(): string {
+    return `${this.#idPrefix}${(this.#requests++).toString(36)}`
+  }
+}

@@ -1,0 +1,83 @@
+/** The operations of the process itself: health, readiness, metrics, and the OpenAPI document of all others. */
+import * as z from 'zod'
+import { answer, media, raw } from './answer.ts'
+import { buildOpenApi } from '../openapi/openapi.ts'
+import { operation, type Operation } from './operation.ts'
+
+/** Whether the service can do its work. */
+export interface Health {
+  /** Why it cannot, one short reason each: a listener that is down, a store that does not take writes. Empty when it can. */
+  ready(): readonly string[]
+}
+
+/** The metrics of the process as text; `contentType` is that of the format. */
+export interface MetricsSource {
+  readonly contentType: string
+  render(): Promise<string>
+}
+
+export interface SystemParts {
+  readonly health: Health
+  readonly metrics: MetricsSource
+  /** Public address of the service, for the OpenAPI document. */
+  readonly baseUrl: string
+  readonly version: string
+  isDraining(): boolean
+}
+
+const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypassesLoadShedding: true } as const
+
+/** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
+export function systemOperations(parts: SystemParts, operations: readonly Operation[]): readonly Operation[] {
+  let document: string | undefined
+  const all: Operation[] = [...operations, healthz, readyz(parts), metrics(parts)]
+  const openapi = operation({
+    ...processFacts,
+    path: '/openapi.json',
+    operationId: 'readOpenApi',
+    summary: 'Get the OpenAPI 3.1 description of this service',
+    response: media('application/json'),
+    handle() {
+      document ??= JSON.stringify(buildOpenApi(all, { baseUrl: parts.baseUrl, version: parts.version }))
+      return raw(document, { contentType: 'application/json' })
+    },
+  })
+  all.push(openapi)
+  return all.slice(operations.length)
+}
+
+const healthz = operation({
+  ...processFacts,
+  path: '/healthz',
+  operationId: 'readHealth',
+  summary: 'Check that the process is alive',
+  response: z.object({ status: z.literal('alive') }),
+  handle: () => ({ status: 'alive' as const }),
+})
+
+function readyz(parts: SystemParts): Operation {
+  return operation({
+    ...processFacts,
+    path: '/readyz',
+    operationId: 'readReadiness',
+    summary: 'Check that the service is ready',
+    response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) }),
+    otherResponses: { 503: 'The service is not ready; `reasons` lists why.' },
+    handle() {
+      const reasons = parts.isDraining() ? ['the service is closing'] : [...parts.health.ready()]
+      if (reasons.length === 0) return { status: 'ready' as const, reasons }
+      return answer({ status: 'not_ready', reasons }, { status: 503 })
+    },
+  })
+}
+
+function metrics(parts: SystemParts): Operation {
+  return operation({
+    ...processFacts,
+    path: '/metrics',
+    operationId: 'readMetrics',
+    summary: 'Get the metrics of the process in the Prometheus format',
+    response: media('text/plain'),
+    handle: async () => raw(await parts.metrics.render(), { contentType: parts.metrics.contentType }),
+  })
+}

@@ -1,0 +1,145 @@
+/** The OpenAPI 3.1 document, written from the operation table: what is not in the table is not in the document. */
+import * as z from 'zod'
+import { refusals, type RefusalCode } from '#core/refusals.ts'
+import { infoOf, tagWords } from './openapi-info.ts'
+import { SchemaCollection, type Json } from './openapi-schemas.ts'
+import { describeWebhooks } from './openapi-webhooks.ts'
+import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
+import type { Operation } from '../http/operation.ts'
+
+const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string().meta({ description: 'One sentence that states what to do.' }),
+      next_action: z.string(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    }),
+  })
+  .meta({ id: 'Error', description: 'The form of every error.' })
+
+/** The whole document. Throws an assertion when one schema id stands for two shapes. */
+export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
+  const schemas = new SchemaCollection()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi)) {
+    const path = (paths[operation.path] ??= {})
+    path[operation.method.toLowerCase()] = describe(operation, schemas)
+  }
+  const tags = [...new Set(operations.flatMap(({ tags, hiddenFromOpenApi }) => (hiddenFromOpenApi ? [] : tags)))].sort()
+  return {
+    openapi: '3.1.1',
+    info: infoOf(service),
+    servers: [{ url: service.baseUrl, description: 'This service' }],
+    tags: tags.map((name) => ({ name, ...(Object.hasOwn(tagWords, name) && { description: tagWords[name] }) })),
+    paths,
+    ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
+    components: {
+      schemas: schemas.named(),
+      headers: { RequestId: { description: 'Identifies this request in the logs.', schema: { type: 'string' } } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' },
+        operator: { type: 'http', scheme: 'bearer', description: 'The key of the operator of the service.' },
+        ...ownSchemes(operations),
+      },
+    },
+  }
+}
+
+/** Every refusal an operation can give: its own, and those its shape brings with it. */
+export function refusalCodes(operation: Operation): readonly RefusalCode[] {
+  const codes = new Set<RefusalCode>(operation.errors)
+  if (operation.scope !== 'none') codes.add('unauthorized')
+  if (operation.scope !== 'none' && operation.scope !== 'operator') codes.add('insufficient_scope')
+  if (operation.feature !== undefined) codes.add('feature_disabled')
+  const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
+  if (takesInput || operation.body) codes.add('validation_failed')
+  if (operation.body) codes.add('request_too_large').add('unsupported_media_type')
+  if (!operation.bypassesLoadShedding) codes.add('overloaded')
+  return [...codes.add('internal_error')]
+}
+
+function describe(operation: Operation, schemas: SchemaCollection): Json {
+  const parameters = [...parametersOf(operation.params, 'path', schemas), ...parametersOf(operation.query, 'query', schemas)]
+  return {
+    operationId: operation.operationId,
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    tags: operation.tags,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body ? { requestBody: requestBody(operation, operation.body, schemas) } : {}),
+    responses: { ...goodResponses(operation, schemas), ...refusalResponses(operation, schemas) },
+    security: securityOf(operation),
+  }
+}
+
+/** Alternatives, any of which will do; publishable keys are bearer tokens. */
+function securityOf({ scope, credentials = ['bearer'] }: Operation): Json[] {
+  if (scope === 'operator') return [{ operator: [] }]
+  if (scope === 'none') return []
+  const names = credentials.map((each) => (each === 'bearer' || !each.scheme ? 'bearer' : each.scheme[0]))
+  return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [scope] : [] }))
+}
+
+const ownSchemes = (operations: readonly Operation[]): Json =>
+  Object.fromEntries(
+    operations.flatMap(({ credentials = [] }) => credentials.flatMap((each) => (each === 'bearer' || !each.scheme ? [] : [each.scheme]))),
+  )
+
+function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: SchemaCollection): Json[] {
+  return Object.entries(fields.shape).map(([name, field]) => {
+    const { description, ...schema } = schemas.toJsonSchema(field as z.ZodType, 'input')
+    const required = where === 'path' || !(field as z.ZodType).safeParse(undefined).success
+    return { name, in: where, required, ...(description === undefined ? {} : { description }), schema }
+  })
+}
+
+function requestBody(operation: Operation, body: z.ZodType | StreamShape, schemas: SchemaCollection): Json {
+  const example = operation.examples.body
+  if (isStreamed(body)) {
+    const content = Object.entries(body.mediaTypes).map(([type, schema]) => {
+      const shown = type === 'application/json' && example !== undefined ? { example } : {}
+      return [type, { schema: schemas.toJsonSchema(schema, 'input'), ...shown }]
+    })
+    return { required: true, content: Object.fromEntries(content) }
+  }
+  const content = { schema: schemas.toJsonSchema(body, 'input'), ...(example === undefined ? {} : { example }) }
+  return { required: !body.safeParse(undefined).success, content: { 'application/json': content } }
+}
+
+function goodResponses(operation: Operation, schemas: SchemaCollection): Json {
+  const content = answerContent(operation, schemas)
+  const described = [[operation.status ?? 200, 'Done.'] as const, ...Object.entries(operation.otherResponses ?? {})]
+  const own = Object.entries(operation.responseHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ])
+  const headers = { ...requestIdHeader, ...Object.fromEntries(own) }
+  return Object.fromEntries(described.map(([status, description]) => [status, { description, headers, ...content }]))
+}
+
+function answerContent({ response, examples, alsoAsPage }: Operation, schemas: SchemaCollection): Json {
+  if ('kind' in response && response.kind === 'none') return {}
+  const example = examples.response === undefined ? {} : { example: examples.response }
+  if ('kind' in response) return { content: { [response.mediaType]: { schema: {}, ...example } } }
+  const page = alsoAsPage ? { 'text/html': { schema: { type: 'string' } } } : {}
+  return { content: { 'application/json': { schema: schemas.toJsonSchema(response, 'output'), ...example }, ...page } }
+}
+
+const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+
+/** One response per status; the codes that share a status are told apart by named examples. */
+function refusalResponses(operation: Operation, schemas: SchemaCollection): Json {
+  const schema = schemas.toJsonSchema(errorSchema, 'output')
+  const responses: Record<string, Json> = {}
+  for (const [status, codes] of Map.groupBy(refusalCodes(operation), (code) => refusals[code].http)) {
+    const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }]))
+    const description = `Refused: ${codes.join(', ')}.`
+    responses[status] = { description, headers: requestIdHeader, content: { 'application/json': { schema, examples } } }
+  }
+  return responses
+}
+
+function exampleOf(code: RefusalCode): Json {
+  return { error: { code, message: 'One sentence that states what to do.', next_action: refusals[code].nextAction } }
+}

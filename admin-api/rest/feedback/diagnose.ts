@@ -1,0 +1,58 @@
+/** Diagnoses: why a message bounced, and why one did not arrive. */
+import * as z from 'zod'
+import { searchMax } from '#core/diagnose/search/find-message.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { bounceDiagnosis, missingDiagnosis, type NothingFound } from '../../wire/feedback/diagnose.ts'
+import { filledLine } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['diagnose']
+
+const nothingFound: NothingFound = {
+  plainReason: `No message visible to this key has this id: neither one of the latest ${searchMax} messages nor one that the id itself resolves to.`,
+  nextAction: 'Use the trace id that the send returned, or give the recipient too: then all messages to it are searched.',
+}
+
+export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
+  action({
+    id: 'diagnoseBounce',
+    summary: 'Diagnose a bounce',
+    description:
+      'Returns the cause, the party that can fix it, the DNS record to change with its present value, and whether other messages got the same reply. For a message that has not ' +
+      'bounced, the response says so, with its last refusal if it is being retried. When no message is found, `found` is false; this is not an error.',
+    tags,
+    scope: 'api:read',
+    input: z.strictObject({
+      message_id: filledLine(
+        998,
+        'Trace id, Message-ID with or without angle brackets, X-Service-Ref, return path, or the queue id of the next host.',
+      ),
+      recipient: filledLine(
+        320,
+        'The recipient, when the message has several. An id that this service did not assign is then searched in all messages to this recipient.',
+      ).optional(),
+    }),
+    output: bounceDiagnosis,
+    http: { method: 'GET', path: '/v1/diagnose/bounce' },
+    run: async ({ principal }, request) => (await diagnoses.bounce(principal, request)) ?? nothingFound,
+  }),
+  action({
+    id: 'diagnoseMissing',
+    summary: 'Diagnose missing mail',
+    description:
+      'Returns hypotheses why mail to a recipient did not arrive, each with its evidence and next action, most certain first, and what could not be checked. Reads stored data ' +
+      'and the DNS records of the recipient’s domain.',
+    tags,
+    scope: 'api:read',
+    input: z.strictObject({
+      recipient: filledLine(320, 'One address. Case-insensitive.'),
+      time_window: filledLine(
+        80,
+        'A duration before now such as 90m, 24h or 7d, or an interval such as 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z. Defaults to 24h.',
+      ).optional(),
+    }),
+    output: missingDiagnosis,
+    http: { method: 'GET', path: '/v1/diagnose/missing' },
+    run: ({ principal }, request) => diagnoses.missing(principal, request),
+  }),
+]

@@ -1,0 +1,137 @@
+/** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
+import { setImmediate } from 'node:timers/promises'
+import * as z from 'zod'
+import type { BounceAnswer, ToldBounce } from '#core/feedback/intake/mailenable-intake.ts'
+import { invalid } from '#core/refusals.ts'
+import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
+import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
+import { readHealthcheck, type Agent } from '#ingest/mailenable/mailenable-envelope.ts'
+import type { ReportReader } from '#ingest/report/report-reader.ts'
+import { asSent } from '../../bodies/body-stream.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { BodyMemory } from '../../bodies/request-body.ts'
+import { inflated, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
+import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
+import { toWireTime } from '../../wire/fields/time.ts'
+import type { RestCore } from '../core.ts'
+import { requireProvider } from '../ingest-core.ts'
+import { ingestMemoryBytes, signedOperation } from './ingest.ts'
+
+const json = asSent({ 'application/json': z.unknown() })
+
+export const mailEnableIngestOperations = (core: RestCore): readonly Operation[] => {
+  const checks = { sources: core.ingest.signed, memory: new BodyMemory(ingestMemoryBytes) }
+  return [takeBounces(core, checks), tryInstallation(core, checks), takeActivity(core, checks)]
+}
+
+const takeBounces = ({ ingest: { mailEnable, reports } }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/mailenable',
+    operationId: 'ingestMailEnable',
+    summary: 'Ingest bounces from MailEnable',
+    description: 'Up to 500 events. When the source has any postoffice mapping, events of postoffices without one are dropped and counted.',
+    query: sourceQuery,
+    body: json,
+    response: bounceEnvelopeAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
+        if ('problems' in envelope) throw invalid(envelope.problems)
+        const told: ToldBounce[] = []
+        for (const entry of envelope.entries) {
+          told.push(await toTold((mail) => reports.read(mail, body.signed.organizationId), entry))
+          await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
+        }
+        return toWireBounces(envelope, await mailEnable.bounces(body.signed, told))
+      }),
+  })
+
+const tryInstallation = ({ ingest: { mailEnable }, clock }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/mailenable/healthcheck',
+    operationId: 'checkMailEnable',
+    summary: 'Check the secret of a MailEnable source',
+    status: 200,
+    query: sourceQuery,
+    body: json,
+    response: healthcheckAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const check = readHealthcheck(await inflated(body))
+        if ('problems' in check) throw invalid(check.problems)
+        await checks.sources.seen(body.signed, agentName(check.agent))
+        const { isMultiTenant, postoffices } = await mailEnable.tenants(body.signed)
+        const now = clock.now()
+        return {
+          ok: true,
+          provider: 'mailenable',
+          bounce_source_config_id: body.signed.source.id,
+          nonce: check.nonce,
+          server_time: toWireTime(now),
+          clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
+          multi_tenant: isMultiTenant,
+          postoffices: [...postoffices],
+        }
+      }),
+  })
+
+const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/activity-logs',
+    operationId: 'ingestActivityLog',
+    summary: 'Ingest lines of the MailEnable SMTP activity log',
+    description: 'Up to 5,000 lines. Accepted recipients become delivery events; refusals are counted and do not become bounces.',
+    query: sourceQuery.extend({ source: z.literal('mailenable') }),
+    body: json,
+    response: activityAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
+        if ('problems' in envelope) throw invalid(envelope.problems)
+        const taken = await mailEnable.activity(body.signed, envelope)
+        const { acceptedLines, rejected, cursorEnd } = envelope
+        return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
+      }),
+  })
+
+async function toTold(read: ReportReader['read'], entry: BounceEntry): Promise<ToldBounce> {
+  const { postoffice, notice, event } = entry
+  return { postoffice, events: notice ? entryEvents(entry, await read(notice)) : [event], raw: notice ?? undefined }
+}
+
+const agentMax = 200
+const agentName = ({ name, version, hostname }: Agent): string =>
+  [name, version, hostname && `(${hostname})`]
+    .filter((word) => word !== null && word !== '')
+    .join(' ')
+    .slice(0, agentMax)
+
+/** In the order of the envelope. */
+function toWireBounces({ entries, invalid: bad }: BounceEnvelope, answers: readonly BounceAnswer[]): z.input<typeof bounceEnvelopeAnswer> {
+  const count = (wanted: BounceAnswer['result']): number => answers.filter(({ result }) => result === wanted).length
+  const good = entries.map(({ index, eventId }, i) => {
+    const { result, projectId, traceId } = answers[i] ?? { result: 'dropped', projectId: null, traceId: null }
+    const wire = result === 'dropped' ? ('dropped_unmapped_postoffice' as const) : result
+    return { index, event: { event_id: eventId, result: wire, project_id: projectId, trace_id: traceId } }
+  })
+  const rest = bad.map(({ index, eventId, reason }) => ({
+    index,
+    event: { event_id: eventId, result: 'invalid' as const, project_id: null, trace_id: null, reason },
+  }))
+  return {
+    accepted: count('recorded'),
+    duplicates: count('duplicate'),
+    dropped: count('dropped'),
+    invalid: bad.length,
+    events: [...good, ...rest].toSorted((a, b) => a.index - b.index).map(({ event }) => event),
+  }
+}

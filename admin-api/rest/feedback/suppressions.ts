@@ -1,0 +1,130 @@
+/** Suppressions: the list, its entries, import and export. Spec "Traces, inspect, suppressions". */
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
+import type { Placed } from '#core/feedback/suppression/place.ts'
+import { invalid } from '#core/refusals.ts'
+import { readCsvRows } from '#ingest/rows/csv-rows.ts'
+import { readJsonRows } from '#ingest/rows/json-rows.ts'
+import { UnreadableRows } from '#ingest/rows/rows-text.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { media, raw } from '../../http/answer.ts'
+import { streamed } from '../../bodies/body-stream.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { decoder } from '../../wire/fields/codec.ts'
+import {
+  exportedCsv,
+  importedCsv,
+  importedRows,
+  importReportShape,
+  newSuppression,
+  reportJson,
+  RowFields,
+  suppression,
+  suppressionChanges,
+  suppressionFilter,
+} from '../../wire/feedback/suppression.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['suppressions']
+const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })
+const importBytesMax = 32 * 1024 * 1024
+const importDeadlineSeconds = 300
+
+export const suppressionActions = (core: RestCore): readonly (Action | Operation)[] => [...entries(core), ...bulk(core)]
+
+const entries = (core: RestCore): readonly Action[] => [
+  suppressions.list({
+    summary: 'List suppressions, newest first',
+    description:
+      'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: suppressionFilter,
+    item: suppression,
+    run: ({ principal }, page) => core.suppressions.list(principal, page),
+  }),
+  suppressions.create({
+    summary: 'Create a suppression',
+    description:
+      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here.',
+    input: newSuppression,
+    output: suppression.via(({ suppression: placed }: Placed) => placed),
+    examples: { input: { email: 'ada@example.ch', reason: 'Requested by phone' } },
+    http: {
+      otherResponses: { 200: 'The address was already suppressed.' },
+      statusOf: ({ added }) => (added ? undefined : 200),
+    },
+    run: ({ principal }, entry) => core.suppressions.add(principal, entry),
+  }),
+  suppressions.read({
+    summary: 'Get a suppression',
+    output: suppression,
+    run: ({ principal }, { id }) => core.suppressions.get(principal, id),
+  }),
+  suppressions.change({
+    summary: 'Update a suppression',
+    description: 'Fields that are left out keep their values.',
+    errors: ['not_found'],
+    input: suppressionChanges,
+    output: suppression,
+    run: ({ principal }, { id, ...changes }) => core.suppressions.update(principal, id, changes),
+  }),
+  suppressions.remove({
+    summary: 'Delete a suppression',
+    description: 'Idempotent. Mail is sent to the address again.',
+    errors: [],
+    run: ({ principal }, { id }) => core.suppressions.remove(principal, id),
+  }),
+]
+
+const decodedFilter = decoder(z.strictObject(suppressionFilter))
+
+/** Rows come and go as streams, which an action's one input and result are not. */
+const bulk = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'POST',
+    path: '/v1/suppressions/bulk-import',
+    operationId: 'importSuppressions',
+    summary: `Import up to ${importRowsMax.toLocaleString('en')} suppressions`,
+    description:
+      'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
+      'is refused (too many rows, unreadable file), no row is added. Idempotent.',
+    tags,
+    scope: 'api:admin',
+    errors: ['conflict', 'storage_full'],
+    maxBodyBytes: importBytesMax,
+    deadlineSeconds: importDeadlineSeconds,
+    body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
+    response: importReportShape,
+    examples: { body: { rows: [{ email: 'ada@example.ch', reason: 'hard bounce' }] } },
+    async handle({ principal, body: { mediaType, bytes }, signal }) {
+      const rows = mediaType === 'text/csv' ? (from: AsyncIterable<Uint8Array>) => readCsvRows(from, 'email') : readJsonRows
+      const fields = new RowFields()
+      const report = await core.suppressionImport.run(principal, { bytes, rows, toEntry: fields.toEntry, signal }).catch(toRefusal)
+      return raw(Readable.from(reportJson(report, fields.ignored)), { contentType: 'application/json' })
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/suppressions/export',
+    operationId: 'exportSuppressions',
+    summary: 'Export suppressions as CSV, oldest first',
+    description: 'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, which an import removes again.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    query: z.strictObject(suppressionFilter),
+    response: media('text/csv'),
+    async handle({ principal, query }) {
+      return raw(Readable.from(exportedCsv(await core.suppressions.all(principal, decodedFilter(query)))), {
+        contentType: 'text/csv; charset=utf-8; header=present',
+        headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
+      })
+    },
+  }),
+]
+
+function toRefusal(error: unknown): never {
+  if (error instanceof UnreadableRows) throw invalid([{ path: 'body', message: error.message }])
+  throw error
+}

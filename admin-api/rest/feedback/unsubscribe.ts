@@ -1,0 +1,119 @@
+/** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
+import * as z from 'zod'
+import { invalid } from '#core/refusals.ts'
+import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { media, type Answer } from '../../http/answer.ts'
+import { streamed, type BodyStream } from '../../bodies/body-stream.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { html } from '../../pages/layout/html.ts'
+import { page } from '../../pages/layout/layout.ts'
+import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { project } from '../../wire/fields/paging.ts'
+import { line } from '../../wire/fields/text.ts'
+import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['suppressions']
+const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })
+const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
+const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
+const formBytesMax = 4096
+
+export const unsubscribeActions = (core: RestCore): readonly (Action | Operation)[] => [
+  unsubscribes.list({
+    summary: 'List opt-outs, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: {
+      project,
+      list: line(320, 'The name of a list, or the address of a sender. Case-insensitive.').optional(),
+      q: line(320, 'Part of the address. Case-insensitive.').optional(),
+    },
+    item: unsubscribe,
+    run: ({ principal }, page) => core.unsubscribes.list(principal, page),
+  }),
+  unsubscribes.remove({
+    summary: 'Delete an opt-out',
+    description: 'Idempotent. Mail of the list is sent to the address again. Do this only at the request of its owner.',
+    errors: [],
+    run: ({ principal }, { id }) => core.unsubscribes.remove(principal, id),
+  }),
+  ...clicking(core),
+]
+
+/** Pages for people, and a form that mail clients post (RFC 8058 §3.1). */
+const clicking = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/unsubscribe/{token}',
+    operationId: 'showUnsubscribe',
+    summary: 'Show the unsubscribe page',
+    tags,
+    scope: 'none',
+    errorRenderer: strangerRefusalPage,
+    errors: ['not_found'],
+    params,
+    response: media('text/html'),
+    handle: async ({ params: { token } }) => question(await core.unsubscribes.look(token)),
+  }),
+  operation({
+    method: 'POST',
+    path: '/unsubscribe/{token}',
+    operationId: 'unsubscribe',
+    summary: 'Unsubscribe a recipient with one click',
+    description: 'Removes the recipient from the list of the message, see `GET /v1/unsubscribes`. Idempotent.',
+    tags,
+    scope: 'none',
+    errorRenderer: strangerRefusalPage,
+    errors: ['not_found', 'storage_full'],
+    maxBodyBytes: formBytesMax,
+    params,
+    body: streamed({ 'application/x-www-form-urlencoded': click, 'multipart/form-data': click }),
+    response: media('text/html'),
+    async handle({ params: { token }, body }) {
+      await checkClick(body)
+      return confirmation(await core.unsubscribes.unsubscribe(token))
+    },
+  }),
+]
+
+/** The one field of RFC 8058 §3.1, in either form encoding. */
+async function checkClick({ bytes }: BodyStream): Promise<void> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytes) pieces.push(piece)
+  const text = Buffer.concat(pieces).toString('latin1')
+  if (/(?:^|&)List-Unsubscribe=One-Click(?:&|\s*$)/.test(text)) return
+  if (/name="?List-Unsubscribe"?[^]{0,200}?\r\n\r\nOne-Click\r\n/.test(text)) return
+  throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
+}
+
+const question = (subscription: Subscription): Answer => {
+  if (subscription.isUnsubscribed) return confirmation(subscription)
+  const { recipient, sender } = subscription
+  return page({
+    title: 'Unsubscribe',
+    content: html`<div class="sheet">
+      <h1>Unsubscribe?</h1>
+      <p><b>${recipient}</b> will no longer receive mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p>${others}</p>
+      <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
+    </div>`,
+  })
+}
+
+const confirmation = (subscription: Subscription): Answer => {
+  const { recipient, sender } = subscription
+  return page({
+    title: 'Unsubscribed',
+    content: html`<div class="sheet">
+      <h1>You are unsubscribed</h1>
+      <p><b>${recipient}</b> no longer receives mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p>${others} You can close this page.</p>
+    </div>`,
+  })
+}
+
+const others = 'Nothing else changes: you still receive mail of other lists, and mail such as receipts and password resets.'
+
+const listWords = ({ list, sender }: Subscription) => (list.name === sender ? html`the mailing list` : html`the list <b>${list.name}</b>`)

@@ -1,0 +1,151 @@
+/** Inbound routes: whose mail at the inbound domain goes to which webhook, and the mail that came. Spec "Inbound routes". */
+import * as z from 'zod'
+import type { InboundFile } from '#core/inbound-routes/inbound-mail.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { media, type Answer } from '../../http/answer.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import {
+  inboundMessage,
+  inboundMessageSummary,
+  inboundRouteChanges,
+  inboundRouteEncoder,
+  mintedInboundRouteEncoder,
+  newInboundRoute,
+} from '../../wire/inboxes/inbound-route.ts'
+import { id } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
+import { unlisted } from '../sending/unlisted.ts'
+
+const tags = ['inbound routes']
+const feature = 'inbound_routes'
+const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags, feature })
+const messageParams = z.strictObject({ id, message_id: id })
+
+export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [
+  ...routeActions(core),
+  ...messageActions(core),
+  ...downloads(core),
+  link(core),
+]
+
+const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
+  const inboundRoute = inboundRouteEncoder((route) => inboundRoutes.addressOf(route))
+  const mintedInboundRoute = mintedInboundRouteEncoder((route) => inboundRoutes.addressOf(route))
+  return [
+    routes.list({
+      summary: 'List inbound routes, newest first',
+      item: inboundRoute,
+      run: ({ principal }, page) => inboundRoutes.list(principal, page),
+    }),
+    routes.read({
+      summary: 'Get an inbound route',
+      output: inboundRoute,
+      run: ({ principal }, { id: routeId }) => inboundRoutes.get(principal, routeId),
+    }),
+    routes.create({
+      summary: 'Create an inbound route',
+      description:
+        'Mail for the local part is accepted immediately and delivered to the webhook, signed and retried like an event webhook. ' +
+        'All organizations share the inbound domain: a name, with every address that extends it after a `+`, belongs to the first organization that ' +
+        'creates a route for it. Only this response contains the secret.',
+      input: newInboundRoute,
+      output: mintedInboundRoute,
+      examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
+      run: ({ principal }, route) => inboundRoutes.create(principal, route),
+    }),
+    routes.act('rotate-secret', {
+      summary: 'Rotate the secret of an inbound route',
+      description:
+        'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
+      output: mintedInboundRoute,
+      run: ({ principal }, { id: routeId }) => inboundRoutes.rotate(principal, routeId),
+    }),
+    routes.change({
+      summary: 'Update an inbound route',
+      description:
+        'Fields that are left out keep their values. With `project_id`, the route moves to another project; mail that it has received stays in the old one. ' +
+        'The pattern cannot be changed: create another route instead.',
+      input: inboundRouteChanges,
+      output: inboundRoute,
+      run: ({ principal }, { id: routeId, ...changes }) => inboundRoutes.update(principal, routeId, changes),
+    }),
+    routes.remove({
+      summary: 'Delete an inbound route with its mail',
+      description: 'Idempotent. Mail for the route is refused from now on, and pending deliveries to its webhook are dropped.',
+      errors: ['conflict'],
+      run: ({ principal }, { id: routeId }) => inboundRoutes.remove(principal, routeId),
+    }),
+  ]
+}
+
+const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] => [
+  routes.listOf('messages', {
+    id: 'listInboundMessages',
+    summary: 'List received mail, newest first',
+    item: inboundMessageSummary,
+    run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, { ...page, routeId }),
+  }),
+  routes.readOf('messages/{message_id}', {
+    id: 'getInboundMessage',
+    summary: 'Get a received mail',
+    input: z.strictObject({ message_id: id }),
+    output: inboundMessage,
+    run: async ({ principal }, { id: routeId, messageId }) => ({
+      ...(await inboundMail.get(principal, routeId, messageId)),
+      url: `${baseUrl}/v1/inbound-routes/${routeId}/messages/${messageId}`,
+    }),
+  }),
+]
+
+/** Operations, as their answers are files. */
+const downloads = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/v1/inbound-routes/{id}/messages/{message_id}/raw',
+    operationId: 'getRawInboundMessage',
+    summary: 'Download the raw source of a received mail',
+    tags,
+    feature,
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: messageParams,
+    response: media('message/rfc822'),
+    handle: async ({ principal, params }) => download(await core.inboundMail.raw(principal, params.id, params.message_id)),
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/inbound-routes/{id}/messages/{message_id}/attachments/{index}',
+    operationId: 'getInboundAttachment',
+    summary: 'Download an attachment of a received mail',
+    tags,
+    feature,
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: messageParams.extend({ index: attachmentIndex }),
+    response: media('application/octet-stream'),
+    handle: async ({ principal, params }) =>
+      download(await core.inboundMail.attachment(principal, params.id, params.message_id, params.index)),
+  }),
+]
+
+/** An operation, as its answer is a file. */
+const link = (core: RestCore): Operation =>
+  operation({
+    method: 'GET',
+    path: '/share/inbound/{token}',
+    operationId: 'followInboundLink',
+    summary: 'Download a file by its signed link',
+    description:
+      'The webhook of an inbound route contains such links to the raw mail and its attachments. A link needs no key and expires after three days.',
+    tags,
+    scope: 'none',
+    errors: ['not_found', 'feature_disabled'],
+    params: z.strictObject({ token: z.string() }),
+    response: media('application/octet-stream'),
+    handle: async ({ params: { token } }) => download(await core.inboundMail.linked(token), unlisted),
+  })
+
+const download = ({ bytes, messageId, attachment }: InboundFile, headers?: Readonly<Record<string, string>>): Answer =>
+  attachment ? attachmentFile(bytes, attachment.index, attachment.known, headers) : messageFile(bytes, messageId, headers)

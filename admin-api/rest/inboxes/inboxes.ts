@@ -1,0 +1,246 @@
+/** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import type { Scope } from '#core/access/scope/scope.ts'
+import type { Inbox } from '#core/capture/capture.ts'
+import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes/inboxes.ts'
+import type { Page } from '#store/database.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { media, raw, type Answer } from '../../http/answer.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { encoder, encoderOf } from '../../wire/fields/codec.ts'
+import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
+import { pageFields, pageOf, project } from '../../wire/fields/paging.ts'
+import { id, idParams } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
+
+const tags = ['inboxes']
+const inboxes = resource('/v1/inboxes', { name: 'Inbox', plural: 'Inboxes', tags })
+const address = z.string().min(1).max(320)
+const messageParams = z.strictObject({ id, message_id: id })
+const waitSecondsUnlessTold = 30
+const waitSecondsMax = 120
+
+/** Whole seconds. Spec "Limits" 13. */
+const timeout = z
+  .string()
+  .regex(/^\d{1,3}$/, `must be a whole number of seconds, at most ${waitSecondsMax}`)
+  .transform(Number)
+  .pipe(z.number().max(waitSecondsMax))
+  .default(waitSecondsUnlessTold)
+  .meta({ description: `Seconds to wait, from 0 to ${waitSecondsMax}. Defaults to ${waitSecondsUnlessTold}.` })
+
+export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
+  ...finding(core),
+  ...changing(core),
+  ...messages(core),
+  ...downloads(core),
+  wait(core),
+]
+
+const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Scope, found: Inbox) => ({
+  ...found,
+  signingSecret: inboxNotifier.secretFor(principal, found.id),
+  lastNotify: await core.lastNotify(principal, found),
+})
+
+const finding = (core: RestCore): readonly Action[] => [
+  inboxes.list({
+    summary: 'List virtual inboxes, newest first',
+    item: inbox,
+    run: ({ principal }, page) => core.inboxes.list(principal, page),
+  }),
+  action({
+    id: 'lookUpInbox',
+    summary: 'Find a virtual inbox by its pattern',
+    description: 'Case-insensitive. An unknown pattern is not an error: the response is `{"found": false}`.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({ address, project }),
+    output: encoder(z.object({ found: z.boolean(), inbox: inboxDetail.schema.optional() })).from<{
+      readonly inbox: Parameters<typeof inboxDetail.encode>[0] | undefined
+    }>({
+      found: ({ inbox: found }) => found !== undefined,
+      inbox: ({ inbox: found }) => found && inboxDetail.encode(found),
+    }),
+    http: { method: 'GET', path: '/v1/inboxes/lookup' },
+    async run({ principal }, { address: pattern, project: asked }) {
+      const found = await core.inboxes.lookup(principal, pattern, asked)
+      return { inbox: found && (await detail(core, principal, found)) }
+    },
+  }),
+  inboxes.read({
+    summary: 'Get a virtual inbox',
+    output: inboxDetail,
+    run: async ({ principal }, { id: inboxId }) => detail(core, principal, await core.inboxes.get(principal, inboxId)),
+  }),
+]
+
+/** Without the flag, inboxes are read and not changed. */
+const feature = 'virtual_inboxes'
+
+const changing = (core: RestCore): readonly Action[] => [
+  inboxes.create({
+    feature,
+    summary: 'Create a virtual inbox',
+    description:
+      'A virtual inbox shows every captured message of its project in which an address that matches its pattern is a recipient or appears anywhere, ' +
+      'including messages from before the inbox was created. With `notify_webhook_url`, the service notifies that address of each further message with a ' +
+      'POST, signed like a Stripe webhook.',
+    input: newInbox.extend({ project }),
+    output: inboxDetail,
+    examples: { input: { address_pattern: '@staging.example.ch', name: 'Staging' } },
+    http: { from: { project: 'query' } },
+    run: async ({ principal }, { project: asked, projectId = asked, ...request }) =>
+      detail(core, principal, await core.inboxSettings.create(principal, { ...request, projectId })),
+  }),
+  inboxes.change({
+    feature,
+    summary: 'Update a virtual inbox',
+    description:
+      'Only the fields that are given change; null removes a value. With `project_id`, the inbox moves to another project and shows the captured messages of its new ' +
+      'project; the move is refused with `conflict` when an inbox there has the same pattern. The pattern itself cannot be changed: create another inbox instead.',
+    input: inboxChanges,
+    output: inboxDetail,
+    run: async ({ principal }, { id: inboxId, ...changes }) =>
+      detail(core, principal, await core.inboxSettings.update(principal, inboxId, changes)),
+  }),
+  inboxes.remove({
+    feature,
+    summary: 'Delete a virtual inbox',
+    errors: ['conflict'],
+    run: ({ principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
+  }),
+  action({
+    id: 'clearInbox',
+    summary: 'Clear a virtual inbox (not implemented)',
+    feature,
+    description:
+      'Clears nothing and always returns a count of 0. A captured message belongs to its trace and is removed with it. To keep messages for a shorter time, set `retention_days` of the inbox.',
+    tags,
+    scope: 'api:admin',
+    errors: ['not_found'],
+    input: idParams,
+    output: encoderOf(z.object({ status: z.literal('unimplemented'), cleared: z.literal(0) }), () => ({
+      status: 'unimplemented' as const,
+      cleared: 0 as const,
+    })),
+    http: { method: 'DELETE', path: '/v1/inboxes/{id}/messages' },
+    run: ({ principal }, { id: inboxId }) => core.inboxes.get(principal, inboxId),
+  }),
+]
+
+const messages = (core: RestCore): readonly Action[] => [
+  action({
+    id: 'listInboxMessages',
+    summary: 'List captured messages, newest first',
+    description:
+      'With `since`, in order of arrival. The id can also be a pattern. An unknown pattern is not an error: `found` is false and the list is empty. ' +
+      'With `address`, lists only messages in which this address is a recipient or appears anywhere. ' +
+      'A page can contain fewer messages than `limit` and still have a next one.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({
+      id: address,
+      ...pageFields,
+      since: since.optional(),
+      address: address.optional().meta({ description: 'One address, or a domain as @example.ch.' }),
+    }),
+    output: encoderOf(pageOf(messageSummary.schema).extend({ found: z.boolean() }), (page: Page<CaptureSummary> | undefined) => ({
+      found: page !== undefined,
+      data: (page?.rows ?? []).map(messageSummary.encode),
+      next_cursor: page?.nextCursor ?? null,
+    })),
+    list: { item: messageSummary },
+    http: { method: 'GET', path: '/v1/inboxes/{id}/messages' },
+    async run({ principal }, { id: idOrPattern, ...page }) {
+      const found = await core.inboxes.named(principal, idOrPattern)
+      return found && core.inboxes.messages(principal, found.id, page)
+    },
+  }),
+  inboxes.readOf('messages/{message_id}', {
+    id: 'getInboxMessage',
+    summary: 'Get a captured message',
+    input: z.strictObject({ message_id: id }),
+    output: message,
+    run: async ({ principal }, { id: inboxId, messageId }) =>
+      shown(core, principal, inboxId, await core.inboxes.message(principal, inboxId, messageId)),
+  }),
+]
+
+/** With the address of itself and that of its page. */
+function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, captured: CapturedMessage) {
+  const captureId = captured.capture.id
+  const viewUrl = messageViews.urlOf({ organizationId, inboxId, captureId })
+  return { ...captured, url: `${baseUrl}/v1/inboxes/${inboxId}/messages/${captureId}`, viewUrl }
+}
+
+/** Operations, as their answers are files. */
+const downloads = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{message_id}/raw',
+    operationId: 'getRawInboxMessage',
+    summary: 'Download the raw source of a captured message',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: messageParams,
+    response: media('message/rfc822'),
+    async handle({ principal, params: { id: inboxId, message_id: messageId } }) {
+      const { size, pieces } = await core.inboxes.raw(principal, inboxId, messageId)
+      return messageFile(Readable.from(pieces, { objectMode: false }), messageId, { 'content-length': String(size) })
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{message_id}/attachments/{index}',
+    operationId: 'getInboxAttachment',
+    summary: 'Download an attachment of a captured message',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: messageParams.extend({ index: attachmentIndex }),
+    response: media('application/octet-stream'),
+    async handle({ principal, params: { id: inboxId, message_id: messageId, index } }) {
+      const bytes = await core.inboxes.attachment(principal, inboxId, messageId, index)
+      const { read } = await core.inboxes.message(principal, inboxId, messageId)
+      return attachmentFile(bytes, index, read.ok ? read.message.attachments[index] : undefined)
+    },
+  }),
+]
+
+/** An operation, as a message that many wait for is written out once, for all of them. */
+function wait(core: RestCore): Operation {
+  const rendered = new WeakMap<CapturedMessage, Uint8Array>()
+  const told = (scope: Scope, inboxId: string, captured: CapturedMessage): Answer => {
+    const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, scope, inboxId, captured))))
+    rendered.set(captured, body)
+    return raw(body, { contentType: 'application/json' })
+  }
+  return operation({
+    method: 'POST',
+    path: '/v1/inboxes/{id}/wait',
+    operationId: 'waitForInboxMessage',
+    summary: 'Wait for a captured message',
+    description:
+      'Returns the first message captured after `since`, which defaults to now. When none is captured in time, the response is `{"timeout": true}`.',
+    tags,
+    scope: 'api:read',
+    waits: true,
+    errors: ['not_found', 'rate_limit_exceeded'],
+    params: idParams,
+    query: z.strictObject({ since: since.optional(), timeout }),
+    response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
+    async handle({ principal, params, query, signal }) {
+      const found = await core.inboxes.wait(principal, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
+      if (found) return told(principal, params.id, found)
+      signal.throwIfAborted()
+      return { timeout: true as const }
+    },
+  })
+}

@@ -1,0 +1,57 @@
+/** Deliverability tests: an address to send to, and the report on the mail that came; also as a page for people. Spec "Inspect". */
+import * as z from 'zod'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { media } from '../../http/answer.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { reportPage } from '../../pages/inspect/inspect-report.ts'
+import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReportPath } from '../../wire/inboxes/inspect.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['inspect']
+const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags, feature: 'inspect' })
+
+export const inspectOperations = (core: RestCore): readonly (Action | Operation)[] => {
+  const summary = inspectSummaryEncoder(core)
+  return [
+    tests.create({
+      summary: 'Create a deliverability test',
+      description:
+        'Returns an address that accepts one mail within 24 hours and scores it. Send to it as you send to your recipients, then get the report.',
+      scope: 'api:send',
+      errors: ['not_found', 'feature_disabled'],
+      input: newInspectTest,
+      output: summary,
+      examples: { input: {} },
+      run: ({ principal }, { projectId }) => core.inspectTests.create(principal, projectId),
+    }),
+    tests.list({
+      summary: 'List deliverability tests, newest first',
+      item: summary,
+      run: ({ principal }, page) => core.inspectTests.list(principal, page),
+    }),
+    tests.read({
+      summary: 'Get a deliverability test with its report of 17 checks',
+      output: inspectTestEncoder(core),
+      run: ({ principal }, { id }) => core.inspectTests.get(principal, id),
+    }),
+    sharedReport(core),
+  ]
+}
+
+/** An operation, as its answer is a page. */
+const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
+  operation({
+    method: 'GET',
+    path: sharedReportPath({ shareToken: '{token}' }),
+    operationId: 'showInspectReport',
+    summary: 'View the report of a deliverability test',
+    tags,
+    scope: 'none',
+    errorRenderer: strangerRefusalPage,
+    errors: ['not_found'],
+    params: z.strictObject({ token: z.string().min(1).max(64).toLowerCase() }),
+    response: media('text/html'),
+    handle: async ({ params: { token } }) => reportPage(await inspectTests.shared(token), clock.now()),
+  })

@@ -1,0 +1,22 @@
+/** The account behind a session of an agent. Spec "Agent session claim". */
+import { action, type Action } from '../../actions/action.ts'
+import { newClaim, startedClaim } from '../../wire/organization/claim.ts'
+import type { RestCore } from '../core.ts'
+
+export const accountActions = ({ claims }: RestCore): readonly Action[] => [
+  action({
+    id: 'claimAccount',
+    summary: 'Claim the sandbox project of this session',
+    description:
+      'Invites the owner of `email` to take over the project. Has no effect with any token other than that of an anonymous sandbox. The response is the same whether or not the address is known. Read ' +
+      '`claim_progress` of the project to see when it is claimed. Limited to 3 requests per hour and session, and 5 per day and address.',
+    tags: ['account'],
+    scope: 'api:read',
+    errors: ['conflict', 'rate_limit_exceeded'],
+    input: newClaim,
+    output: startedClaim,
+    examples: { input: { email: 'ada@example.ch' } },
+    http: { method: 'POST', path: '/v1/account/claim' },
+    run: ({ principal }, { email }) => claims.start(principal, email),
+  }),
+]

@@ -1,0 +1,21 @@
+/** The audit log of the organization. */
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { auditEntry, auditFilter } from '../../wire/organization/audit.ts'
+import { project } from '../../wire/fields/paging.ts'
+import type { RestCore } from '../core.ts'
+
+const entries = resource('/v1/audit', { name: 'AuditEntry', plural: 'AuditEntries', tags: ['audit'] })
+
+export const auditActions = ({ auditLog }: RestCore): readonly Action[] => [
+  entries.list({
+    summary: 'List audit log entries, newest first',
+    description:
+      'Each entry tells who changed what, and when. A key bound to one project sees the entries of that project. Entries about organization-wide resources have no project. ' +
+      'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    scope: 'api:admin',
+    filter: { project, ...auditFilter },
+    item: auditEntry,
+    run: ({ principal }, page) => auditLog.list(principal, page),
+  }),
+]

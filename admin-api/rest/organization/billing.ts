@@ -1,0 +1,57 @@
+/** What an organization used, and what it would be billed. Spec "Limits". */
+import * as z from 'zod'
+import type { Scope } from '#core/access/scope/scope.ts'
+import { Refusal } from '#core/refusals.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { raw } from '../../http/answer.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { invoice, invoiceCsv, invoiceCsvHeader, invoiceFormat, period, usage, type WireInvoice } from '../../wire/organization/usage.ts'
+import type { RestCore } from '../core.ts'
+import { attachmentHeaders } from '../../http/download.ts'
+
+const tags = ['usage']
+
+export const billingEntries = (core: RestCore): readonly (Action | Operation)[] => [
+  action({
+    id: 'getUsage',
+    summary: 'Get the usage of a month and the present use of the limits',
+    description: 'Requires a key of the whole organization.',
+    tags,
+    scope: 'api:read',
+    input: z.strictObject({ period }),
+    output: usage,
+    http: { method: 'GET', path: '/v1/usage' },
+    run: ({ principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
+  }),
+  // an operation, as it can be a file
+  operation({
+    method: 'GET',
+    path: '/v1/billing/invoice-preview',
+    operationId: 'previewInvoice',
+    summary: 'Preview the invoice of a month',
+    description:
+      'Requires a key of the whole organization. Amounts are whole rappen; each line is rounded individually, and the net amount is the sum of the lines. ' +
+      'With `format=csv`, the response is a CSV file whose last rows are net, VAT and total.',
+    tags,
+    scope: 'api:read',
+    query: z.strictObject({ period, format: invoiceFormat }),
+    response: invoice.schema,
+    async handle({ principal, query }) {
+      const preview = invoice.encode(await core.invoices.preview(wholeOrganization(principal), query.period))
+      return query.format === 'csv' ? csvFile(preview) : preview
+    },
+  }),
+]
+
+/** An invoice as a file. */
+export const csvFile = (preview: WireInvoice) =>
+  raw(invoiceCsvHeader() + invoiceCsv(preview), {
+    contentType: 'text/csv; charset=utf-8',
+    headers: attachmentHeaders(`invoice-preview-${preview.period}.csv`),
+  })
+
+/** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
+function wholeOrganization({ bound, organizationId }: Scope): string {
+  if (!bound) return organizationId
+  throw new Refusal('insufficient_scope', 'Usage and billing belong to the whole organization; this key is bound to one project.')
+}

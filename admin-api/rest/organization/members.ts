@@ -1,0 +1,45 @@
+/** Members of the organization. They belong to the whole organization, so keys of one project have no say. */
+import * as z from 'zod'
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { keyFates } from '../../wire/access/api-key.ts'
+import { allMembers, member, roleChoice } from '../../wire/organization/member.ts'
+import { idList, noInput } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['members']
+const one = resource('/v1/members', { name: 'Member', tags })
+
+export const memberActions = ({ members }: RestCore): readonly Action[] => [
+  action({
+    id: 'listMembers',
+    summary: 'List the members of the organization',
+    description: 'All of them on one page: `next_cursor` is always null.',
+    tags,
+    scope: 'api:read',
+    input: noInput,
+    output: allMembers,
+    list: { item: member },
+    http: { method: 'GET', path: '/v1/members' },
+    run: ({ principal }) => members.list(principal),
+  }),
+  one.change({
+    summary: 'Change the role of a member',
+    description:
+      'Takes effect with the next request of the member and of the API keys that they created. Only an owner who is signed in can make or unmake an owner. An organization always keeps at least one owner.',
+    input: roleChoice,
+    output: member,
+    examples: { input: { role: 'developer' } },
+    run: ({ principal }, { id, role }) => members.changeRole(principal, id, role),
+  }),
+  one.remove({
+    summary: 'Remove a member',
+    description:
+      'Access ends immediately, and so do the API keys that the member or their applications created; `GET /v1/api-keys?minted_by={id}` lists them ' +
+      'beforehand. `keep_keys` lists the keys to keep: they keep their ceiling, but the removed member still knows their secrets, so ' +
+      'rotate them. SMTP credentials and publishable keys belong to their project and remain.',
+    input: z.strictObject({ keep_keys: idList('Comma-separated ids of the API keys to keep.') }),
+    output: keyFates,
+    run: ({ principal }, { id, keepKeys }) => members.remove(principal, id, keepKeys),
+  }),
+]

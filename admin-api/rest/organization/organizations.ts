@@ -1,0 +1,51 @@
+/** Organizations: the own one and its team organizations. */
+import { graceDays } from '#core/tenancy/removal-key.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { deletion } from '../../wire/fields/discard-queued.ts'
+import { madeOrganization, organization, organizationInput } from '../../wire/organization/organization.ts'
+import type { RestCore } from '../core.ts'
+
+const all = resource('/v1/organizations', { name: 'Organization', tags: ['organizations'] })
+
+export const organizationActions = ({ organizations }: RestCore): readonly Action[] => [
+  all.list({
+    summary: 'List organizations',
+    description:
+      'The organization of the key comes first, then the team organizations that it created, oldest first. A key of one project sees only its own organization.',
+    errors: [],
+    filter: {},
+    item: organization,
+    run: ({ principal }, page) => organizations.list(principal, page),
+  }),
+  all.read({
+    summary: 'Get an organization with its plan, limits and payment state',
+    output: organization,
+    run: ({ principal }, { id }) => organizations.get(principal, id),
+  }),
+  all.create({
+    summary: 'Create a team organization',
+    description:
+      'The response contains the first API key of the new organization; it is not shown again. The organization starts on the plan free, with ' +
+      'its project Default. The plan limits how many team organizations exist at the same time.',
+    errors: ['conflict', 'quota_exhausted'],
+    input: organizationInput,
+    output: madeOrganization,
+    examples: { input: { name: 'Bakery' } },
+    run: ({ principal }, { name }) => organizations.create(principal, name),
+  }),
+  all.change({
+    summary: 'Update an organization',
+    input: organizationInput,
+    output: organization,
+    run: ({ principal }, { id, name }) => organizations.rename(principal, id, name),
+  }),
+  all.remove({
+    summary: 'Delete a team organization',
+    description:
+      `Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then ` +
+      'all its data is removed. Refused with `conflict` while mail is queued, unless `discard_queued` is true: then that mail fails.',
+    input: deletion,
+    run: ({ principal }, { id, ...mail }) => organizations.remove(principal, id, mail),
+  }),
+]

@@ -1,0 +1,87 @@
+/** Projects: the one of the key, and all of them. Spec "Destinations, routing, projects", "Project rules". */
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { deletion } from '../../wire/fields/discard-queued.ts'
+import { newProject, noRoutePolicyChoice, project, projectChanges, projectState } from '../../wire/organization/project.ts'
+import { id, noInput } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['projects']
+const all = resource('/v1/projects', { name: 'Project', tags })
+
+export const projectActions = (core: RestCore): readonly Action[] => [...own(core), ...reading(core), ...writing(core)]
+
+const own = ({ projects }: RestCore): readonly Action[] => [
+  action({
+    id: 'getMyProject',
+    summary: 'Get the project of the key',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: noInput,
+    output: projectState,
+    http: { method: 'GET', path: '/v1/projects/me' },
+    run: ({ principal }) => projects.me(principal),
+  }),
+  action({
+    id: 'setNoRoutePolicy',
+    summary: 'Set the no-route policy',
+    description:
+      'The policy decides about sends that match no destination: `capture` captures them, `reject` refuses them, `relay_default` currently behaves like `reject`.',
+    tags,
+    scope: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    input: noRoutePolicyChoice,
+    output: projectState,
+    http: { method: 'PATCH', path: '/v1/projects/me/no-route-policy' },
+    run: ({ principal }, { noRoutePolicy, value }) => projects.setNoRoutePolicy(principal, noRoutePolicy ?? value ?? 'capture'),
+  }),
+]
+
+const reading = ({ projects }: RestCore): readonly Action[] => [
+  all.list({
+    summary: 'List projects, newest first',
+    description: 'A key of one project sees that project and its partitions.',
+    filter: { parent_id: id.optional().meta({ description: 'Lists only the partitions of this project.' }) },
+    item: project,
+    run: ({ principal }, page) => projects.list(principal, page),
+  }),
+  all.read({
+    summary: 'Get a project',
+    output: project,
+    run: ({ principal }, { id }) => projects.get(principal, id),
+  }),
+]
+
+const writing = ({ projects }: RestCore): readonly Action[] => [
+  all.create({
+    summary: 'Create a project, or with `parent_id` a partition',
+    description:
+      'A new project has a catch-all inbox. A partition has its own destinations, traces and send budget, and cannot have partitions; its sends ' +
+      'count toward the plan of the organization, but not toward the budget of its parent.',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: newProject,
+    output: project,
+    examples: { input: { name: 'Newsletter', send_budget: 1000 } },
+    run: ({ principal }, given) => projects.create(principal, given),
+  }),
+  all.change({
+    summary: 'Update a project',
+    description:
+      'Fields that are left out keep their values. A key that is bound to the project can update only its name and no-route policy.',
+    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    input: projectChanges,
+    output: project,
+    run: ({ principal }, { id, ...changes }) => projects.update(principal, id, changes),
+  }),
+  all.remove({
+    summary: 'Delete a project with its partitions',
+    description:
+      'Destinations, rules, failover policies, templates, SMTP credentials, API keys, inboxes, captures, traces, scheduled sends and replays are deleted ' +
+      'with it; nothing of it is sent or shown after this response. Organization-wide destinations move to the project Default. Refused with ' +
+      '`conflict` for the project Default, while SMTP credentials of other projects refer to its destinations, and while mail is queued, unless ' +
+      '`discard_queued` is true: then that mail is deleted with the project.',
+    input: deletion,
+    run: ({ principal }, { id, ...mail }) => projects.remove(principal, id, mail),
+  }),
+]

@@ -1,0 +1,123 @@
+/** Destinations and their mode. Spec "Destinations, routing, projects". */
+import { findPreset, presetIds } from '#config/mail/presets.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import {
+  changedDestination,
+  destination,
+  destinationChanges,
+  missingBesideProvider,
+  modeInput,
+  newDestination,
+  promotedDestination,
+  smtpPreset,
+  toDestinationChanges,
+  toNewDestination,
+} from '../../wire/routing/destination.ts'
+import { deletion } from '../../wire/fields/discard-queued.ts'
+import { listEncoder } from '../../wire/fields/paging.ts'
+import { provider, providerIds } from '../../wire/routing/provider.ts'
+import { noInput } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+
+const tags = ['destinations']
+
+/** What a destination has besides is in files of its own. */
+export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags })
+
+export const destinationActions = (core: RestCore): readonly Action[] => [...reading(core), ...writing(core), ...modes(core)]
+
+const reading = ({ destinations }: RestCore): readonly Action[] => [
+  destinationResource.list({
+    summary: 'List destinations, newest first',
+    item: destination,
+    run: ({ principal }, page) => destinations.list(principal, page),
+  }),
+  action({
+    id: 'listDestinationPresets',
+    summary: 'List provider presets',
+    tags,
+    scope: 'api:read',
+    input: noInput,
+    output: listEncoder(smtpPreset),
+    http: { method: 'GET', path: '/v1/destinations/presets' },
+    run: () => presetIds.map(findPreset).filter((preset) => preset !== undefined),
+  }),
+  action({
+    id: 'listDestinationProviders',
+    summary: 'List providers with the credentials that each requires',
+    tags,
+    scope: 'api:read',
+    input: noInput,
+    output: listEncoder(provider),
+    http: { method: 'GET', path: '/v1/destinations/providers' },
+    run: () => providerIds,
+  }),
+  destinationResource.read({
+    summary: 'Get a destination',
+    output: destination,
+    run: ({ principal }, { id }) => destinations.get(principal, id),
+  }),
+]
+
+const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
+  destinationResource.create({
+    summary: 'Create a destination',
+    description:
+      'The new destination is in sandbox mode: mail for it is captured until it is promoted to live. ' +
+      'It is probed immediately, and kept even when the probe fails; `warnings` lists what keeps it from working.',
+    input: newDestination,
+    output: changedDestination,
+    examples: {
+      input: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
+    },
+    http: { alsoMissing: async (body) => missingBesideProvider(body) },
+    async run({ principal }, body) {
+      const made = await destinations.create(principal, toNewDestination(body))
+      return { ...made, warnings: await probes.firstLook(made) }
+    },
+  }),
+  destinationResource.change({
+    summary: 'Update a destination',
+    description:
+      'Fields that are left out keep their values, including those of credentials. Queued mail uses the new settings. ' +
+      'Only keys of the whole organization can update organization-wide destinations. New credentials are probed immediately, ' +
+      'and `warnings` lists what keeps them from working.',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: destinationChanges,
+    output: changedDestination,
+    async run({ principal }, { id, ...body }) {
+      const changes = toDestinationChanges(body)
+      const made = await destinations.update(principal, id, changes)
+      return { ...made, warnings: changes.connection ? await probes.firstLook(made) : [] }
+    },
+  }),
+  destinationResource.remove({
+    summary: 'Delete a destination',
+    description:
+      'Refused with `conflict` while routing rules or SMTP credentials refer to it; `details` lists them. ' +
+      'Also refused while mail is queued for it, unless `discard_queued` is true: that mail then fails, and its trace states the reason.',
+    input: deletion,
+    run: ({ principal }, { id, ...queued }) => destinations.remove(principal, id, queued),
+  }),
+]
+
+const modes = ({ destinations }: RestCore): readonly Action[] => [
+  destinationResource.change({
+    id: 'updateDestinationMode',
+    summary: 'Set the mode of a destination',
+    input: modeInput,
+    output: destination,
+    http: { path: '/v1/destinations/{id}/mode' },
+    run: ({ principal }, { id, mode }) => destinations.setMode(principal, id, mode),
+  }),
+  destinationResource.act('promote-to-live', {
+    summary: 'Promote a destination to live mode',
+    description: 'Idempotent: `already_live` is true when the destination was live before.',
+    output: promotedDestination,
+    async run({ principal }, { id }) {
+      const { destination: promoted, alreadyLive } = await destinations.promoteToLive(principal, id)
+      return { ...promoted, alreadyLive }
+    },
+  }),
+]

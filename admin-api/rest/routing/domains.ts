@@ -1,0 +1,56 @@
+/** Sending domains: what to publish, whether it is published, and DKIM keys. */
+import * as z from 'zod'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { domain, domainRecord, newDomain } from '../../wire/routing/domain.ts'
+import { listEncoder } from '../../wire/fields/paging.ts'
+import { id } from '../../wire/fields/text.ts'
+import type { RestCore } from '../core.ts'
+
+const domains = resource('/v1/domains', { name: 'Domain', tags: ['domains'] })
+
+export const domainActions = ({ sendingDomains }: RestCore): readonly Action[] => [
+  domains.list({
+    summary: 'List sending domains, newest first',
+    errors: [],
+    filter: {},
+    item: domain,
+    run: ({ principal }, page) => sendingDomains.list(principal, page),
+  }),
+  domains.read({
+    summary: 'Get a sending domain with the DNS records to publish',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.get(principal, id),
+  }),
+  domains.readOf('records', {
+    summary: 'Get the DNS records of a sending domain for a destination',
+    input: z.strictObject({ destination_id: id.optional() }),
+    output: listEncoder(domainRecord),
+    run: ({ principal }, { id, destinationId }) => sendingDomains.recordsFor(principal, id, destinationId),
+  }),
+  domains.create({
+    summary: 'Create a sending domain',
+    errors: ['conflict'],
+    input: newDomain,
+    output: domain,
+    examples: { input: { domain: 'example.ch' } },
+    run: ({ principal }, { domain: name, ed25519 = false }) => sendingDomains.create(principal, { domain: name, ed25519 }),
+  }),
+  domains.act('verify', {
+    summary: 'Verify a sending domain',
+    description: 'Looks up the DNS records of the domain. DKIM keys whose records are published sign from now on.',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.verify(principal, id),
+  }),
+  domains.act('rotate-dkim', {
+    summary: 'Rotate the DKIM keys of a sending domain',
+    description: 'The new keys sign as soon as their records are published and verified.',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.rotate(principal, id),
+  }),
+  domains.remove({
+    summary: 'Delete a sending domain',
+    description: 'Mail from the domain is no longer signed.',
+    run: ({ principal }, { id }) => sendingDomains.remove(principal, id),
+  }),
+]

@@ -1,0 +1,46 @@
+/** Failover policies. Spec "Destinations, routing, projects". */
+import * as z from 'zod'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { failoverPolicy, failoverPolicyInput } from '../../wire/routing/failover-policy.ts'
+import { project } from '../../wire/fields/paging.ts'
+import type { RestCore } from '../core.ts'
+
+const policies = resource('/v1/failover/policy', {
+  name: 'FailoverPolicy',
+  plural: 'FailoverPolicies',
+  tags: ['routing'],
+  key: 'primary_id',
+})
+
+export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly Action[] => [
+  policies.list({
+    summary: 'List failover policies, oldest first',
+    item: failoverPolicy,
+    run: ({ principal }, page) => failoverPolicies.list(principal, page),
+  }),
+  policies.create({
+    id: 'setFailoverPolicy',
+    summary: 'Set the failover policy of a destination',
+    description:
+      'Defines which destinations take over from the primary one, and under which conditions. Idempotent: an existing policy of this primary destination is replaced. ' +
+      'Recipients that were accepted or permanently refused are never sent to a fallback, and fallbacks in sandbox mode are skipped. ' +
+      'After the last fallback, the retry schedule starts again at the primary destination.',
+    input: failoverPolicyInput,
+    output: failoverPolicy,
+    examples: {
+      input: {
+        primary_id: 'dst_01935c0000007000800000000000000000',
+        fallback_ids: ['dst_01935c0000007000800000000000000001'],
+        conditions: { on: ['transient', 'breaker_open', 'misconfigured'] },
+      },
+    },
+    http: { status: 200 },
+    run: ({ principal }, { conditions, ...policy }) => failoverPolicies.set(principal, { ...policy, ...conditions }),
+  }),
+  policies.remove({
+    summary: 'Delete the failover policy of a destination',
+    input: z.strictObject({ project }),
+    run: ({ principal }, { primaryId, project: projectId }) => failoverPolicies.remove(principal, primaryId, projectId),
+  }),
+]

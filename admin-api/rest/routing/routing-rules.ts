@@ -1,0 +1,37 @@
+/** Routing rules. Spec "Destinations, routing, projects". */
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { newRoutingRule, routingRule, routingRuleChanges } from '../../wire/routing/routing-rule.ts'
+import type { RestCore } from '../core.ts'
+
+const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'] })
+
+export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[] => [
+  rules.list({
+    summary: 'List routing rules in order of evaluation',
+    item: routingRule,
+    run: ({ principal }, page) => routingRules.list(principal, page),
+  }),
+  rules.create({
+    summary: 'Create a routing rule',
+    input: newRoutingRule,
+    output: routingRule,
+    examples: { input: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
+    run: ({ principal }, rule) => routingRules.create(principal, rule),
+  }),
+  rules.read({
+    summary: 'Get a routing rule',
+    output: routingRule,
+    run: ({ principal }, { id }) => routingRules.get(principal, id),
+  }),
+  rules.change({
+    summary: 'Update a routing rule',
+    input: routingRuleChanges,
+    output: routingRule,
+    run: ({ principal }, { id, ...changes }) => routingRules.update(principal, id, changes),
+  }),
+  rules.remove({
+    summary: 'Delete a routing rule',
+    run: ({ principal }, { id }) => routingRules.remove(principal, id),
+  }),
+]

@@ -1,0 +1,50 @@
+/** Bulk replays: start or preview, list, read, stop. Spec "Bulk replay job". */
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { newReplay, replay } from '../../wire/sending/replay.ts'
+import type { RestCore } from '../core.ts'
+
+const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', key: 'job_id' })
+
+export const replayActions = ({ replays }: RestCore): readonly Action[] => [
+  jobs.create({
+    id: 'startReplay',
+    summary: 'Create a replay',
+    description:
+      'Queues failed messages again, for the recipients that no server has accepted. The replay runs in the background; get it ' +
+      'to follow its progress. Each message counts as a send toward the limits of the plan and the budget of the project.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: newReplay,
+    output: replay,
+    examples: {
+      input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000', since: '2026-11-21T08:00:00Z' }, dry_run: true },
+    },
+    http: {
+      otherResponses: { 200: 'A dry run: the number of messages that match the filter' },
+      statusOf: (made) => ('matched' in made ? 200 : undefined),
+    },
+    run: async ({ principal }, { dryRun, ...request }) =>
+      dryRun ? { ...request, ...(await replays.preview(principal, request)) } : replays.create(principal, request),
+  }),
+  jobs.list({
+    summary: 'List replays, newest first',
+    description:
+      'With `project`, lists only replays of this project alone. A page can contain fewer replays than `limit` and still have a next one.',
+    item: replay,
+    run: ({ principal }, page) => replays.list(principal, page),
+  }),
+  jobs.read({
+    summary: 'Get a replay with its counters',
+    output: replay,
+    run: ({ principal }, { jobId }) => replays.get(principal, jobId),
+  }),
+  jobs.act('stop', {
+    summary: 'Cancel a replay',
+    description: 'No further message is queued; messages already queued are delivered. A replay that has ended is not changed.',
+    scope: 'api:send',
+    errors: ['not_found'],
+    output: replay,
+    run: ({ principal }, { jobId }) => replays.stop(principal, jobId),
+  }),
+]

@@ -1,0 +1,30 @@
+/** Scheduled sends: list and cancel. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
+import * as z from 'zod'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { project } from '../../wire/fields/paging.ts'
+import { scheduledSend } from '../../wire/sending/scheduled-send.ts'
+import { traceId } from '../../wire/sending/trace.ts'
+import type { RestCore } from '../core.ts'
+
+const sends = resource('/v1/messages/scheduled', { name: 'ScheduledSend', tags: ['messages'], key: 'trace_id', keySchema: traceId })
+
+const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'Defaults to both.' })
+
+export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Action[] => [
+  sends.list({
+    summary: 'List scheduled sends, earliest first',
+    description: 'Lists queued and canceled sends. A send whose delivery has begun is no longer listed; its trace has its outcome.',
+    filter: { project, status },
+    item: scheduledSend,
+    run: ({ principal }, page) => scheduledSends.list(principal, page),
+  }),
+  sends.remove({
+    id: 'cancelScheduledSend',
+    summary: 'Cancel a scheduled send',
+    description: 'Idempotent: returns the canceled send, also when it was canceled before. Refused with 409 once its delivery has begun.',
+    scope: 'api:send',
+    output: scheduledSend,
+    run: ({ principal }, { traceId: named }) => scheduledSends.cancel(principal, named),
+  }),
+]

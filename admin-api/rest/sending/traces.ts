@@ -1,0 +1,165 @@
+/** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
+import * as z from 'zod'
+import type { Scope } from '#core/access/scope/scope.ts'
+import { traceStatuses } from '#core/trace/states.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { answer, media, raw } from '../../http/answer.ts'
+import { negotiatedRefusal, prefersPage, varies } from '../../http/negotiation.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { sharedTracePage } from '../../pages/messages/shared-trace.ts'
+import type { Decoded } from '../../wire/fields/codec.ts'
+import { project } from '../../wire/fields/paging.ts'
+import { id, line } from '../../wire/fields/text.ts'
+import { timeInput } from '../../wire/fields/time.ts'
+import {
+  bounceClasses,
+  sharedTrace,
+  trace,
+  traceId,
+  traceOrStatus,
+  traceOutcomes,
+  traceSummary,
+  type TraceSeen,
+} from '../../wire/sending/trace.ts'
+import type { RestCore } from '../core.ts'
+import { attachmentHeaders } from '../../http/download.ts'
+import { unlisted } from './unlisted.ts'
+
+const tags = ['traces']
+const traces = resource('/v1/traces', { name: 'Trace', tags, key: 'trace_id', keySchema: traceId })
+const params = z.strictObject({ trace_id: traceId })
+
+const filter = {
+  project,
+  status: z.enum(traceStatuses).optional(),
+  outcome: z.enum(traceOutcomes).optional(),
+  to: line(320, 'Exact address of a recipient.').optional(),
+  from: line(320, 'Exact address of the From field or MAIL FROM.').optional(),
+  destination_id: id.optional(),
+  bounce: z
+    .enum(bounceClasses)
+    .optional()
+    .meta({
+      description:
+        'Class of the bounce of a recipient: reported after the message was sent, or refused by the receiving server, permanently or until ' +
+        'delivery was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
+    }),
+  q: line(200, 'Part of the subject, of an address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
+  since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
+  until: timeInput.optional().meta({ description: 'Accepted before this time.' }),
+  created_after: timeInput.optional().meta({ description: 'Alias of `since`, as in other lists.' }),
+  created_before: timeInput.optional().meta({ description: 'Alias of `until`.' }),
+  recipient: line(320, 'Alias of `to`.').optional(),
+  sender: line(320, 'Alias of `from`.').optional(),
+  project_id: id.optional().meta({ description: 'Alias of `project`.' }),
+}
+
+type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project'>
+
+/** The names of other lists stand for ours. */
+const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, createdBefore, ...given }: G) => ({
+  ...given,
+  to: given.to ?? recipient,
+  from: given.from ?? sender,
+  since: given.since ?? createdAfter,
+  until: given.until ?? createdBefore,
+})
+
+export const traceActions = (core: RestCore): readonly (Action | Operation)[] => [
+  ...reading(core),
+  download(core),
+  retrying(core),
+  sharing(core),
+]
+
+const seen = async ({ traces: reader, probes }: RestCore, principal: Scope, idOrToken: string): Promise<TraceSeen> => {
+  const story = await reader.get(principal, idOrToken)
+  return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
+}
+
+const reading = (core: RestCore): readonly Action[] => [
+  traces.list({
+    summary: 'List traces, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter,
+    item: traceSummary,
+    run: ({ principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
+  }),
+  traces.read({
+    summary: 'Get a trace with its timeline',
+    description:
+      'In place of the id, the X-Service-Ref of the relayed message, as found in returned mail, is accepted. ' +
+      'A send-only key gets the status of its own sends, and nothing else: no other trace, no address and no timeline.',
+    openToSendOnlyKeys: true,
+    output: traceOrStatus,
+    run: async ({ principal }, { traceId: idOrToken }) =>
+      principal.sendsOnly ? { sent: await core.traces.sentBy(principal, idOrToken) } : seen(core, principal, idOrToken),
+  }),
+]
+
+/** An operation, as it is a download. */
+const download = (core: RestCore): Operation =>
+  operation({
+    method: 'GET',
+    path: '/v1/traces/{trace_id}/reports/{report_id}',
+    operationId: 'getReportMail',
+    summary: 'Download the raw source of a report',
+    description: 'Returns the first 64 KiB of the mail. The `report_id` is in the timeline of the trace.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: params.extend({ report_id: id }),
+    response: media('message/rfc822'),
+    async handle({ principal, params: { trace_id, report_id } }) {
+      const mail = await core.traces.reportMail(principal, trace_id, report_id)
+      return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
+    },
+  })
+
+const retryInput = z.strictObject({
+  include_unknown: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Also retries recipients whose last attempt ended without a reply, at the risk of a second copy.' }),
+})
+
+const retrying = (core: RestCore): Action =>
+  traces.act('retry', {
+    summary: 'Retry a message',
+    description:
+      'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send; a message that waits ' +
+      'for its next attempt is attempted now. Its retry schedule starts over. It goes to the destination that it was routed to. 409 states why ' +
+      'nothing can be retried, and what to do. To retry many messages, or to send to another destination, use `POST /v1/replays`.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
+    input: retryInput,
+    output: trace,
+    http: { emptyBody: { include_unknown: false } },
+    async run({ principal }, { traceId: named, includeUnknown }) {
+      const { id: retried } = await core.retries.retry(principal, named, { includeUnknown })
+      return seen(core, principal, retried)
+    },
+  })
+
+/** An operation, as browsers get a page of it. */
+const sharing = (core: RestCore): Operation =>
+  operation({
+    method: 'GET',
+    path: '/share/traces/{trace_id}',
+    operationId: 'getSharedTrace',
+    summary: 'Get the public, redacted view of a trace',
+    description: 'Needs no key. Returns an HTML page when the Accept header prefers text/html.',
+    tags,
+    scope: 'none',
+    errors: ['not_found'],
+    params,
+    response: sharedTrace.schema,
+    alsoAsPage: true,
+    errorRenderer: negotiatedRefusal(strangerRefusalPage),
+    async handle({ params: { trace_id }, headers }) {
+      const shared = await core.traces.shared(trace_id)
+      return prefersPage(headers) ? sharedTracePage(shared) : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
+    },
+  })

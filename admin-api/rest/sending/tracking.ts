@@ -1,0 +1,66 @@
+/** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Anybody may ask; nobody is told more than they have. */
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw, type Answer } from '../../http/answer.ts'
+import { operation, type Operation } from '../../http/operation.ts'
+import { html } from '../../pages/layout/html.ts'
+import { page } from '../../pages/layout/layout.ts'
+import type { RestCore } from '../core.ts'
+import { unlisted } from './unlisted.ts'
+
+const tags = ['tracking']
+/** Of any length, so that a wrong one is always just not found. */
+const params = z.strictObject({ token: z.string() })
+/** Programs between sender and reader add parameters of their own, which change nothing. */
+const query = z.looseObject({})
+
+/** One transparent pixel: 43 octets of GIF89a. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
+
+/** Operations, as one is a redirect and the other an image, for strangers who follow what a message holds. */
+export const trackingOperations = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/t/c/{token}',
+    operationId: 'followLink',
+    summary: 'Follow a tracked link',
+    description: 'Redirects to the address that the link had in the message, and to no other. The click is added to the trace.',
+    tags,
+    scope: 'none',
+    status: 302,
+    otherResponses: { 404: 'A page that explains what to do: the link was not made by this service, or was cut off.' },
+    params,
+    query,
+    response: media('text/html'),
+    handle({ params: { token }, headOnly }) {
+      const target = core.engagements.click(token, !headOnly)
+      return target === undefined ? lost : raw('', { contentType: 'text/html', headers: { ...unlisted, location: target } })
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/t/o/{token}',
+    operationId: 'showPixel',
+    summary: 'Get the open-tracking image',
+    tags,
+    scope: 'none',
+    errors: ['not_found'],
+    params,
+    query,
+    response: media('image/gif'),
+    handle({ params: { token }, headOnly }) {
+      if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'Unknown image.')
+      return raw(pixel, { contentType: 'image/gif', headers: unlisted })
+    },
+  }),
+]
+
+const lost: Answer = page({
+  title: 'Link not found',
+  status: 404,
+  headers: unlisted,
+  content: html`<div class="sheet">
+    <h1>This link does not work</h1>
+    <p>It may have been cut off or changed on its way. Go back to the message and follow the link there, or ask its sender.</p>
+  </div>`,
+})

@@ -1,0 +1,141 @@
+/** API keys on the wire. */
+import * as z from 'zod'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
+import { statusOf, type MintedKey, type ShownKey } from '#core/access/keys/api-keys.ts'
+import type { KeyFates } from '#core/access/keys/minted-keys.ts'
+import { followsMinter } from '#core/access/scope/minter.ts'
+import { roles } from '#core/access/scope/role.ts'
+import { rightsInOrder } from '#core/access/scope/scope.ts'
+import type { Clock } from '#core/clock.ts'
+import { encoder } from '../fields/codec.ts'
+import { id, nameLine, nullAsAbsent } from '../fields/text.ts'
+import { orNull, timeInput, wireTime } from '../fields/time.ts'
+
+const scopes = z.array(z.enum(rightsInOrder))
+
+const mintedBy = z
+  .object({
+    user_id: z.string().nullable().meta({ description: 'The member; null when a key of the organization created it.' }),
+    role: z.enum(roles).nullable().meta({
+      description: 'The ceiling of the key: the lower of the role that the member had and the role they have now. Null without a ceiling.',
+    }),
+    application: z
+      .object({ client_id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The application that created it for the member. Revoking the application ends the key.' }),
+    api_key_id: z.string().nullable().meta({ description: 'The key that created it.' }),
+  })
+  .meta({ id: 'ApiKeyMinter' })
+
+const fields = {
+  id: z.string(),
+  name: z.string(),
+  preview: z.string().meta({ description: 'The first and the last four characters.' }),
+  scopes: scopes.meta({ description: 'Empty for a send-only key.' }),
+  send_only: z.boolean(),
+  project_id: z.string().nullable().meta({ description: 'The project that the key is bound to; null for all projects.' }),
+  status: z.enum(['active', 'expired', 'revoked']),
+  created_at: wireTime,
+  expires_at: wireTime.nullable(),
+  revoked_at: wireTime.nullable(),
+  last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null for a key that was never used.' }),
+  minted_by: mintedBy.nullable().meta({
+    description: 'Null for the first key of an organization, for that of POSTERN_ADMIN_KEY, and for keys created before this was recorded.',
+  }),
+  ends_with: z.enum(['member', 'application', 'nothing']).meta({
+    description:
+      'Whose removal ends the key: the member who created it, the application or the member, or neither. ' +
+      'An update with `kept` makes it outlast both.',
+  }),
+  kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its ceiling stays.' }),
+}
+
+const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
+const mintedKeyShape = z
+  .object({ ...fields, key: z.string().meta({ description: 'The key itself. Shown only once.' }) })
+  .meta({ id: 'MintedApiKey' })
+
+export const newApiKey = z
+  .strictObject({
+    name: nameLine(100, 'A label that tells people what the key is for.'),
+    scopes: scopes.min(1).max(3).optional().meta({
+      description: 'Each scope includes the previous ones: api:read, api:send, api:admin. Required unless send_only is true.',
+    }),
+    send_only: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Restricts the key to `POST /v1/messages`, and to `GET /v1/traces/{trace_id}` for the status of its own sends. ' +
+          'For sites and other callers that need not read mail.',
+      }),
+    project_id: id.optional().meta({
+      description:
+        'Binds the key to one project. A send-only key is always bound; its project defaults to that of the key that creates it.',
+    }),
+    expires_at: nullAsAbsent(timeInput),
+  })
+  .superRefine(({ scopes: given, send_only }, context) => {
+    if (send_only && given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'must be left out of a send-only key' })
+    if (!send_only && !given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'is required' })
+  })
+
+export const apiKeyChanges = z.strictObject({
+  name: nameLine(100, 'A label that tells people what the key is for.').optional(),
+  expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
+  kept: z
+    .literal(true)
+    .optional()
+    .meta({
+      description:
+        'The key outlasts the member or application that created it and keeps its ceiling. Requires `api:admin` for the whole organization. ' +
+        'Anyone who knows the secret still has access: rotate the key too.',
+    }),
+})
+
+const namedKeyShape = z
+  .object({ id: z.string(), name: z.string(), preview: z.string(), project_id: z.string().nullable() })
+  .meta({ id: 'NamedApiKey' })
+
+/** Keys that ended with what was removed, and those that were kept. */
+const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: z.array(namedKeyShape) }).meta({ id: 'KeyFates' })
+
+type KeyFields = ApiKey & Omit<ShownKey, 'record'>
+const fieldsOf = <S extends ShownKey>({ record, ...rest }: S) => ({ ...record, ...rest })
+
+const codeOf = (clock: Clock) => ({
+  send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,
+  status: (key: ApiKey) => statusOf(key, clock.now()),
+  last_used_at: ({ usedAt }: KeyFields) => orNull(usedAt),
+  minted_by: toWireMinter,
+  ends_with: endsWith,
+})
+
+export const apiKeyEncoder = (clock: Clock) =>
+  encoder(apiKeyShape)
+    .from<KeyFields>(codeOf(clock))
+    .via(fieldsOf<ShownKey>)
+export const mintedApiKeyEncoder = (clock: Clock) =>
+  encoder(mintedKeyShape)
+    .from<KeyFields & { readonly key: string }>(codeOf(clock))
+    .via(fieldsOf<MintedKey>)
+
+function toWireMinter({ minter, mintedWith, ceiling }: KeyFields): z.input<typeof mintedBy> | null {
+  if (!minter && mintedWith === undefined) return null
+  const { application } = minter ?? {}
+  return {
+    user_id: minter?.userId ?? null,
+    role: ceiling === 'none' || ceiling === 'ended' ? (minter?.role ?? null) : ceiling,
+    application: application ? { client_id: application.clientId, name: application.clientName } : null,
+    api_key_id: mintedWith ?? null,
+  }
+}
+
+function endsWith(key: ApiKey): 'member' | 'application' | 'nothing' {
+  if (!followsMinter(key)) return 'nothing'
+  return key.minter?.application ? 'application' : 'member'
+}
+
+export const keyFates = encoder(keyFatesShape)
+  .from<{ readonly endedKeys: readonly ApiKey[]; readonly keptKeys: readonly ApiKey[] }>()
+  .via(({ ended, kept }: KeyFates) => ({ endedKeys: ended, keptKeys: kept }))

@@ -1,0 +1,110 @@
+/** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
+import * as z from 'zod'
+import type { SmtpCredential } from '#core/access/smtp-credential.ts'
+import type { ChangedCredential, MintedCredential } from '#core/access/smtp-credentials.ts'
+import type { FieldProblem } from '#core/refusals.ts'
+import type { ConnectionCheck } from '#core/submission/doors/connection-test.ts'
+import { encoder } from '../fields/codec.ts'
+import { filledLine, id, line } from '../fields/text.ts'
+import { timeInput, wireTime } from '../fields/time.ts'
+
+const fields = {
+  id: z.string(),
+  project_id: z.string(),
+  label: z.string(),
+  username: z.string().meta({ description: 'The user name for SMTP authentication.' }),
+  allowed_from_domains: z.array(z.string()),
+  enforce_header_from: z.boolean(),
+  default_destination_id: z.string().nullable(),
+  environment: z.string().nullable(),
+  max_rate_per_min: z.int().nullable(),
+  max_message_bytes: z.int().nullable(),
+  expires_at: wireTime.nullable(),
+  verp_enabled: z.boolean(),
+  verp_bounce_domain: z.string().nullable(),
+  click_tracking_enabled: z.boolean(),
+  open_tracking_enabled: z.boolean(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const warnings = z
+  .array(z.object({ path: z.string(), message: z.string() }))
+  .optional()
+  .meta({ description: 'Settings that have no effect now, by field.' })
+
+const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
+const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
+const mintedCredentialShape = z
+  .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
+  .meta({ id: 'MintedSmtpCredential' })
+
+/** Null is off. */
+const toggle = z
+  .boolean()
+  .nullable()
+  .optional()
+  .transform((given) => (given === null ? false : given))
+  .meta({
+    description: 'Has an effect only while the plan and the flags of the organization allow it, checked for each message.',
+  })
+
+const changes = {
+  label: line(100, 'A label that tells people which site or machine uses it.').optional(),
+  allowed_from_domains: z
+    .array(filledLine(254))
+    .max(100)
+    .optional()
+    .meta({ description: 'Domains allowed in MAIL FROM, as exact matches. Empty means any.' }),
+  enforce_header_from: z.boolean().optional().meta({ description: 'Applies the same domains to the From field. Defaults to true.' }),
+  default_destination_id: z.string().max(64).nullable().optional().meta({
+    description:
+      'Destination of its mail, with precedence over routing rules. With an empty string, the routing rules decide, then the organization default sender, then the no-route policy of the project.',
+  }),
+  environment: line(64).nullable().optional().meta({
+    description:
+      'Instead of a default destination: selects the live, healthy destination of this environment with the smallest priority. An empty string clears it.',
+  }),
+  max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
+  max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
+  expires_at: timeInput.nullable().optional(),
+  verp_enabled: toggle,
+  verp_bounce_domain: line(253).nullable().optional().meta({ description: 'An empty string clears it.' }),
+  click_tracking_enabled: toggle,
+  open_tracking_enabled: toggle,
+}
+
+export const smtpCredentialChanges = z.strictObject({
+  ...changes,
+  project_id: id
+    .optional()
+    .meta({ description: 'Moves the credential to another project; `warnings` says when its default destination does not move with it.' }),
+})
+export const newSmtpCredential = z.strictObject({ ...changes, project_id: id.optional() })
+
+/** What a change made of it; warnings are left out where there are none. */
+const changed = <C extends ChangedCredential>({ record, warnings: told, ...minted }: C) => ({
+  ...record,
+  ...minted,
+  warnings: told.length > 0 ? told : undefined,
+})
+type Changed = SmtpCredential & { readonly warnings: readonly FieldProblem[] | undefined }
+
+export const smtpCredential = encoder(smtpCredentialShape).from<SmtpCredential>()
+export const changedSmtpCredential = encoder(changedCredentialShape)
+  .from<Changed>()
+  .via(changed<ChangedCredential>)
+export const mintedSmtpCredential = encoder(mintedCredentialShape)
+  .from<Changed & { readonly password: string }>()
+  .via(changed<MintedCredential>)
+
+const checkShape = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number().optional() })
+const connectionTestShape = z.object({ ok: z.boolean(), checks: z.array(checkShape) }).meta({ id: 'ConnectionTest' })
+
+const connectionCheck = encoder(checkShape).from<ConnectionCheck>({
+  milliseconds: ({ milliseconds }) => (milliseconds === undefined ? undefined : Math.round(milliseconds)),
+})
+export const connectionTest = encoder(connectionTestShape).from<readonly ConnectionCheck[]>({
+  ok: (checks) => checks.every(({ ok }) => ok),
+  checks: (checks) => checks.map(connectionCheck.encode),
+})

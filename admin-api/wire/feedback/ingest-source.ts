@@ -1,0 +1,200 @@
+/** Ingest sources and postoffice mappings on the wire. Spec "Bounce source", "Postoffice mapping". */
+import * as z from 'zod'
+import { intervalMin, intervalUnlessTold } from '#core/ingest-sources/imap-mailbox.ts'
+import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import type { LeftOver, MintedSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
+import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
+import { encoder } from '../fields/codec.ts'
+import { filledLine, id, line } from '../fields/text.ts'
+import { orNull, wireTime } from '../fields/time.ts'
+
+const provider = z.enum(ingestProviders)
+
+const imapShape = z
+  .object({
+    host: z.string(),
+    port: z.int(),
+    username: z.string(),
+    mailbox: z.string(),
+    poll_interval_seconds: z.int(),
+    last_polled_at: wireTime.nullable(),
+    last_error: z.string().nullable(),
+    last_error_at: wireTime.nullable(),
+    skipped_mails: z.int().meta({ description: 'Mails that could not be parsed and were skipped.' }),
+  })
+  .meta({ id: 'IngestMailbox', description: 'The password is never returned.' })
+
+const fields = {
+  id: z.string(),
+  provider,
+  label: z.string(),
+  mode: z.enum(['push', 'imap']).meta({ description: 'imap: reports are also fetched from a mailbox.' }),
+  webhook_url: z.string().meta({ description: 'The URL to post events to, signed with the secret.' }),
+  imap: imapShape.nullable(),
+  last_seen_at: wireTime.nullable().meta({ description: 'When a request with a valid signature was last received, to the minute.' }),
+  agent: z.string().nullable().meta({ description: 'Name and version of the agent, if there is one.' }),
+  created_at: wireTime,
+}
+
+const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
+
+const mintedSourceShape = z
+  .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text, to be pasted unchanged.' }) })
+  .meta({ id: 'MintedIngestSource' })
+
+const unmatchedShape = z
+  .object({
+    ...{ delivered: z.int(), deferred: z.int(), bounced: z.int(), complained: z.int() },
+    latest: z
+      .array(
+        z.object({
+          type: z.enum(['bounced', 'complained', 'delivered', 'deferred']),
+          recipient: z.string().nullable(),
+          status: z.string().nullable(),
+          diagnostic: z.string().nullable(),
+          at: wireTime.meta({ description: 'When its retries end.' }),
+          occurred_at: wireTime.nullable(),
+          message_id: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'A sample of the latest bounces and complaints among them; empty for keys of one project.' }),
+  })
+  .meta({
+    id: 'UnmatchedReports',
+    description:
+      'Reports of the last 30 days that matched no message, by type: mail that was not sent by this service, or that was not recognized.',
+  })
+
+const domainComplaintShape = z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime })
+const droppedShape = z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime })
+const refusalShape = z.object({
+  postoffice: z.string().nullable(),
+  direction: z.enum(['in', 'out']),
+  peer: z.string(),
+  count: z.int(),
+  code_class: z.enum(['4xx', '5xx']),
+})
+
+const ingestSourceDetailShape = z
+  .object({
+    ...fields,
+    unmatched: unmatchedShape,
+    domain_complaints: z
+      .array(z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime }))
+      .meta({ description: 'Complaints of the last 30 days about a domain, without a message; they add no suppression.' }),
+    dropped_postoffices: z
+      .array(z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime }))
+      .meta({ description: 'MailEnable: postoffices without a mapping whose events were dropped.' }),
+    refusals: z
+      .array(refusalShape)
+      .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, most frequent first.' }),
+  })
+  .meta({ id: 'IngestSourceDetail' })
+
+export const newIngestSource = z.strictObject({
+  provider,
+  label: line(100, 'A label that tells people which server it is.').optional(),
+  imap_config: z
+    .strictObject({
+      host: filledLine(255),
+      port: z.int().min(1).max(65_535).optional().meta({ description: '993 (TLS) or 143 (STARTTLS). Defaults to 993.' }),
+      username: filledLine(255),
+      password: z.string().min(1).max(1024),
+      mailbox: filledLine(255).optional().meta({ description: 'Defaults to INBOX.' }),
+      poll_interval_seconds: z
+        .int()
+        .min(intervalMin)
+        .max(86_400)
+        .optional()
+        .meta({ description: `Defaults to ${intervalUnlessTold}.` }),
+    })
+    .nullable()
+    .optional()
+    .meta({ description: 'A mailbox to fetch bounces from; for postfix and dovecot.' }),
+})
+
+/** Where each provider posts to. Dovecot writes bounces as mails and no log that is read here. */
+const paths: Readonly<Record<IngestSource['provider'], string>> = {
+  stalwart: '/v1/ingest/stalwart?',
+  postfix: '/v1/ingest/logs?source=postfix&',
+  dovecot: '/v1/ingest/arf?',
+  arf: '/v1/ingest/arf?',
+  mailenable: '/v1/ingest/mailenable?',
+}
+
+const fieldsOf = <Story extends SourceStory>({ source, ...rest }: Story) => ({ ...source, ...rest })
+
+const mailbox = encoder(imapShape).from<ImapConfig & Partial<SourcePoll>>({ skipped_mails: ({ skipped }) => skipped ?? 0 })
+
+const codeOf = (baseUrl: string) => ({
+  mode: ({ imap }: SourceFields) => (imap ? ('imap' as const) : ('push' as const)),
+  webhook_url: ({ provider, id }: SourceFields) => `${baseUrl}${paths[provider]}source_id=${id}`,
+  imap: ({ imap, poll }: SourceFields) => imap && mailbox.encode({ ...imap, ...poll }),
+  last_seen_at: ({ seen }: SourceFields) => orNull(seen?.at),
+  agent: ({ seen }: SourceFields) => seen?.agent ?? null,
+})
+type SourceFields = IngestSource & Omit<SourceStory, 'source'>
+
+export const sourceEncoder = (baseUrl: string) =>
+  encoder(ingestSourceShape)
+    .from<SourceFields>(codeOf(baseUrl))
+    .via(fieldsOf<SourceStory>)
+export const mintedSourceEncoder = (baseUrl: string) =>
+  encoder(mintedSourceShape)
+    .from<SourceFields & { readonly hmacSecret: string }>(codeOf(baseUrl))
+    .via(({ story, secret }: MintedSource) => ({ ...fieldsOf(story), hmacSecret: secret }))
+
+const shownMax = 100
+
+const domainComplaint = encoder(domainComplaintShape).from<LeftOver['complaints'][number]>()
+const dropped = encoder(droppedShape).from<LeftOver['dropped'][number]>()
+const refusal = encoder(refusalShape).from<LeftOver['refusals'][number]>({
+  code_class: ({ codeClass }) => (codeClass === 4 ? '4xx' : '5xx'),
+})
+const unmatchedReports = encoder(unmatchedShape)
+  .from<LeftOver['unmatched']['counts'] & Pick<LeftOver['unmatched'], 'latest'>>()
+  .via(({ counts, latest }: LeftOver['unmatched']) => ({ ...counts, latest }))
+
+export const sourceDetailEncoder = (baseUrl: string) =>
+  encoder(ingestSourceDetailShape)
+    .from<SourceFields & LeftOver>({
+      ...codeOf(baseUrl),
+      unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
+      domain_complaints: ({ complaints }) => complaints.slice(0, shownMax).map(domainComplaint.encode),
+      dropped_postoffices: (source) => source.dropped.map(dropped.encode),
+      refusals: ({ refusals }) => refusals.slice(0, shownMax).map(refusal.encode),
+    })
+    .via(fieldsOf<SourceStory & LeftOver>)
+
+const postofficeMappingShape = z
+  .object({
+    id: z.string(),
+    bounce_source_config_id: z.string(),
+    postoffice_name: z.string(),
+    project_id: z.string(),
+    default_destination_id: z.string().nullable(),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'PostofficeMapping' })
+
+const mutable = {
+  project_id: id.optional().meta({ description: 'The project whose mail the postoffice sends. Defaults to the project of the key.' }),
+  default_destination_id: z.string().max(64).nullable().optional().meta({
+    description: 'The destination that uses this server; deliveries are matched with its messages. An empty string clears it.',
+  }),
+}
+
+export const newPostofficeMapping = z.strictObject({
+  bounce_source_config_id: id,
+  postoffice_name: filledLine(255, 'Name as shown in MailEnable. Case-insensitive.'),
+  ...mutable,
+})
+
+export const postofficeMappingChanges = z.strictObject(mutable)
+
+export const postofficeMapping = encoder(postofficeMappingShape).from<PostofficeMapping>({
+  bounce_source_config_id: ({ sourceId }) => sourceId,
+  postoffice_name: ({ postoffice }) => postoffice,
+})

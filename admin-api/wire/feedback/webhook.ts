@@ -1,0 +1,138 @@
+/** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
+import * as z from 'zod'
+import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
+import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
+import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
+import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
+import type { MintedEndpoint } from '#core/webhooks/endpoints/webhooks.ts'
+import { encoder } from '../fields/codec.ts'
+import { id, nameLine } from '../fields/text.ts'
+import { orNull, wireTime } from '../fields/time.ts'
+
+const eventType = z.enum(webhookEventTypes)
+
+const endpointFields = {
+  id: z.string(),
+  project_id: z.string(),
+  name: z.string(),
+  target_url: z.string(),
+  event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
+  paused: z.boolean().meta({ description: 'While true, nothing is sent; events are stored as pending attempts.' }),
+  paused_at: wireTime.nullable(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoint' })
+const mintedWebhookEndpointShape = z
+  .object({
+    ...endpointFields,
+    hmac_secret: z.string().meta({
+      description:
+        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
+    }),
+  })
+  .meta({ id: 'MintedWebhookEndpoint' })
+
+const changes = {
+  name: nameLine(100),
+  target_url: z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' }),
+  event_types: z.array(eventType).max(20).meta({ description: 'Empty or left out means every event.' }),
+  paused: z.boolean().meta({
+    description:
+      'true: no attempt starts (one in progress finishes), and events are stored as pending attempts, for at most 30 days and no longer than the plan keeps ' +
+      'traces. false: pending attempts start immediately. Tests are sent in either state.',
+  }),
+  project_id: id.meta({ description: 'The project whose events are sent. Defaults to the project of the key.' }),
+}
+
+export const newWebhookEndpoint = z.strictObject({
+  ...changes,
+  event_types: changes.event_types.default([]),
+  paused: changes.paused.default(false),
+  project_id: changes.project_id.optional(),
+})
+export const webhookEndpointChanges = z.strictObject(changes).partial()
+
+const endpointCode = { paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined }
+export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint>(endpointCode)
+export const mintedWebhookEndpoint = encoder(mintedWebhookEndpointShape)
+  .from<WebhookEndpoint & { readonly hmacSecret: string }>(endpointCode)
+  .via(({ endpoint, secret }: MintedEndpoint) => ({ ...endpoint, hmacSecret: secret }))
+
+const deliveryStatus = z.enum(deliveryStatuses)
+
+export const webhookAttemptFilter = { status: deliveryStatus.optional() }
+
+const deliveryFields = {
+  id: z.string(),
+  delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery: the same at every attempt.' }),
+  endpoint_id: z.string().meta({ description: 'The webhook endpoint, or the inbound route.' }),
+  project_id: z.string(),
+  trace_id: z.string().nullable().meta({ description: 'Null for received mail.' }),
+  event_id: z.string(),
+  event_type: z.enum(deliveryTypes),
+  status: deliveryStatus.meta({
+    description:
+      '`pending`: not attempted yet. `failed`: the last attempt failed, and another one follows at `next_attempt_at`. ' +
+      '`parked`: all retries failed; redelivering starts a new schedule.',
+  }),
+  attempt_count: z.int(),
+  last_status_code: z.int().nullable(),
+  last_error: z.string().nullable(),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null when no attempt follows, and while the endpoint is paused.' }),
+  paused: z.boolean().meta({ description: 'The delivery waits because the endpoint is paused; when it resumes, the next attempt is due.' }),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const webhookAttemptShape = z.object(deliveryFields).meta({ id: 'WebhookAttempt' })
+
+const answered = {
+  latency_ms: z.int(),
+  status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
+  error: z.string().nullable(),
+  response_body: z.string().nullable().meta({ description: 'The first 4 KiB, as text.' }),
+}
+
+const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered })
+
+const webhookAttemptDetailShape = z
+  .object({
+    ...deliveryFields,
+    body: z.string().meta({ description: 'The exact body that is sent and signed.' }),
+    attempts: z.array(loggedAttemptShape).meta({ description: 'The latest 20, in order.' }),
+  })
+  .meta({ id: 'WebhookAttemptDetail' })
+
+export const webhookTestInput = z.strictObject({
+  event_type: eventType.default('delivered').meta({ description: 'The type of the sample event.' }),
+})
+
+const webhookTestShape = z
+  .object({
+    delivered: z.boolean(),
+    delivery_id: z.uuidv4(),
+    ...answered,
+    body: z.string().meta({ description: 'The event that was sent.' }),
+  })
+  .meta({ id: 'WebhookTest' })
+
+const nextAttemptAt = { next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)) }
+export const webhookAttempt = encoder(webhookAttemptShape).from<DeliverySeen>(nextAttemptAt)
+
+const answeredCode = {
+  latency_ms: ({ milliseconds }: Answered) => milliseconds,
+  response_body: ({ answer }: Answered) => answer,
+}
+type Answered = Pick<LoggedAttempt, 'milliseconds' | 'answer'>
+const loggedAttempt = encoder(loggedAttemptShape).from<LoggedAttempt>(answeredCode)
+
+export const webhookAttemptDetail = encoder(webhookAttemptDetailShape)
+  .from<DeliverySeen & { readonly attempts: readonly LoggedAttempt[] }>({
+    ...nextAttemptAt,
+    attempts: ({ attempts }) => attempts.map(loggedAttempt.encode),
+  })
+  .via(({ delivery, attempts }: DeliveryWithAttempts) => ({ ...delivery, attempts }))
+
+export const webhookTest = encoder(webhookTestShape).from<TestResult>({ ...answeredCode, delivered: ({ error }) => error === null })

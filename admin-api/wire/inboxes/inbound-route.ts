@@ -1,0 +1,117 @@
+/** Inbound routes and the mail that came by them on the wire. Spec "Inbound route", "Inbound routes". */
+import * as z from 'zod'
+import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
+import type { MintedRoute } from '#core/inbound-routes/inbound-routes.ts'
+import type { InboundMessage } from '#core/inbound-routes/message.ts'
+import type { InboundRoute } from '#core/inbound-routes/route.ts'
+import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
+import { encoder } from '../fields/codec.ts'
+import { contentsOf } from '../fields/reading.ts'
+import { id } from '../fields/text.ts'
+import { wireTime } from '../fields/time.ts'
+
+const pattern = z.string().min(1).max(66).meta({
+  description:
+    'Local part at the inbound domain: an exact name (`sales`), a prefix (`sales+*`), or all (`*`, for the operator). Case-insensitive; the most specific pattern wins.',
+})
+const webhookUrl = z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' })
+const projectId = id.meta({ description: 'The project of the route. Defaults to the project of the key.' })
+
+export const newInboundRoute = z.strictObject({
+  local_part_pattern: pattern,
+  webhook_url: webhookUrl,
+  project_id: projectId.optional(),
+})
+export const inboundRouteChanges = z.strictObject({ webhook_url: webhookUrl, project_id: projectId }).partial()
+
+const routeFields = {
+  id: z.string(),
+  project_id: z.string(),
+  local_part_pattern: z.string(),
+  address: z
+    .string()
+    .nullable()
+    .meta({ description: 'The pattern with the inbound domain; null when the service has no inbound domain and receives no mail.' }),
+  webhook_url: z.string(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
+const mintedInboundRouteShape = z
+  .object({
+    ...routeFields,
+    hmac_secret: z.string().meta({
+      description:
+        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
+    }),
+  })
+  .meta({ id: 'MintedInboundRoute' })
+
+const summaryFields = {
+  id: z.string(),
+  route_id: z.string(),
+  project_id: z.string(),
+  received_at: wireTime,
+  envelope_from: z.string().meta({ description: 'Empty for reports and other automatic replies.' }),
+  envelope_to: z.array(z.string()),
+  remote_address: z.string(),
+  helo: z.string(),
+  tls: z.boolean(),
+  size: z.int().meta({ description: 'Size of the mail as received, in octets.' }),
+  status: z
+    .enum(['received', 'processed'])
+    .meta({ description: '`processed`: the mail was parsed, and its delivery to the webhook is in the list of attempts.' }),
+  subject: z.string(),
+  from: z.array(z.string()),
+  unreadable: z.string().nullable().meta({ description: 'Why the mail could not be parsed; its raw source is still available.' }),
+  authentication: authenticationShape.nullable(),
+  webhook_attempt_id: z.string().nullable(),
+}
+
+const inboundMessageSummaryShape = z.object(summaryFields).meta({ id: 'InboundMessageSummary' })
+
+const inboundMessageShape = z
+  .object({
+    ...summaryFields,
+    raw_url: z.string(),
+    headers: headersShape,
+    text: z.string(),
+    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
+    attachments: filesShape,
+  })
+  .meta({ id: 'InboundMessage' })
+
+/** The address that a route stands for; null without an inbound domain. */
+type AddressOf = (route: InboundRoute) => string | null
+
+export const inboundRouteEncoder = (addressOf: AddressOf) => encoder(inboundRouteShape).from<InboundRoute>({ address: addressOf })
+export const mintedInboundRouteEncoder = (addressOf: AddressOf) =>
+  encoder(mintedInboundRouteShape)
+    .from<InboundRoute & { readonly hmacSecret: string }>({ address: addressOf })
+    .via(({ route, secret }: MintedRoute) => ({ ...route, hmacSecret: secret }))
+
+const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
+  ...message,
+  envelopeFrom: message.mailFrom,
+  envelopeTo: message.recipients,
+  tls: message.isEncrypted,
+  size: message.content.size,
+  status: prepared ? ('processed' as const) : ('received' as const),
+  subject: prepared?.subject ?? '',
+  from: prepared?.from ?? [],
+  unreadable: prepared?.unreadable,
+  authentication: prepared?.authentication,
+  webhookAttemptId: prepared?.deliveryId,
+})
+
+/** `url` is the address of the message itself. */
+const messageOf = ({ message, read, url }: InboundReading & { readonly url: string }) => ({
+  ...summaryOf(message),
+  rawUrl: `${url}/raw`,
+  ...(read.ok && { from: read.message.from.map(({ address }) => address) }),
+  ...contentsOf(read, url),
+})
+
+export const inboundMessageSummary = encoder(inboundMessageSummaryShape).from<ReturnType<typeof summaryOf>>().via(summaryOf)
+export const inboundMessage = encoder(inboundMessageShape).from<ReturnType<typeof messageOf>>().via(messageOf)

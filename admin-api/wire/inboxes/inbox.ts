@@ -1,0 +1,146 @@
+/** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
+import * as z from 'zod'
+import { captureReasons, type Inbox } from '#core/capture/capture.ts'
+import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes/inboxes.ts'
+import type { LastNotify } from '#core/capture/notify/last-notify.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import { encoder } from '../fields/codec.ts'
+import { contentsOf } from '../fields/reading.ts'
+import { id, nameLine } from '../fields/text.ts'
+import { wireTime } from '../fields/time.ts'
+
+const inboxFields = {
+  id: z.string(),
+  project_id: z.string(),
+  address_pattern: z.string(),
+  name: z.string(),
+  notify_webhook_url: z.string().nullable(),
+  retention_days: z.int().nullable().meta({ description: 'Null keeps messages as long as the plan keeps traces.' }),
+  created_at: wireTime,
+}
+
+const inboxShape = z.object(inboxFields).meta({ id: 'Inbox' })
+
+const lastNotifyShape = z.object({
+  message_id: z.string(),
+  at: wireTime,
+  latency_ms: z.int(),
+  status_code: z.int().nullable().meta({ description: 'Null when there was no response.' }),
+  error: z.string().nullable(),
+})
+
+const inboxDetailShape = z
+  .object({
+    ...inboxFields,
+    signing_secret: z.string().nullable().meta({
+      description:
+        'Key of Service-Virtual-Inbox-Signature: the whole text. Null without `api:admin`, and when the operator configured one key for all inboxes.',
+    }),
+    last_notify: lastNotifyShape.nullable().meta({ description: 'Outcome of the latest notification.' }),
+  })
+  .meta({ id: 'InboxDetail' })
+
+const retentionDaysMax = 3650
+
+const changes = {
+  name: nameLine(100),
+  notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
+    description: 'An https URL. Each message is notified once, without a retry. Redirects are not followed.',
+  }),
+  retention_days: z.int().min(1).max(retentionDaysMax).nullable().meta({
+    description:
+      'Days after which a message expires from the inbox. A message is removed once it has expired from every inbox that contains it.',
+  }),
+}
+
+export const newInbox = z.strictObject({
+  address_pattern: z.string().min(1).max(320).meta({ description: '`*`, `@example.ch` or `user@example.ch`. Case-insensitive.' }),
+  name: changes.name.optional(),
+  notify_webhook_url: changes.notify_webhook_url.optional(),
+  retention_days: changes.retention_days.optional(),
+  project_id: id.optional(),
+})
+
+export const inboxChanges = z.strictObject({ ...changes, project_id: id }).partial()
+
+const summary = {
+  id: z.string(),
+  trace_id: z.uuidv4(),
+  capture_reason: z.enum(captureReasons),
+  destination_id: z.string().nullable().meta({ description: 'The destination that would have relayed.' }),
+  intended_from: z.string(),
+  intended_to: z.array(z.string()),
+  addresses_seen: z.array(z.string()),
+  subject: z.string(),
+}
+
+const messageSummaryShape = z.object({ ...summary, captured_at: wireTime }).meta({ id: 'CapturedMessageSummary' })
+
+const messageShape = z
+  .object({
+    ...summary,
+    raw_url: z.string(),
+    view_url: z.string().meta({ description: 'A page that shows the message to anyone who has this URL, for about 15 minutes.' }),
+    captured_at: wireTime,
+    headers: z.array(z.object({ name: z.string(), value: z.string() })),
+    text: z.string(),
+    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
+    attachments: z.array(
+      z.object({
+        filename: z.string(),
+        content_type: z.string(),
+        size: z.int(),
+        content_id: z.string().optional(),
+        inline: z.boolean(),
+        url: z.string(),
+      }),
+    ),
+    unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
+  })
+  .meta({ id: 'CapturedMessage' })
+
+/** A point in time, or the id of a capture: what is asked for comes after it. */
+export const since = z
+  .string()
+  .max(64)
+  .transform((text, context): Since => {
+    if (/^cap_[0-9a-f]{32}$/.test(text)) return { captureId: text }
+    const time = z.iso.datetime({ offset: true }).safeParse(text)
+    if (time.success) return { at: Date.parse(text) }
+    context.addIssue({ code: 'custom', message: 'must be a time such as 2026-11-21T13:00:00Z, or the id of a captured message' })
+    return z.NEVER
+  })
+  .meta({
+    description:
+      'An RFC 3339 time or the id of a captured message. Returns only later messages. With an id no message is missed, even when an address was ' +
+      'found later, in the body; a time is compared with `captured_at`.',
+  })
+
+export const inbox = encoder(inboxShape).from<Inbox>()
+
+const lastNotify = encoder(lastNotifyShape).from<LastNotify>({
+  message_id: ({ captureId }) => captureId,
+  latency_ms: ({ milliseconds }) => milliseconds,
+})
+
+export const inboxDetail = encoder(inboxDetailShape).from<
+  Inbox & { readonly signingSecret: string | undefined; readonly lastNotify: LastNotify | undefined }
+>({ last_notify: ({ lastNotify: last }) => (last ? lastNotify.encode(last) : null) })
+
+const summaryOf = ({ capture, trace }: CaptureSummary) => ({ ...capture, subject: decodeEncodedWords(trace.subject) })
+
+/** A captured message with the address of itself and that of its page. */
+interface ShownMessage extends CapturedMessage {
+  readonly url: string
+  readonly viewUrl: string
+}
+
+const messageOf = ({ read, url, viewUrl, ...message }: ShownMessage) => ({
+  ...summaryOf(message),
+  rawUrl: `${url}/raw`,
+  viewUrl,
+  ...contentsOf(read, url),
+})
+
+export const messageSummary = encoder(messageSummaryShape).from<ReturnType<typeof summaryOf>>().via(summaryOf)
+export const message = encoder(messageShape).from<ReturnType<typeof messageOf>>().via(messageOf)

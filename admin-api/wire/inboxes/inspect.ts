@@ -1,0 +1,109 @@
+/** Deliverability tests and their reports on the wire. Spec "Inspect". */
+import * as z from 'zod'
+import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
+import { inspectStatus, inspectStatuses, type InspectTest } from '#core/inspect/inspect-test.ts'
+import type { Clock } from '#core/clock.ts'
+import { encoder } from '../fields/codec.ts'
+import { id } from '../fields/text.ts'
+import { orNull, wireTime } from '../fields/time.ts'
+
+export const newInspectTest = z
+  .strictObject({ project_id: id.optional().meta({ description: 'The project of the test. Defaults to the project of the key.' }) })
+  .prefault({})
+
+const grade = z.enum(['A', 'B', 'C', 'D', 'F'])
+const summaryFields = {
+  id: z.string(),
+  address: z.string().meta({ description: 'The address to send one mail to; the first one is scored.' }),
+  status: z.enum(inspectStatuses).meta({
+    description:
+      'waiting: no mail yet. scoring: the mail was received, and the report follows within about ten seconds. ready: the report is complete. failed: the mail could not be parsed. expired: no mail was received within 24 hours.',
+  }),
+  project_id: z.string(),
+  created_at: wireTime,
+  expires_at: wireTime.meta({ description: 'The address accepts mail until this time.' }),
+  received_at: wireTime.nullable(),
+  later_mails: z.int().meta({ description: 'Mails received after the first; they are counted and not stored.' }),
+  score: z.int().nullable().meta({ description: '0 to 100.' }),
+  score_10: z.number().nullable(),
+  grade: grade.nullable(),
+  partial: z.boolean().nullable().meta({
+    description: 'True when DNS did not answer every query, so that the score excludes some checks; test again in a few minutes.',
+  }),
+  problem: z.string().nullable().meta({ description: 'Why there is no report, when the test failed.' }),
+  report_url: z.string().meta({ description: 'A page that shows the report to anyone who has the link.' }),
+}
+const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
+
+const pair = z.object({ label: z.string(), value: z.string() })
+const check = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na is not counted.' }),
+  points: z.int(),
+  max: z.int(),
+  summary: z.string(),
+  evidence: z.array(pair),
+  fix: z.string().nullable(),
+  references: z.array(z.object({ title: z.string(), url: z.string() })),
+})
+const requirement = z.object({
+  id: z.string(),
+  rule: z.string(),
+  senders: z.enum(['all', 'bulk']).meta({ description: 'bulk: senders of more than 5,000 mails per day.' }),
+  checks: z.array(z.string()),
+  providers: z.array(
+    z.object({
+      provider: z.enum(['gmail', 'yahoo', 'outlook', 'icloud']),
+      need: z.enum(['must', 'advised']),
+      status: z.enum(['met', 'missed', 'unknown', 'not_applicable']),
+      refusal: z.string().nullable().meta({ description: 'How mail that violates the rule is refused.' }),
+    }),
+  ),
+})
+
+const inspectTestShape = z
+  .object({
+    ...summaryFields,
+    mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
+    checks: z.array(check).meta({ description: 'All 17 when ready; empty before.' }),
+    unanswered_checks: z
+      .array(z.string())
+      .meta({ description: 'Ids of the checks that could not run because DNS did not answer. They are not counted.' }),
+    requirements: z.array(requirement),
+    caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'What lowers the score.' }),
+  })
+  .meta({ id: 'InspectTest' })
+
+export const sharedReportPath = ({ shareToken }: Pick<InspectTest, 'shareToken'>): string => `/share/inspect/${shareToken}`
+
+/** What a test is written with: its state depends on the time, its link on the address of the service. */
+interface InspectPlace {
+  readonly clock: Clock
+  readonly baseUrl: string
+}
+
+const codeOf = ({ clock, baseUrl }: InspectPlace) => ({
+  address: ({ token, domain }: InspectTest) => `${token}@${domain}`,
+  status: (test: InspectTest) => inspectStatus(test, clock.now()),
+  received_at: ({ mail }: Pick<InspectTest, 'mail'>) => orNull(mail?.session.receivedAt),
+  score: ({ result }: InspectTest) => result?.score ?? null,
+  score_10: ({ result }: InspectTest) => (result ? result.score / 10 : null),
+  grade: ({ result }: InspectTest) => result?.grade ?? null,
+  partial: ({ result }: InspectTest) => result && (result.isPartial ?? false),
+  report_url: (test: InspectTest) => baseUrl + sharedReportPath(test),
+})
+
+export const inspectSummaryEncoder = (place: InspectPlace) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
+
+export const inspectTestEncoder = (place: InspectPlace) =>
+  encoder(inspectTestShape)
+    .from<InspectTest & Pick<InspectedTest, 'report'>>({
+      ...codeOf(place),
+      mail: ({ report }) => report?.mail ?? null,
+      checks: ({ report }) => report?.checks ?? [],
+      unanswered_checks: ({ report }) => report?.unanswered ?? [],
+      requirements: ({ report }) => report?.requirements ?? [],
+      caps: ({ report }) => report?.caps ?? [],
+    })
+    .via(({ test, report }: InspectedTest) => ({ ...test, report }))

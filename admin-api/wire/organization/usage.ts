@@ -1,0 +1,95 @@
+/** Usage and invoices on the wire. Spec "Limits" 4. */
+import * as z from 'zod'
+import { axisNames, billableAxes } from '#config/plans/prices.ts'
+import { planNames } from '#config/plans/plans.ts'
+import type { Invoice } from '#core/billing/invoice.ts'
+import type { Period } from '#core/billing/period.ts'
+import type { UsageReport } from '#core/billing/usage.ts'
+import { csvLine } from '#ingest/rows/csv-cells.ts'
+import { encoder } from '../fields/codec.ts'
+import { wireTime } from '../fields/time.ts'
+
+export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11. Defaults to the current month.' })
+
+const axis = z.enum(axisNames)
+
+const usageShape = z
+  .object({
+    period: z.string(),
+    from: wireTime,
+    until: wireTime,
+    plan: z.enum(planNames),
+    sends: z.int().meta({ description: 'Accepted sends of every kind, including those that a replay queued.' }),
+    axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
+    projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
+    limits: z
+      .array(z.object({ name: z.string(), used: z.int(), limit: z.int().nullable() }))
+      .meta({ description: 'Present use, regardless of the period; null is no limit.' }),
+  })
+  .meta({ id: 'Usage' })
+
+/** With the bounds of the period among its fields. */
+const inPeriod = <Report extends { readonly period: Period }>({ period, ...rest }: Report) => ({
+  ...rest,
+  period: period.month,
+  from: period.from,
+  until: period.until,
+})
+
+export const usage = encoder(usageShape)
+  .from<ReturnType<typeof inPeriod<UsageReport>>>({
+    axes: ({ axes }) => axisNames.map((name) => ({ axis: name, label: billableAxes[name].label, quantity: axes[name] })),
+  })
+  .via(inPeriod<UsageReport>)
+
+const invoiceShape = z
+  .object({
+    organization_id: z.string(),
+    period: z.string(),
+    from: wireTime,
+    until: wireTime,
+    plan: z.enum(planNames).meta({ description: 'The plan that the month is billed on: the one with the largest fee during the month.' }),
+    currency: z.literal('CHF'),
+    lines: z.array(
+      z.object({
+        axis: z.enum([...axisNames, 'monthly_fee']),
+        label: z.string(),
+        quantity: z.int(),
+        included: z.int(),
+        billable: z.int(),
+        unit_price_urp: z.int().meta({ description: 'Millionths of a rappen.' }),
+        amount_rappen: z.int().meta({ description: '`billable` times the unit price, rounded half up to whole rappen.' }),
+      }),
+    ),
+    net_rappen: z.int().meta({ description: 'The sum of the lines.' }),
+    vat_basis_points: z.int().meta({ description: 'Hundredths of a percent.' }),
+    vat_rappen: z.int().meta({ description: 'Tax on the net amount, rounded half up to whole rappen.' }),
+    total_rappen: z.int(),
+  })
+  .meta({ id: 'InvoicePreview' })
+
+export const invoice = encoder(invoiceShape)
+  .from<ReturnType<typeof inPeriod<Invoice>>>()
+  .via(inPeriod<Invoice>)
+
+export type WireInvoice = ReturnType<typeof invoice.encode>
+
+const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'amount_rappen'] as const
+
+/** The header row of invoices as CSV; `before` names columns that come first. */
+export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
+
+/** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
+export function invoiceCsv(preview: WireInvoice, ...before: readonly string[]): string {
+  const sums: readonly [string, string, number][] = [
+    ['net', 'Net', preview.net_rappen],
+    ['vat', `VAT ${(preview.vat_basis_points / 100).toFixed(2)} %`, preview.vat_rappen],
+    ['total', 'Total', preview.total_rappen],
+  ]
+  return [
+    ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
+    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', String(amount)])),
+  ].join('')
+}
+
+export const invoiceFormat = z.enum(['json', 'csv']).optional().meta({ description: 'Defaults to json.' })

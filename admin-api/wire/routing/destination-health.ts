@@ -1,0 +1,64 @@
+/** Tests and health snapshots of destinations on the wire. Spec "Destination". */
+import * as z from 'zod'
+import type { BreakerView } from '#core/delivery/health/health-board.ts'
+import type { HealthSnapshot, ProbeResult } from '#core/delivery/probe/probes.ts'
+import type { HourFigures } from '#core/delivery/health/rolling-hour.ts'
+import type { ProbeStep } from '#core/delivery/transport.ts'
+import { encoder } from '../fields/codec.ts'
+import { orNull, wireTime } from '../fields/time.ts'
+
+const milliseconds = z.int().min(0)
+
+const stepShape = z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds })
+const testShape = z.object({ ok: z.boolean(), steps: z.array(stepShape) }).meta({ id: 'DestinationTest' })
+
+const aspect = z.object({
+  ok: z.boolean().nullable().meta({ description: 'null when there is nothing to check, or an earlier step failed.' }),
+  detail: z.string(),
+})
+
+const breakerShape = z.object({
+  state: z.enum(['closed', 'open', 'half_open']),
+  since: wireTime.nullable(),
+  reason: z.string().nullable(),
+  next_trial_at: wireTime
+    .nullable()
+    .meta({ description: 'When a trial message is let through; null while the circuit breaker is closed.' }),
+})
+
+const lastHourShape = z.object({
+  attempts: z.int(),
+  errors: z.int().meta({ description: 'Attempts that the destination failed; refused recipients are not errors.' }),
+  error_rate: z.number(),
+  p50_ms: milliseconds.nullable(),
+  p95_ms: milliseconds.nullable(),
+})
+
+const healthShape = z
+  .object({
+    destination_id: z.string(),
+    checked_at: wireTime.meta({ description: 'When the probe ran.' }),
+    reachability: aspect,
+    tls: aspect,
+    auth: aspect,
+    latency_ms: milliseconds.meta({ description: 'Result of the whole probe.' }),
+    latency: z
+      .object({ p50_ms: milliseconds.nullable(), p95_ms: milliseconds.nullable(), last_ms: milliseconds.nullable() })
+      .meta({ description: 'From the delivery attempts of the last hour, and the latest attempt; null without any.' }),
+    breaker: breakerShape,
+    last_hour: lastHourShape,
+  })
+  .meta({ id: 'DestinationHealth' })
+
+const step = encoder(stepShape).from<ProbeStep>({ milliseconds: (one) => Math.round(one.milliseconds) })
+export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(step.encode) })
+
+const breaker = encoder(breakerShape).from<BreakerView>({ state: ({ phase }) => phase, next_trial_at: ({ until }) => orNull(until) })
+const lastHour = encoder(lastHourShape).from<HourFigures>({ error_rate: ({ errorRate }) => Math.round(errorRate * 10_000) / 10_000 })
+
+export const destinationHealth = encoder(healthShape).from<HealthSnapshot>({
+  latency_ms: ({ latencyMs }) => Math.round(latencyMs),
+  latency: ({ lastHour: { p50Ms, p95Ms, lastMs } }) => ({ p50_ms: p50Ms, p95_ms: p95Ms, last_ms: lastMs }),
+  breaker: (health) => breaker.encode(health.breaker),
+  last_hour: (health) => lastHour.encode(health.lastHour),
+})

@@ -1,0 +1,49 @@
+/** Header fields that callers of REST may add: everything but the structure of the message and what vouches for it. */
+import * as z from 'zod'
+import { isOneLine } from '../fields/text.ts'
+
+const fieldsMax = 50
+// RFC 5322 §2.1.1, without CRLF.
+const lineOctetsMax = 998
+const nameMax = 76
+/** RFC 5322 §3.6.8. */
+const fieldName = /^[\u0021-\u0039\u003b-\u007e]+$/
+
+const owned: ReadonlySet<string> = new Set([
+  ...['from', 'to', 'cc', 'bcc', 'subject', 'date', 'message-id', 'reply-to', 'sender', 'return-path', 'received', 'mime-version'],
+  ...['dkim-signature', 'domainkey-signature', 'authentication-results', 'received-spf', 'delivered-to', 'apparently-to', 'x-trace-id'],
+])
+const ownedFamilies = ['content-', 'resent-', 'arc-', 'x-postern-'] as const
+
+/** `{name: value}` in order. */
+export const messageHeaders = z
+  .preprocess(fewFields, z.record(z.string(), z.string().max(lineOctetsMax)))
+  .transform((given, context) => {
+    const fields = Object.entries(given).map(([name, value]) => ({ name, value: value.trim() }))
+    const seen = new Set<string>()
+    for (const { name, value } of fields) {
+      const folded = name.toLowerCase()
+      const message = seen.has(folded) ? 'is given twice, with different case' : fault(name, value)
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
+      seen.add(folded)
+    }
+    return fields
+  })
+  .meta({ description: `At most ${fieldsMax} fields. Fields that the service sets itself are refused.` })
+
+/** What is too many is not looked at one by one. */
+function fewFields(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null || Object.keys(given).length <= fieldsMax) return given
+  context.addIssue({ code: 'custom', message: `at most ${fieldsMax} fields` })
+  return z.NEVER
+}
+
+function fault(name: string, value: string): string | undefined {
+  const folded = name.toLowerCase()
+  if (!fieldName.test(name)) return 'is not a valid header field name'
+  if (name.length > nameMax) return `is too long for a header field name: at most ${nameMax} characters`
+  if (owned.has(folded)) return 'is set by the service; use the field of the request, or leave it out'
+  if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is set by the service; leave it out'
+  if (!isOneLine(value)) return 'must be on one line, without control characters'
+  return name.length + 2 + value.length > lineOctetsMax ? `is too long: at most ${lineOctetsMax} characters with its name` : undefined
+}

@@ -1,0 +1,27 @@
+/** What can be read of a send whose body is wrong: its project, its From and its recipients, each by itself. */
+import type { Mailbox } from '#core/addresses.ts'
+import type { RefusedSend } from '#core/submission/accept/refused-sends.ts'
+import { mailbox } from '../fields/mailbox.ts'
+import { id } from '../fields/text.ts'
+
+/** Entries of each field that are looked at. */
+const entriesMax = 100
+
+export function toRefusedSend(body: unknown): RefusedSend {
+  const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {}
+  const project = id.safeParse(fields['project_id'])
+  return {
+    projectId: project.success ? project.data : undefined,
+    from: readable(fields['from'])[0],
+    to: [...readable(fields['to']), ...readable(fields['cc'])],
+    bcc: readable(fields['bcc']),
+  }
+}
+
+function readable(value: unknown): Mailbox[] {
+  const entries: readonly unknown[] = Array.isArray(value) ? value.slice(0, entriesMax) : value === undefined ? [] : [value]
+  return entries.flatMap((entry) => {
+    const read = mailbox.safeParse(entry)
+    return read.success ? [read.data] : []
+  })
+}

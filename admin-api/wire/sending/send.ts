@@ -1,0 +1,131 @@
+/** The message envelope of `POST /v1/messages` and its answer. Spec "Message envelope", "Send response". */
+import * as z from 'zod'
+import { attachmentsMax } from '#core/submission/compose/attachments.ts'
+import type { SendOrder } from '#core/submission/doors/send.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
+import { attachment } from './attachment.ts'
+import { encoder, type Decoded } from '../fields/codec.ts'
+import { mailbox, mailboxes } from '../fields/mailbox.ts'
+import { messageHeaders } from './message-headers.ts'
+import { sendTime } from './scheduled-send.ts'
+import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } from './template.ts'
+import { besideFaults, environmentName, filledLine, id, line, nameLine } from '../fields/text.ts'
+import { outcomes } from './trace.ts'
+
+const addressesMax = 100
+const replyToMax = 10
+/** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
+const subjectMax = 989
+
+/** What a list is called; an address would look like the list of a sender. */
+const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news, or true for the list of the sender’s address')
+
+export const sendInput = z
+  .strictObject({
+    to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
+    cc: mailboxes(addressesMax).optional(),
+    bcc: mailboxes(addressesMax).optional().meta({ description: 'Blind copies: not in a header field.' }),
+    from: mailbox.optional().meta({ description: 'Defaults to the From of the destination.' }),
+    reply_to: mailboxes(replyToMax).optional(),
+    subject: line(subjectMax).default('').meta({ description: 'With a template, replaces its subject.' }),
+    text: z.string().max(26_214_400).optional(),
+    html: z.string().max(26_214_400).optional(),
+    headers: messageHeaders.optional(),
+    attachments: z
+      .array(attachment)
+      .max(attachmentsMax)
+      .optional()
+      .meta({
+        description:
+          'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service: ' +
+          'the default of 26214400 bytes fits 19.1 MB of files beside a short text. A refusal states both sizes.',
+      }),
+    destination_id: id.nullable().optional().meta({ description: 'By default, routing rules select the destination.' }),
+    environment: environmentName.nullable().optional().meta({
+      description:
+        'Instead of destination_id: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
+    }),
+    project_id: id.optional(),
+    idempotency_key: filledLine(256, 'A request with the same key within 24 hours returns the same trace and sends nothing.').optional(),
+    send_at: sendTime.nullable().optional(),
+    scheduled_at: sendTime.nullable().optional().meta({ description: 'Alias of `send_at`.' }),
+    list_unsubscribe: z
+      .union([z.boolean(), z.strictObject({ list: listName })])
+      .optional()
+      .meta({
+        description:
+          'Adds a link that unsubscribes the only recipient with one click (RFC 8058): `true` from the list of the sender’s address, `{"list": "news"}` from the list of ' +
+          'this name in the project. Later sends of that list to the recipient get the status `suppressed`; other mail is not affected. See ' +
+          '`GET /v1/unsubscribes`. Relayed only when the service has a public https address.',
+      }),
+    verp_enabled: z.boolean().optional().meta({
+      description:
+        'Gives each recipient a separate return path (VERP). When that is not possible, the message is sent without, and its trace states why.',
+    }),
+    click_tracking_enabled: z.boolean().optional().meta({
+      description: 'Rewrites the links of the HTML so that the trace records clicks. Has no effect when the plan or a flag excludes it.',
+    }),
+    open_tracking_enabled: z.boolean().optional().meta({
+      description: 'Adds a small image to the HTML so that the trace records opens. Has no effect when the plan or a flag excludes it.',
+    }),
+    ...templateFields,
+  })
+  .superRefine(checkTemplateFields)
+  .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
+    ...besideFaults,
+    path: ['text'],
+    message: 'give text, html, both, or a template; a message needs a body',
+  })
+  .refine((body) => body.environment == null || body.destination_id == null, {
+    path: ['environment'],
+    message: 'replaces destination_id; give only one of them',
+  })
+  .refine((body) => body.send_at == null || body.scheduled_at == null, {
+    path: ['scheduled_at'],
+    message: 'is the same as send_at; give one',
+  })
+
+const sendShape = z
+  .object({
+    trace_id: z.uuidv4(),
+    outcome: z.enum(outcomes),
+    status: z.enum(['queued', 'suppressed']).optional(),
+    warnings: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Problems that did not keep the request from being accepted.' }),
+  })
+  .meta({ id: 'SendResponse' })
+
+/** The order of its fields is that of `orderDigest`, which is kept. */
+export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
+  from: given.from,
+  to: given.to,
+  cc: given.cc ?? [],
+  bcc: given.bcc ?? [],
+  replyTo: given.replyTo ?? [],
+  subject: given.subject,
+  text: given.text,
+  html: given.html,
+  headers: given.headers ?? [],
+  attachments: given.attachments ?? [],
+  destinationId: given.destinationId ?? undefined,
+  environment: given.environment ?? undefined,
+  projectId: given.projectId,
+  idempotencyKey: given.idempotencyKey,
+  sendAt: given.sendAt ?? given.scheduledAt ?? undefined,
+  template: toTemplateOrder(given),
+  listUnsubscribe: given.listUnsubscribe,
+  verpEnabled: given.verpEnabled,
+  tracking: { clicks: given.clickTrackingEnabled ?? false, opens: given.openTrackingEnabled ?? false },
+})
+
+const otherBody = {
+  path: 'idempotency_key',
+  message:
+    'This key was used within 24 hours for a request with a different body. This is the response to the first request, and the second one was not sent; ' +
+    'use a new key for each message.',
+}
+
+/** Another body under a repeated idempotency key is told by a warning. */
+export const acceptance = encoder(sendShape).from<Acceptance>({ warnings: ({ differs }) => (differs ? [otherBody] : undefined) })

@@ -1,0 +1,152 @@
+/** Templates on the wire, and the fields of a send that name one. Spec "Template". */
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { templateLimits, type Template, type TemplateContent, type TemplateVersion } from '#core/templates/template.ts'
+import type { Preview, TemplateOrder, VersionedTemplate } from '#core/templates/templates.ts'
+import { parseJsonBody } from '../../bodies/json-body.ts'
+import { encoder, type Decoded } from '../fields/codec.ts'
+import { filledLine, id } from '../fields/text.ts'
+import { withTextForm } from '../fields/text-form.ts'
+import { wireTime } from '../fields/time.ts'
+
+const schemaDepthMax = 32
+const versionMax = 999_999_999
+
+const summary = {
+  id: z.string(),
+  project_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  current_version: z.int(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const contentShape = {
+  subject_tmpl: z.string(),
+  text_tmpl: z.string().nullable(),
+  html_tmpl: z.string().nullable(),
+  schema_json: z.record(z.string(), z.unknown()).nullable(),
+}
+
+const templateSummaryShape = z.object(summary).meta({ id: 'TemplateSummary' })
+const templateShape = z.object({ ...summary, ...contentShape }).meta({ id: 'Template' })
+
+const versionSummary = { template_id: z.string(), version: z.int(), saved_by: z.string(), created_at: wireTime }
+
+const versionSummaryShape = z.object(versionSummary).meta({ id: 'TemplateVersionSummary' })
+const versionShape = z.object({ ...versionSummary, ...contentShape }).meta({ id: 'TemplateVersion' })
+const previewShape = z
+  .object({ version: z.int(), subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
+  .meta({ id: 'TemplatePreview' })
+
+/** An object, or the same as JSON text. */
+const schemaJson = z
+  .union([z.record(z.string(), z.unknown()), z.string().max(templateLimits.schema)])
+  .transform((given, context): Readonly<Record<string, unknown>> => {
+    const schema = typeof given === 'string' ? parseSchema(given, context) : given
+    if (JSON.stringify(schema).length > templateLimits.schema)
+      context.addIssue({ code: 'custom', message: `at most ${templateLimits.schema} characters of JSON` })
+    return schema
+  })
+  .nullable()
+  .meta({
+    description:
+      'JSON Schema of the variables: an object whose properties are the variables, with type, properties, required, additionalProperties, ' +
+      'items, enum and default. JSON text is accepted too.',
+  })
+
+function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<string, unknown>> {
+  try {
+    const schema = parseJsonBody(Buffer.from(text), { depthMax: schemaDepthMax, valuesMax: templateLimits.schema })
+    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>
+    context.addIssue({ code: 'custom', message: 'must be an object' })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    context.addIssue({ code: 'custom', message: error.message.replace(/^body: /, '') })
+  }
+  return {}
+}
+
+const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'Stable handle for sends, unique in the project.' })
+const name = filledLine(templateLimits.name)
+const content = {
+  subject_tmpl: z
+    .string()
+    .min(1)
+    .max(templateLimits.subject)
+    .meta({ description: 'One line. Variables in double braces, as in {{.name}}.' }),
+  text_tmpl: z.string().max(templateLimits.text).nullable().optional(),
+  html_tmpl: z.string().max(templateLimits.html).nullable().optional().meta({ description: 'Values are escaped for HTML.' }),
+  schema_json: schemaJson.optional(),
+}
+
+/** Room for every field at its largest, each character escaped. */
+export const templateBodyBytesMax = 4 * 1024 * 1024
+
+export const newTemplate = z.strictObject({ slug, name, ...content, project_id: id.optional() })
+export const templateSave = z.strictObject({ slug: slug.optional(), name: name.optional(), ...content })
+const variables = z.record(z.string(), z.unknown())
+const version = z.int().min(1).max(versionMax)
+export const previewInput = z.strictObject({
+  variables: variables.default({}),
+  version: version.optional().meta({ description: 'Defaults to the current version.' }),
+})
+const versionText = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
+  .transform(Number)
+export const versionInput = z.strictObject({ version: withTextForm(version, versionText) })
+
+/** The fields of a send that name a template; null says the same as leaving them out. */
+export const templateFields = {
+  template_id: id.nullable().optional().meta({ description: 'Id of a template of the project, which provides subject, text and HTML.' }),
+  template_slug: id.nullable().optional().meta({ description: 'Slug of a template. Replaces template_id.' }),
+  template_version: version.nullable().optional().meta({ description: 'Defaults to the current version.' }),
+  template_vars: variables.nullable().optional().meta({ description: 'Variables for the template.' }),
+}
+
+type TemplateFields = z.output<z.ZodObject<typeof templateFields>>
+
+const given = (value: unknown): boolean => value !== undefined && value !== null
+
+export const namesTemplate = ({ template_id, template_slug }: TemplateFields): boolean => given(template_id) || given(template_slug)
+
+/** A template is named once, and what belongs to it comes with one. */
+export function checkTemplateFields(body: TemplateFields, context: z.RefinementCtx): void {
+  const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
+  if (given(body.template_id) && given(body.template_slug)) fault('template_slug', 'replaces template_id; give only one of them')
+  if (namesTemplate(body)) return
+  const without = 'requires a template; give template_id or template_slug too, or leave it out'
+  if (given(body.template_version)) fault('template_version', without)
+  if (Object.keys(body.template_vars ?? {}).length > 0) fault('template_vars', without)
+}
+
+export function toTemplateOrder(given: Decoded<z.ZodObject<typeof templateFields>>): TemplateOrder | undefined {
+  const { templateId, templateSlug, templateVersion: pinned, templateVars } = given
+  const named = typeof templateId === 'string' ? { id: templateId } : typeof templateSlug === 'string' ? { slug: templateSlug } : undefined
+  return named && { template: named, version: pinned ?? undefined, variables: templateVars ?? {} }
+}
+
+/** The content of a template, as its fields give it. */
+export const templateContent = (fields: Decoded<z.ZodObject<typeof content>>): TemplateContent => ({
+  subject: fields.subjectTmpl,
+  text: fields.textTmpl ?? null,
+  html: fields.htmlTmpl ?? null,
+  schema: fields.schemaJson ?? null,
+})
+
+const contentCode = {
+  subject_tmpl: ({ subject }: TemplateContent) => subject,
+  text_tmpl: ({ text }: TemplateContent) => text,
+  html_tmpl: ({ html }: TemplateContent) => html,
+  schema_json: ({ schema }: TemplateContent) => schema,
+}
+
+export const templateSummary = encoder(templateSummaryShape).from<Template>()
+export const template = encoder(templateShape)
+  .from<Template & TemplateContent>(contentCode)
+  .via(({ template: record, version: current }: VersionedTemplate) => ({ ...current, ...record }))
+export const templateVersionSummary = encoder(versionSummaryShape).from<TemplateVersion>()
+export const templateVersion = encoder(versionShape).from<TemplateVersion>(contentCode)
+export const templatePreview = encoder(previewShape).from<Preview>()

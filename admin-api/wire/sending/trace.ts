@@ -1,0 +1,198 @@
+/** Traces on the wire: the full story for its owner, and the redacted one for whoever has the link. Spec "Trace". */
+import * as z from 'zod'
+import type { TraceStory } from '#core/trace/story/read.ts'
+import { reportTypes } from '#core/trace/trace-report.ts'
+import type { SharedTrace } from '#core/trace/story/redact.ts'
+import { traceStatuses } from '#core/trace/states.ts'
+import { storyEntries } from '#core/trace/story/story.ts'
+import type { TimelineEntry } from '#core/trace/story/timeline.ts'
+import { countsOf, summaryOf, worstBounce } from '#core/trace/story/summary.ts'
+import { bounceOf, doors, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
+import { untrackedReason } from '#core/trace/tracking.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import { encoder, encoderOf } from '../fields/codec.ts'
+import { id } from '../fields/text.ts'
+import { wireTime } from '../fields/time.ts'
+
+/** A UUID, in any case (RFC 9562 §4). */
+export const traceId = id.toLowerCase()
+
+export const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
+/** Of a trace: `refused` is that of a send that was wrong. */
+export const traceOutcomes = [...outcomes, 'refused'] as const
+
+/** hard: the address is bad. soft: it may work later. block: the sender or the message was refused. */
+export const bounceClasses = ['hard', 'soft', 'block'] as const
+
+const status = z.enum(traceStatuses)
+const bounce = z.enum(bounceClasses).nullable()
+const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z.string() })
+
+const suppression = z
+  .object({ id: z.string(), source: z.string(), reason: z.string().nullable() })
+  .meta({ description: 'The suppression that applied to this recipient, as it was at that time.' })
+
+const report = z
+  .object({
+    type: z.enum(reportTypes),
+    reason: z.string(),
+    bounce: z
+      .enum(['hard', 'soft', 'block'])
+      .nullable()
+      .meta({ description: 'hard: the address is bad. soft: it may work later. block: the sender or the message was refused.' }),
+    at: wireTime,
+  })
+  .meta({
+    description:
+      'The report that determined the status of this recipient. With the status `failed`: the server refused the recipient ' +
+      'permanently, or deferred it until delivery was abandoned, which equals a bounce.',
+  })
+
+const recipientShape = z.object({
+  address: z.string(),
+  status,
+  bcc: z.boolean().meta({ description: 'A blind copy: the recipient is in no address field of the message.' }),
+  reply: reply.nullable(),
+  return_path: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'With VERP, the reverse-path of this recipient: its own, or the plain one after the provider refused its own. ' +
+        'Null without VERP, and when the provider does not support it.',
+    }),
+  suppression: suppression.nullable(),
+  report: report.nullable(),
+  bounce: bounce.meta({
+    description: 'hard: the address is bad. soft: it may work later. block: the sender or the message was refused. Null without a bounce.',
+  }),
+})
+
+const summary = {
+  trace_id: z.uuidv4(),
+  status,
+  outcome: z.enum(traceOutcomes),
+  outcome_reason: z.string(),
+  project_id: z.string(),
+  door: z.enum(doors),
+  submitted_by: z.string().meta({ description: 'Id of the API key, publishable key or SMTP credential.' }),
+  from: z.string(),
+  mail_from: z.string(),
+  to: z.array(z.string()),
+  recipients: z.array(recipientShape),
+  bounce: bounce.meta({ description: 'The most severe bounce of its recipients: hard before block before soft.' }),
+  recipient_counts: z
+    .partialRecord(status, z.int())
+    .meta({ description: 'Number of recipients by status; `status` is the most severe one.' }),
+  summary: z.string().meta({ description: 'The same as text: `2 delivered, 1 failed (hard bounce)`.' }),
+  subject: z.string(),
+  message_id: z.string(),
+  destination_id: z.string().nullable(),
+  route: z.object({
+    by: z.string().meta({ description: 'request, credential, rule, project, org_default or none.' }),
+    rule_id: z.string().nullable(),
+    environment: z.string().nullable().meta({ description: 'The environment through which the destination was selected.' }),
+    reason: z.string(),
+  }),
+  size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
+  attempts: z.int(),
+  next_attempt_at: wireTime.nullable(),
+  send_at: wireTime.nullable().meta({ description: 'The requested delivery time of a scheduled send.' }),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
+
+const tracking = z
+  .object({
+    clicks: z.boolean(),
+    links: z.int().meta({ description: 'Number of rewritten links.' }),
+    opens: z.boolean(),
+    untracked_reason: untrackedReason.nullable().meta({ description: 'Why the requested tracking is not applied completely.' }),
+    clicks_seen: z.int(),
+    opens_seen: z.int(),
+  })
+  .meta({ description: 'The first opens and clicks are in the timeline. Programs that scan mail open and click too.' })
+
+const entryShape = z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })
+
+const traceShape = z
+  .object({
+    ...summary,
+    tracking: tracking.nullable(),
+    timeline: z.array(entryShape),
+  })
+  .meta({ id: 'Trace' })
+
+const sharedTraceShape = z
+  .object({
+    trace_id: z.uuidv4(),
+    status: z.string(),
+    outcome: z.string(),
+    provider: z.string().nullable(),
+    recipients: z
+      .array(z.object({ address: z.string(), status: z.string() }))
+      .meta({ description: 'Masked recipients of the message, without blind copies.' }),
+    timeline: z.array(z.object({ at: wireTime, event: z.string() })),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'SharedTrace' })
+
+const sentStatusShape = z
+  .object({ trace_id: z.string(), status, outcome: z.enum(traceOutcomes), created_at: wireTime })
+  .meta({ id: 'SentStatus', description: 'The view of a send-only key of its own send.' })
+
+const recipient = encoder(recipientShape).from<TraceRecipient>({
+  bcc: ({ bcc }) => bcc === true,
+  return_path: ({ returnPath, verp }) => (returnPath === undefined ? (verp ?? null) : returnPath),
+  bounce: bounceOf,
+})
+
+/** What is told otherwise than the trace has it; of use for what is a trace and more. */
+export const traceSummaryCode = {
+  trace_id: ({ id: traceId }: Trace) => traceId,
+  from: ({ headerFrom }: Trace) => headerFrom,
+  to: ({ recipients }: Trace) => recipients.map(({ address }) => address),
+  recipients: ({ recipients }: Trace) => recipients.map(recipient.encode),
+  bounce: worstBounce,
+  recipient_counts: countsOf,
+  summary: summaryOf,
+  subject: ({ subject }: Trace) => decodeEncodedWords(subject),
+  route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
+  size: ({ content }: Trace) => content.size,
+}
+
+export const traceSummary = encoder(traceSummaryShape).from<Trace>(traceSummaryCode)
+
+const entry = encoder(entryShape).from<TimelineEntry>()
+
+/** A trace as it is looked at; `waiting` is why the message rests now, where it does. */
+export interface TraceSeen {
+  readonly story: TraceStory
+  readonly waiting: TimelineEntry | undefined
+}
+
+export const trace = encoder(traceShape)
+  .from<Trace & TraceSeen>({
+    ...traceSummaryCode,
+    tracking: ({ tracking: asked, story: { engagement } }) =>
+      asked
+        ? {
+            ...{ clicks: asked.clicks, links: asked.links, opens: asked.opens, untracked_reason: asked.off ?? null },
+            ...{ clicks_seen: engagement?.clicks ?? 0, opens_seen: engagement?.opens ?? 0 },
+          }
+        : null,
+    timeline: ({ story, waiting }) => [...storyEntries(story), ...(waiting ? [waiting] : [])].map(entry.encode),
+  })
+  .via((seen: TraceSeen) => ({ ...seen.story.trace, ...seen }))
+
+const sentStatus = encoder(sentStatusShape).from<Trace>({ trace_id: traceSummaryCode.trace_id })
+
+/** The whole story, or for a send-only key the status alone. */
+export const traceOrStatus = encoderOf(z.union([traceShape, sentStatusShape]), (seen: TraceSeen | { readonly sent: Trace }) =>
+  'sent' in seen ? sentStatus.encode(seen.sent) : trace.encode(seen),
+)
+
+export const sharedTrace = encoder(sharedTraceShape).from<SharedTrace>()

@@ -1,0 +1,166 @@
+/** Settings by environment variable: which variable sets what, and how its text is read. */
+import { closest } from '../words/closest.ts'
+import { isSection } from './settings.ts'
+
+/**
+ * How the text of a variable becomes the value that the configuration file would hold: as it is, as a number, split at
+ * commas, or as `destinations=…;webhooks=…`.
+ */
+type Form = 'text' | 'number' | 'list' | 'numbers' | 'classes'
+
+interface Variable {
+  readonly path: string
+  readonly form: Form
+}
+
+/** The variable that names the configuration file itself. */
+export const configFileVariable = 'POSTERN_CONFIG'
+
+/** The variable that holds the API key for commands such as `postern send`; no setting of the daemon. */
+export const apiKeyVariable = 'POSTERN_API_KEY'
+
+const noSettings: readonly string[] = [configFileVariable, apiKeyVariable]
+
+const variables: Readonly<Record<string, Variable>> = {
+  POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },
+  POSTERN_BASE_URL: { path: 'baseUrl', form: 'text' },
+  POSTERN_AUTH_URL: { path: 'authUrl', form: 'text' },
+  POSTERN_MCP_URL: { path: 'mcpUrl', form: 'text' },
+  POSTERN_INBOUND_DOMAIN: { path: 'inboundDomain', form: 'text' },
+  POSTERN_SMTP_HOST: { path: 'smtpHost', form: 'text' },
+  POSTERN_ADMIN_KEY: { path: 'adminKey', form: 'text' },
+  POSTERN_OPERATOR_KEY: { path: 'operatorKey', form: 'text' },
+  POSTERN_INBOX_NOTIFY_SECRET: { path: 'inboxNotifySecret', form: 'text' },
+  POSTERN_MASTER_KEY: { path: 'masterKey', form: 'text' },
+  POSTERN_MASTER_KEY_FILE: { path: 'masterKeyFile', form: 'text' },
+  POSTERN_PLAN: { path: 'plan', form: 'text' },
+  POSTERN_SIGN_UP: { path: 'signUp', form: 'text' },
+  POSTERN_SYSTEM_DESTINATION: { path: 'systemMail.destination', form: 'text' },
+  POSTERN_SYSTEM_FROM: { path: 'systemMail.from', form: 'text' },
+  POSTERN_LOG_LEVEL: { path: 'logLevel', form: 'text' },
+  POSTERN_LOG_FORMAT: { path: 'logFormat', form: 'text' },
+  POSTERN_SHUTDOWN_SECONDS: { path: 'shutdownSeconds', form: 'number' },
+  POSTERN_HTTP_LISTEN: { path: 'http.listen', form: 'text' },
+  POSTERN_HTTP_MAX_BODY_BYTES: { path: 'http.maxBodyBytes', form: 'number' },
+  POSTERN_HTTP_MAX_CONNECTIONS: { path: 'http.maxConnections', form: 'number' },
+  POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS: { path: 'http.maxConnectionsPerAddress', form: 'number' },
+  POSTERN_TRUST_PROXY: { path: 'http.trustProxy', form: 'list' },
+  POSTERN_SUBMISSION_LISTEN: { path: 'submission.listen', form: 'list' },
+  POSTERN_SUBMISSIONS_LISTEN: { path: 'submission.implicitTlsListen', form: 'list' },
+  POSTERN_SUBMISSION_CLEARTEXT_AUTH: { path: 'submission.cleartextAuth', form: 'text' },
+  POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: { path: 'submission.maxMessageBytes', form: 'number' },
+  POSTERN_SUBMISSION_MAX_RECIPIENTS: { path: 'submission.maxRecipients', form: 'number' },
+  POSTERN_SUBMISSION_MAX_CONNECTIONS: { path: 'submission.maxConnections', form: 'number' },
+  POSTERN_SUBMISSION_MAX_CONNECTIONS_PER_ADDRESS: { path: 'submission.maxConnectionsPerAddress', form: 'number' },
+  POSTERN_SUBMISSION_SESSION_SECONDS: { path: 'submission.sessionSeconds', form: 'number' },
+  POSTERN_SUBMISSION_IDLE_SECONDS: { path: 'submission.idleSeconds', form: 'number' },
+  POSTERN_SUBMISSION_AUTH_FAILURES_PER_SESSION: { path: 'submission.authFailuresPerSession', form: 'number' },
+  POSTERN_MX_LISTEN: { path: 'mx.listen', form: 'list' },
+  POSTERN_MX_MAX_MESSAGE_BYTES: { path: 'mx.maxMessageBytes', form: 'number' },
+  POSTERN_MX_MAX_CONNECTIONS: { path: 'mx.maxConnections', form: 'number' },
+  POSTERN_MX_MAX_CONNECTIONS_PER_ADDRESS: { path: 'mx.maxConnectionsPerAddress', form: 'number' },
+  POSTERN_IMAP_CA_FILE: { path: 'imap.caFile', form: 'text' },
+  POSTERN_INSPECT_DOMAIN: { path: 'inspect.domain', form: 'text' },
+  POSTERN_INSPECT_DNS_LISTS: { path: 'inspect.dnsLists', form: 'list' },
+  POSTERN_INSPECT_MTA_STS: { path: 'inspect.mtaSts', form: 'text' },
+  POSTERN_TURNSTILE_VERIFY_URL: { path: 'captcha.turnstileVerifyUrl', form: 'text' },
+  POSTERN_HCAPTCHA_VERIFY_URL: { path: 'captcha.hcaptchaVerifyUrl', form: 'text' },
+  POSTERN_TLS_CERT: { path: 'tls.certificateFile', form: 'text' },
+  POSTERN_TLS_KEY: { path: 'tls.keyFile', form: 'text' },
+  POSTERN_OUTBOUND_ALLOW: { path: 'outbound.allow', form: 'classes' },
+  POSTERN_DNS_SERVERS: { path: 'outbound.dnsServers', form: 'list' },
+  POSTERN_SPF_MECHANISMS: { path: 'outbound.spf', form: 'list' },
+  POSTERN_DELIVERY_RETRY_SECONDS: { path: 'delivery.retrySeconds', form: 'numbers' },
+  POSTERN_DELIVERY_UNKNOWN_RETRY_SECONDS: { path: 'delivery.unknownRetrySeconds', form: 'number' },
+  POSTERN_DELIVERY_MAX_AGE_HOURS: { path: 'delivery.maxAgeHours', form: 'number' },
+  POSTERN_DELIVERY_JITTER: { path: 'delivery.jitter', form: 'number' },
+  POSTERN_DELIVERY_CONNECTIONS_PER_DESTINATION: { path: 'delivery.connectionsPerDestination', form: 'number' },
+  POSTERN_DELIVERY_CONNECTIONS_TOTAL: { path: 'delivery.connectionsTotal', form: 'number' },
+  POSTERN_DELIVERY_MEMORY_BUDGET_BYTES: { path: 'delivery.memoryBudgetBytes', form: 'number' },
+  POSTERN_STORE_LOW_DISK_BYTES: { path: 'store.lowDiskBytes', form: 'number' },
+  POSTERN_STORE_BALLAST_BYTES: { path: 'store.ballastBytes', form: 'number' },
+  POSTERN_VAT_BASIS_POINTS: { path: 'billing.vatBasisPoints', form: 'number' },
+}
+
+const nameByPath = new Map(Object.entries(variables).map(([name, { path }]) => [path, name]))
+
+/** The variable that sets what is at `path`, alone or together with what is around it. */
+export function variableFor(path: readonly string[]): string | undefined {
+  const prefixes = path.map((_, i) => path.slice(0, path.length - i).join('.'))
+  return prefixes.map((prefix) => nameByPath.get(prefix)).find((name) => name !== undefined)
+}
+
+/** What the environment says: values by path, and one sentence for each variable that cannot be understood. */
+export interface Overlay {
+  readonly values: ReadonlyMap<string, unknown>
+  readonly problems: readonly string[]
+}
+
+/** Reads every `POSTERN_*` variable. An empty variable counts as not set, except for a list, which it empties. */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Overlay {
+  const values = new Map<string, unknown>()
+  const problems: string[] = []
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith('POSTERN_') || noSettings.includes(name) || text === undefined) continue
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+    if (!variable) problems.push(unknownVariable(name))
+    else if (text.trim() !== '' || isList(variable.form)) values.set(variable.path, readText(variable.form, text.trim()))
+  }
+  return { values, problems }
+}
+
+/** Puts the values of an overlay over the content of the configuration file, which stays as it is. */
+export function applyOverlay(file: Readonly<Record<string, unknown>>, { values }: Overlay): Record<string, unknown> {
+  const result = structuredClone(file)
+  for (const [path, value] of values) place(result, path.split('.'), value)
+  return result
+}
+
+function place(section: Record<string, unknown>, [key = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    section[key] = value
+    return
+  }
+  section[key] ??= {}
+  // A section of the wrong type is reported by the schema; the variable inside it has nowhere to go.
+  if (isSection(section[key])) place(section[key], rest, value)
+}
+
+const isList = (form: Form): boolean => form === 'list' || form === 'numbers' || form === 'classes'
+
+const splitAt = (text: string, separator: string): string[] =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** Text that is no number stays text, so that the schema can say what belongs there. */
+const readNumber = (text: string): number | string => (/^\d{1,16}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text)
+
+function readText(form: Form, text: string): unknown {
+  switch (form) {
+    case 'text':
+      return text
+    case 'number':
+      return readNumber(text)
+    case 'list':
+      return splitAt(text, ',')
+    case 'numbers':
+      return splitAt(text, ',').map(readNumber)
+    case 'classes':
+      return readClasses(text)
+  }
+}
+
+function readClasses(text: string): unknown {
+  const parts = splitAt(text, ';').map((part) => part.split('='))
+  if (parts.some((part) => part.length !== 2)) return text
+  const names = parts.map(([name = '']) => name.trim())
+  if (new Set(names).size !== names.length) return text
+  return Object.fromEntries(parts.map(([, list = ''], i) => [names[i], splitAt(list, ',')]))
+}
+
+function unknownVariable(name: string): string {
+  const near = closest(name, [...noSettings, ...Object.keys(variables)])
+  return `${name} is not a setting; ${near ? `did you mean ${near}?` : 'remove it, or see config/settings.md for all settings.'}`
+}

@@ -1,0 +1,26 @@
+/** A new organization: itself, its first project and the project's catch-all inbox, for one write. */
+import type { PlanName } from '#config/plans/plans.ts'
+import type { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { insertProject } from './new-project.ts'
+import { organizations, type Project } from '../tenancy/organization.ts'
+
+export interface NewOrganization {
+  readonly name: string
+  readonly plan: PlanName
+  /** Name and status of the project. */
+  readonly project: Pick<Project, 'name' | 'status'>
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** Adds everything that an organization needs from its first moment to the write. */
+export function addOrganization(
+  change: Change,
+  { name, plan, project, now }: NewOrganization,
+): { organizationId: string; projectId: string } {
+  const organizationId = newId('org', now)
+  const { id: projectId } = insertProject(change, organizationId, { ...project, isDefault: true }, now)
+  change.insert(organizations, organizationId, { id: organizationId, name, plan, defaultProjectId: projectId, createdAt: now })
+  return { organizationId, projectId }
+}

@@ -1,0 +1,72 @@
+/** What an organization may use: its plan with what the operator agreed on for it alone. Spec "Limits". */
+import { countedLimits, planNames, plans, type IncludedFeature, type Plan, type PlanName, type PlanOverrides } from '#config/plans/plans.ts'
+import { Refusal } from '../refusals.ts'
+
+/** Spec "Limits" 1. `manual_ok`: somebody answers for what is billed. */
+export const paymentStates = ['none', 'manual_ok', 'past_due'] as const
+export type PaymentState = (typeof paymentStates)[number]
+
+/** As much of an organization as its limits follow from. */
+export interface LimitSettings {
+  readonly plan: PlanName
+  readonly overrides?: PlanOverrides | undefined
+  /** `none` unless told. */
+  readonly paymentState?: PaymentState | undefined
+}
+
+/** The limits of an organization. The one place that joins plan and overrides. */
+export function limitsOf({ plan, overrides }: LimitSettings): Plan {
+  if (overrides === undefined) return plans[plan]
+  const limits: Record<string, unknown> = { ...plans[plan] }
+  for (const [limit, value] of Object.entries(overrides)) if (value !== undefined) limits[limit] = value
+  for (const limit of countedLimits) if (limits[limit] === -1) limits[limit] = undefined
+  return limits as unknown as Plan
+}
+
+/** Whether use beyond what the plan includes is billed now instead of refused. */
+export const billsOverage = (settings: LimitSettings): boolean => limitsOf(settings).overageBilled && settings.paymentState === 'manual_ok'
+
+/** The refusal of volume beyond a plan whose overage could be billed. Spec "Limits" 1. */
+export function unpaidOverage({ plan, paymentState }: LimitSettings, what: string): Refusal {
+  const why = paymentState === 'past_due' ? 'a payment is overdue' : 'no payment method is confirmed'
+  return new Refusal('quota_exceeded', `The plan ${plan} includes ${what}. Overage is billed, but ${why}: ask the operator of the service.`)
+}
+
+/**
+ * Throws `feature_disabled` with the next action `upgrade` when the plan does not include a feature: waiting does not help, so it is no 429.
+ * `lacks` completes "The plan free …"; `instead` is what the caller can do without the feature, if anything.
+ */
+export function requireIncluded(
+  settings: LimitSettings,
+  feature: Exclude<IncludedFeature, 'overageBilled' | 'tracking'>,
+  { lacks, instead }: { readonly lacks: string; readonly instead?: string },
+): void {
+  if (limitsOf(settings)[feature]) return
+  const includedIn = planNames.filter((name) => plans[name][feature])
+  const remedy = `${instead === undefined ? '' : `${instead}, or `}raise the plan to ${includedIn.join(' or ')}`
+  throw new Refusal('feature_disabled', `The plan ${settings.plan} ${lacks}; ${remedy}.`, {
+    nextAction: 'upgrade',
+    details: { plan: settings.plan, included_in: includedIn },
+  })
+}
+
+/**
+ * Lets one more of something be made when `alive` are there. Throws `quota_exhausted` past a fixed limit, and `quota_exceeded`
+ * where more would be billed and payment is not settled. `one` names it in the singular, and a plural ends in s.
+ */
+export function requireRoom(
+  settings: LimitSettings,
+  limit: 'smtpCredentials' | 'teamOrganizations' | 'templates',
+  one: string,
+  alive: number,
+): void {
+  const allowed = limitsOf(settings)[limit]
+  if (allowed === undefined || alive < allowed) return
+  const what = `${allowed} ${one}${allowed === 1 ? '' : 's'}`
+  if (limit === 'smtpCredentials' && limitsOf(settings).overageBilled) {
+    if (billsOverage(settings)) return
+    throw unpaidOverage(settings, what)
+  }
+  const remedy = allowed === 0 ? 'raise the plan' : 'remove one, or raise the plan'
+  throw new Refusal('quota_exhausted', `The plan ${settings.plan} allows ${what}; ${remedy}.`)
+}

@@ -1,0 +1,111 @@
+/** The audit log: who did what to an organization's settings, written with the act itself. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Change, Touched } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
+import * as z from 'zod'
+import type { Clock } from '../clock.ts'
+
+export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as const
+
+/** Who acted. `id` is that of the key, the person or the agent's grant; empty for the operator and the service itself. */
+export interface Actor {
+  readonly kind: (typeof actorKinds)[number]
+  readonly id: string
+}
+
+const schema = z.strictObject({
+  id: z.string(),
+  at: z.int(),
+  actor: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
+  /** Noun and verb, such as `organization.plan_set`. */
+  act: z.string(),
+  /** Id of what was acted on. */
+  target: z.string(),
+  /** The project it was about; null is the whole organization, which keys of one project do not see. */
+  projectId: z.string().nullable(),
+  /** What changed; keys are wire names. */
+  details: z.record(z.string(), z.unknown()),
+})
+
+/** One act. Never holds a secret. */
+export type AuditEntry = Immutable<z.infer<typeof schema>>
+
+export interface Act extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'details'> {
+  readonly organizationId: string
+  readonly projectId?: string | undefined
+}
+
+/** As much of a scope as tells who asks. */
+export interface Asker {
+  readonly organizationId: string
+  /** Id of the API key or other grant. */
+  readonly grantId: string
+  /** With an access token or a session only. */
+  readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
+}
+
+/** A person acts as such, whatever token or session they act by; an agent that nobody signed in for acts by its grant. */
+export function actorOf({ holder, grantId }: Pick<Asker, 'grantId' | 'holder'>): Actor {
+  if (holder?.kind === 'user') return { kind: 'user', id: holder.userId }
+  return { kind: holder ? 'agent' : 'api_key', id: grantId }
+}
+
+export const auditEntries = defineRecord<AuditEntry>({
+  name: 'audit',
+  schema,
+  projectOf: (entry) => entry.projectId ?? '',
+})
+
+export class Audit {
+  readonly #options: { readonly database: Database; readonly clock: Clock }
+
+  constructor(options: { readonly database: Database; readonly clock: Clock }) {
+    this.#options = options
+  }
+
+  /** Adds the act to the write that carries it out, so that neither is there without the other. */
+  record(change: Change, { organizationId, actor, act, target, details, projectId }: Act): void {
+    const at = this.#options.clock.now()
+    const entry = { id: newId('aud', at), at, actor, act, target, projectId: projectId ?? null, details }
+    change.insertUnchecked(auditEntries, organizationId, entry)
+  }
+
+  /**
+   * Adds to the write what it does to settings, an entry for each record: `act` for records of its noun, and created, updated or
+   * deleted for others that change along with them. An act in another organization is in both logs.
+   */
+  recordTouched(change: Change, asker: Asker, act: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const actor = actorOf(asker)
+    const noun = act.slice(0, act.indexOf('.'))
+    for (const touched of change.touched) {
+      const { kind, organizationId, projectId, before, after } = touched
+      const entry = {
+        actor,
+        act: kind === noun ? act : `${kind}.${verbOf(touched)}`,
+        target: (after ?? before)?.id ?? '',
+        details: { ...describe(touched), ...(kind === noun && details) },
+      }
+      this.record(change, { ...entry, organizationId, projectId: projectId || undefined })
+      if (organizationId !== asker.organizationId && kind === noun) this.record(change, { ...entry, organizationId: asker.organizationId })
+    }
+  }
+}
+
+const verbOf = ({ before, after }: Touched): string => (before ? (after ? 'updated' : 'deleted') : 'created')
+
+/** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is told. */
+function describe({ before, after }: Touched): Record<string, unknown> {
+  const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
+  const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')
+  if (!before || !after) return name === undefined ? {} : { name }
+  const earlier: Readonly<Record<string, unknown>> = { ...before }
+  const fields = [...new Set([...Object.keys(earlier), ...Object.keys(record)])]
+  const changed = fields.filter((field) => field !== 'updatedAt' && !isDeepStrictEqual(earlier[field], record[field])).map(wireName)
+  return { ...(name !== undefined && { name }), changed: [...new Set(changed)] }
+}
+
+/** How a secret is kept is nobody's business. */
+const wireName = (field: string): string =>
+  /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

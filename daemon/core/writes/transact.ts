@@ -1,0 +1,73 @@
+/** Transactions: what a write was decided on is still true when it happens, or it is decided again. One bound of tries and one refusal. */
+import { Change } from '#store/change.ts'
+import type { Database, Reach } from '#store/database.ts'
+import { recordKey, type Identified, type RecordKind, type Stored } from '#store/record-kind.ts'
+import { keyName, type Element } from '#store/tuple.ts'
+import { Refusal } from '../refusals.ts'
+
+/** Of writers that meet, one is done with each try, so that only ever more of them come to the end of this. */
+const triesMax = 100
+
+/** A change that notes what it reads: it is not written when one of these records has changed or gone meanwhile. */
+export class Transaction extends Change {
+  /** What to throw when a counter would pass its limit, by the name of its key (`keyName`). */
+  readonly limits = new Map<string, Refusal>()
+  readonly #database: Database
+  readonly #reach: Reach
+
+  constructor(database: Database, reach: Reach) {
+    super()
+    this.#database = database
+    this.#reach = reach
+  }
+
+  /** That there is none is not checked, except for what this write itself inserts. */
+  async get<R extends Identified>(kind: RecordKind<R>, id: string): Promise<Stored<R> | undefined> {
+    return this.#noted(kind, await this.#database.get(kind, this.#reach, id))
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async must<R extends Identified>(kind: RecordKind<R>, id: string): Promise<Stored<R>> {
+    return this.#noted(kind, await must(this.#database, kind, this.#reach, id))
+  }
+
+  /** By a unique index. That there is none is checked by what this write inserts under the same values. */
+  async find<R extends Identified>(kind: RecordKind<R>, index: string, values: readonly Element[]): Promise<Stored<R> | undefined> {
+    return this.#noted(kind, await this.#database.find(kind, this.#reach, index, values))
+  }
+
+  get isEmpty(): boolean {
+    return this.sets.length + this.deletes.length + this.adds.length === 0
+  }
+
+  #noted<S extends Stored<R> | undefined, R extends Identified>(kind: RecordKind<R>, stored: S): S {
+    if (stored) this.checks.push({ key: recordKey(kind, this.#reach.organizationId, stored.record.id), version: stored.version })
+    return stored
+  }
+}
+
+/**
+ * Runs `decide`, which reads what it needs, fills the change and answers the result; then commits, unless the change is empty. Runs
+ * again when what was read has changed meanwhile, so `decide` does nothing else. Throws `conflict` after many tries, and what
+ * `Transaction.limits` says when a counter would pass its limit.
+ */
+export async function transact<T>(database: Database, reach: Reach, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const change = new Transaction(database, reach)
+    const result = await decide(change)
+    if (change.isEmpty) return result
+    const written = await database.commit(change)
+    if (written.ok) return result
+    if (written.reason === 'limit') throw change.limits.get(keyName(written.key)) ?? atLimit
+  }
+  throw new Refusal('conflict', 'It was changed at the same time; read it again and repeat the request.')
+}
+
+const atLimit = new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })
+
+/** The record with this id. Throws `not_found` alike for missing and foreign ids. */
+export async function must<R extends Identified>(database: Database, kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R>> {
+  const stored = await database.get(kind, reach, id)
+  if (!stored) throw new Refusal('not_found', `No ${kind.noun} has this id.`)
+  return stored
+}

@@ -1,0 +1,83 @@
+/** Measures content row by row, and compares it with what its owner says. */
+import { createHash, type Hash } from 'node:crypto'
+import { contentRowKey, openContentKey, type ContentRef } from '../content.ts'
+import type { Database } from '../database.ts'
+import type { Bytes } from '../kv.ts'
+import { pack, unpack, within, type Element } from '../tuple.ts'
+
+/** The record that refers to a content, asked for its reference; undefined when there is none. */
+export type ContentOwner = (organizationId: string, contentId: string) => Promise<ContentRef | undefined>
+
+export class ContentMeasure {
+  readonly organizationId: string
+  readonly id: string
+  readonly #hash: Hash = createHash('sha256')
+  rows = 0
+  size = 0
+  #last = -1
+
+  constructor(organizationId: string, id: string) {
+    this.organizationId = organizationId
+    this.id = id
+  }
+
+  /** Whether a key is of the same content. */
+  continues([organizationId, family, id]: readonly Element[]): boolean {
+    return id === this.id && family === 'content' && organizationId === this.organizationId
+  }
+
+  add([, , , row]: readonly Element[], value: Bytes): void {
+    this.rows++
+    this.size += value.length
+    this.#last = Number(row)
+    this.#hash.update(value)
+  }
+
+  gaps(): readonly string[] {
+    return this.#last === this.rows - 1 ? [] : [`it has ${this.rows} rows, but the last one is number ${this.#last}.`]
+  }
+
+  ref(): ContentRef {
+    return { id: this.id, size: this.size, sha256: this.#hash.copy().digest('hex'), rows: this.rows }
+  }
+}
+
+/** Equal for equal contents of one organization. */
+export const contentSummary = ({ id, size, sha256, rows }: ContentRef): Bytes => Buffer.from(JSON.stringify([id, size, sha256, rows]))
+
+/** What is wrong with a content as it stands now; looked at twice, because it may just be coming or going. */
+export async function verifyContent(
+  database: Database,
+  owner: ContentOwner,
+  organizationId: string,
+  id: string,
+): Promise<readonly string[]> {
+  const judge = (): Promise<readonly string[]> => judgeContent(database, owner, organizationId, id)
+  const problems = (await judge()).length > 0 ? await judge() : []
+  return problems.map((problem) => `content ${id} of ${organizationId}: ${problem}`)
+}
+
+/** Tells of contents that a record refers to and that are not there. */
+export async function missingContents(database: Database, organizationId: string, refs: readonly ContentRef[]): Promise<readonly string[]> {
+  const lastRows = await database.kv.getMany(refs.map(({ id, rows }) => pack(contentRowKey(organizationId, id, rows - 1))))
+  return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is not there.`)
+}
+
+async function judgeContent(database: Database, ownerOf: ContentOwner, organizationId: string, id: string): Promise<readonly string[]> {
+  const measure = new ContentMeasure(organizationId, id)
+  for await (const { key, value } of database.kv.range(within([organizationId, 'content', id]))) measure.add(unpack(key), value)
+  if (measure.rows === 0) return []
+  const open = await database.kv.get(pack(openContentKey(organizationId, id)))
+  const owner = await ownerOf(organizationId, id)
+  if (owner && open) return ['it has an owner and still its marker: the next start would remove it.']
+  if (owner) return differences(measure, owner)
+  return open ? [] : ['nothing refers to it.']
+}
+
+function differences(measure: ContentMeasure, owner: ContentRef): readonly string[] {
+  const { rows, size, sha256 } = measure.ref()
+  if (rows !== owner.rows || size !== owner.size) {
+    return [`it has ${size} bytes in ${rows} rows, and its owner says ${owner.size} bytes in ${owner.rows} rows.`]
+  }
+  return sha256 === owner.sha256 ? measure.gaps() : ['its bytes are not those that its owner took in.']
+}

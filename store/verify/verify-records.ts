@@ -1,0 +1,117 @@
+/** Compares records with their schema and their index rows, both ways. */
+import { decode } from '../change.ts'
+import type { Database } from '../database.ts'
+import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
+import { indexRows, recordKey, type IndexRow, type RecordKind } from '../record-kind.ts'
+import { decodeRecord } from '../record-version.ts'
+import { describeKey, type Element } from '../tuple.ts'
+
+/** A kind whatever its records are. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
+export type AnyKind = RecordKind<any>
+
+/** What is wrong with a record that fits its schema, one sentence for each problem. */
+export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>
+
+const triesMax = 5
+
+/** A record as its kind describes it, or what keeps it from being one. */
+export function readRecord(
+  kind: AnyKind,
+  [, , id]: readonly Element[],
+  entry: Entry,
+): { readonly record: unknown; readonly problem?: undefined } | { readonly record?: undefined; readonly problem: string } {
+  const record = parsed(() => decodeRecord(kind, entry))
+  if (record instanceof StoreFailure) return { problem: `it cannot be read: ${record.message}` }
+  const schema = kind.schema.safeParse(record)
+  if (schema.success) return (record as { id: string }).id === id ? { record } : { problem: 'its id is not that of its key.' }
+  const issue = schema.error.issues[0]
+  return { problem: `it does not fit its schema: ${issue?.path.join('.')} ${issue?.message}.` }
+}
+
+/** Index rows of a record, each once. */
+export const distinctRows = (kind: AnyKind, organizationId: string, record: unknown): IndexRow[] => [
+  ...new Map(indexRows(kind, organizationId, record as never).map((row) => [Buffer.from(row.key).toString('latin1'), row])).values(),
+]
+
+/** What is wrong with a record as a walk found it, confirmed by a look at what is there now. */
+export async function verifyRecord(
+  database: Database,
+  kind: AnyKind,
+  key: readonly Element[],
+  entry: Entry,
+  check: RecordCheck,
+): Promise<readonly string[]> {
+  const judge = async (now: Entry | undefined): Promise<readonly string[]> => {
+    const { record } = now ? readRecord(kind, key, now) : {}
+    return record === undefined ? [] : check(String(key[0]), record)
+  }
+  if ((await judge(entry)).length === 0) return []
+  const problems = await settled(database, entry.key, judge)
+  return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
+}
+
+/** Tells of each index row of a record that is missing or leads elsewhere. */
+export const missingRows =
+  (database: Database, kind: AnyKind): RecordCheck =>
+  async (organizationId, record) => {
+    const rows = distinctRows(kind, organizationId, record)
+    const stored = await database.kv.getMany(rows.map((row) => row.key))
+    return rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
+  }
+
+/** What is wrong with an index row as a walk found it, confirmed by a look at what is there now. */
+export async function verifyIndexRow(database: Database, kind: AnyKind, key: readonly Element[], row: Entry): Promise<readonly string[]> {
+  const target = targetOf(key, row.value)
+  if (!target) return [`index row ${describeKey(row.key)}: its value cannot be read.`]
+  const [organizationId, id] = target
+  const judge = async (record: Entry | undefined): Promise<readonly string[]> => {
+    if (record && hasRow(kind, organizationId, record, row)) return []
+    if (!(await database.kv.get(row.key))) return []
+    return [record ? `${kind.name} ${id} does not have this row.` : `there is no ${kind.name} ${id}.`]
+  }
+  const problems = await settled(database, recordKey(kind, organizationId, id), judge)
+  return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
+}
+
+/** Judges the record of now, again and again until it did not change meanwhile: what belongs to it changes only with it. */
+async function settled(
+  database: Database,
+  key: Bytes,
+  judge: (record: Entry | undefined) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const record = await database.kv.get(key)
+    const problems = await judge(record)
+    if (problems.length === 0) return []
+    const after = await database.kv.get(key)
+    if (record?.version === after?.version) return problems
+  }
+  return []
+}
+
+const same = (entry: Entry | undefined, row: IndexRow): boolean => entry !== undefined && Buffer.compare(entry.value, row.value) === 0
+
+function hasRow(kind: AnyKind, organizationId: string, entry: Entry, row: Entry): boolean {
+  const record = kind.schema.safeParse(parsed(() => decodeRecord(kind, entry)))
+  return record.success && indexRows(kind, organizationId, record.data).some(({ key }) => Buffer.compare(key, row.key) === 0)
+}
+
+/** The organization and id of the record that an index row leads to. */
+function targetOf(key: readonly Element[], value: Bytes): readonly [string, string] | undefined {
+  const [organizationId, name] = key
+  const sign = /[#!@]/.exec(String(name))?.[0]
+  if (sign === '#') return [String(organizationId), String(key.at(-1))]
+  if (sign === '!') return [String(organizationId), Buffer.from(value).toString('utf8')]
+  const target = parsed(() => decode(value))
+  return Array.isArray(target) ? [String(target[0]), String(target[1])] : undefined
+}
+
+/** What is not JSON is undefined; why a record cannot be read otherwise is a `StoreFailure`. */
+function parsed(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    return error instanceof StoreFailure ? error : undefined
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * Walks the whole store and compares everything with everything that must agree with it. Nothing is changed, memory stays
+ * constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
+ */
+import { versionsFamily } from '../claim-versions.ts'
+import type { ContentRef } from '../content.ts'
+import type { Database } from '../database.ts'
+import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
+import { queueLength, rowOfAge, rowOfSince, sinceFamily, toQueueEntry, type QueueEntry } from '../queue.ts'
+import { globalKey } from '../record-kind.ts'
+import { describeKey, elementsOf, pack, within, type Element } from '../tuple.ts'
+import { Balance } from './verify-balance.ts'
+import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
+import { RecordCounts, type CountedKind } from './verify-counts.ts'
+import { distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
+
+/** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
+export interface Family {
+  /** The element after the organization. */
+  readonly name: string
+  readonly global?: boolean
+  /** What is wrong with a row, one sentence each. */
+  check?(key: readonly Element[], value: Bytes): Promise<readonly string[]> | readonly string[]
+}
+
+/** What the store cannot know by itself. The functions answer from what is stored now, not from what they were given before. */
+export interface VerifyOptions {
+  readonly kinds: readonly AnyKind[]
+  readonly families?: readonly Family[]
+  readonly counted?: readonly CountedKind[]
+  /** Numbers of lost group commits; see `LevelKv`. */
+  readonly missingGroups?: readonly number[]
+  /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
+  checkRecord?(kind: string, organizationId: string, record: unknown): Promise<readonly string[]>
+  /** Which record owns which content. Without it, content is looked at only by itself. */
+  readonly contents?: ContentOwnership
+  /** What is wrong with a queue entry, one sentence each. */
+  checkQueueEntry?(entry: QueueEntry): Promise<readonly string[]>
+}
+
+/** Every content belongs to one record, and is as that record says. */
+export interface ContentOwnership {
+  /** The contents that a record refers to. */
+  of(kind: string, organizationId: string, record: unknown): readonly ContentRef[]
+  /** The reference of the record that owns a content. Asked only when something does not agree. */
+  owner: ContentOwner
+}
+
+/** How much there is, and every problem in one sentence; at most 1,000 are told. */
+export interface VerifyReport {
+  readonly records: number
+  readonly indexRows: number
+  readonly contents: number
+  readonly queueEntries: number
+  readonly problems: readonly string[]
+}
+
+const problemsMax = 1000
+
+/** Compares everything in the store. An empty list of problems means that nothing is lost, left over or changed. */
+export async function verify(database: Database, options: VerifyOptions): Promise<VerifyReport> {
+  const verifier = new Verifier(database, options)
+  await verifier.run()
+  return verifier.report()
+}
+
+type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
+/** What to do with the rows of each family; global ones have a slash before their name. */
+type Checks = Map<string, Check>
+
+/**
+ * The first walk adds up, without look-ups, what records say should be there and what is there. Only for what does not come
+ * out even, a second walk looks everything up and names it.
+ */
+class Verifier {
+  readonly #database: Database
+  readonly #options: VerifyOptions
+  readonly #rows = new Map<AnyKind, Balance>()
+  readonly #contents = new Balance()
+  readonly #recordCounts: RecordCounts
+  /** Contents that are just being written: never many. */
+  readonly #open = new Set<string>()
+  readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
+  readonly #problems: string[] = []
+  #untold = 0
+  #content: ContentMeasure | undefined
+
+  constructor(database: Database, options: VerifyOptions) {
+    this.#database = database
+    this.#options = options
+    this.#recordCounts = new RecordCounts(options.counted ?? [])
+  }
+
+  async run(): Promise<void> {
+    const { missingGroups = [] } = this.#options
+    await this.#walk(this.#countingChecks(), (key, isKey) =>
+      this.#tell(`${describeKey(key)}: ${isKey ? 'no such family of keys' : 'not a key of this store'}.`),
+    )
+    if (this.#content) this.#countContent(this.#content)
+    const uneven = [...this.#rows].flatMap(([kind, balance]) => (balance.even ? [] : [kind]))
+    if (uneven.length > 0 || !this.#contents.even) await this.#walk(this.#explainingChecks(uneven))
+    await this.#compareQueueLength()
+    this.#tell(...(await this.#recordCounts.problems(this.#database)))
+    if (missingGroups.length === 0) return
+    this.#tell(`The log of writes is damaged: ${missingGroups.length} group commits from number ${missingGroups[0]} on are lost.`)
+  }
+
+  report(): VerifyReport {
+    const more = this.#untold > 0 ? [`And ${this.#untold} more.`] : []
+    return { ...this.#counts, problems: [...this.#problems, ...more] }
+  }
+
+  #tell(...problems: readonly string[]): void {
+    for (const problem of problems) {
+      if (this.#problems.length < problemsMax) this.#problems.push(problem)
+      else this.#untold++
+    }
+  }
+
+  /** Walks to the end; past values that cannot be read. */
+  async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
+    // What a check cannot read may lie before the walk: only what the walk itself cannot read moves its start, and so always on.
+    const passOver = (error: unknown): void => void this.#unreadableKey(error)
+    for (let start: Bytes = Buffer.of(0); ;) {
+      try {
+        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
+          const key = namedKey(entry.key)
+          if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
+          const check = key && checkOf(checks, key)
+          const checked = check ? check(key, entry) : unknown?.(entry.key, key !== undefined)
+          if (checked) await checked.catch(passOver)
+        }
+        return
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error
+        if (error.key === undefined) return this.#tell(`The walk had to stop: ${error.message}`)
+        start = Buffer.concat([this.#unreadableKey(error), Buffer.of(0)])
+      }
+    }
+  }
+
+  /** Tells once of a value that cannot be read, and of which. Throws everything else on. */
+  #unreadableKey(error: unknown): Bytes {
+    if (!(error instanceof StoreFailure) || error.key === undefined) throw error
+    const problem = `${describeKey(error.key)}: ${error.message}`
+    if (!this.#problems.includes(problem)) this.#tell(problem)
+    return error.key
+  }
+
+  #countingChecks(): Checks {
+    const checks: Checks = new Map()
+    for (const kind of this.#options.kinds) this.#countKind(kind, checks)
+    for (const family of this.#options.families ?? [])
+      checks.set(familyName(family.global ?? false, family.name), this.#familyCheck(family))
+    checks.set(familyName(false, 'content'), (key, { value }) => {
+      this.#content ??= new ContentMeasure(String(key[0]), String(key[2]))
+      this.#content.add(key, value)
+    })
+    checks.set(familyName(true, 'content.open'), (key) => {
+      this.#shape(key, key.length === 4)
+      this.#open.add(openName(String(key[2]), String(key[3])))
+    })
+    checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
+    checks.set(familyName(true, sinceFamily), (key, entry) => this.#sinceRow(key, entry))
+    checks.set(familyName(true, versionsFamily), (key) => this.#shape(key, key.length === 2))
+    checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
+    return checks
+  }
+
+  #countKind(kind: AnyKind, checks: Checks): void {
+    const options = this.#options
+    const rows = new Balance()
+    this.#rows.set(kind, rows)
+    checks.set(familyName(false, kind.name), (key, entry) => {
+      this.#counts.records++
+      const organizationId = String(key[0])
+      const { record, problem } = readRecord(kind, key, entry)
+      this.#recordCounts.meet(organizationId, kind.name, record)
+      if (problem !== undefined) return this.#tell(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
+      for (const row of distinctRows(kind, organizationId, record)) rows.expect(row.key, row.value)
+      for (const ref of options.contents?.of(kind.name, organizationId, record) ?? []) {
+        this.#contents.expect(Buffer.from(organizationId), contentSummary(ref))
+      }
+      return options.checkRecord && this.#checkRecord(kind, key, entry)
+    })
+    for (const name of rowFamilies(kind)) {
+      checks.set(name, (_, { key, value }) => {
+        this.#counts.indexRows++
+        rows.meet(key, value)
+      })
+    }
+  }
+
+  async #checkRecord(kind: AnyKind, key: readonly Element[], entry: Entry): Promise<void> {
+    const check = async (organizationId: string, record: unknown): Promise<readonly string[]> =>
+      (await this.#options.checkRecord?.(kind.name, organizationId, record)) ?? []
+    this.#tell(...(await verifyRecord(this.#database, kind, key, entry, check)))
+  }
+
+  #countContent(measure: ContentMeasure): void {
+    const { organizationId, id } = measure
+    this.#content = undefined
+    this.#counts.contents++
+    if (!this.#options.contents) {
+      this.#tell(...measure.gaps().map((gap) => `content ${id} of ${organizationId}: ${gap}`))
+    } else if (!this.#open.has(openName(organizationId, id))) {
+      this.#contents.meet(Buffer.from(organizationId), contentSummary(measure.ref()))
+    }
+  }
+
+  #explainingChecks(uneven: readonly AnyKind[]): Checks {
+    const database = this.#database
+    const contents = this.#contents.even ? undefined : this.#options.contents
+    const checks: Checks = new Map()
+    for (const kind of this.#options.kinds) {
+      const rows = uneven.includes(kind) ? missingRows(database, kind) : undefined
+      checks.set(familyName(false, kind.name), async (key, entry) => {
+        const check = async (organizationId: string, record: unknown): Promise<readonly string[]> => {
+          const refs = (contents && this.#options.contents?.of(kind.name, organizationId, record)) || []
+          return [...((await rows?.(organizationId, record)) ?? []), ...(await missingContents(database, organizationId, refs))]
+        }
+        this.#tell(...(await verifyRecord(database, kind, key, entry, check)))
+      })
+      if (!rows) continue
+      const row: Check = async (key, entry) => this.#tell(...(await verifyIndexRow(database, kind, key, entry)))
+      for (const name of rowFamilies(kind)) checks.set(name, row)
+    }
+    if (!contents) return checks
+    let last = ''
+    checks.set(familyName(false, 'content'), async ([organizationId, , id]) => {
+      if (openName(String(organizationId), String(id)) === last) return
+      last = openName(String(organizationId), String(id))
+      this.#tell(...(await verifyContent(database, contents.owner, String(organizationId), String(id))))
+    })
+    return checks
+  }
+
+  #familyCheck(family: Family): Check {
+    return async (key, entry) => {
+      const first = (await family.check?.(key, entry.value)) ?? []
+      if (first.length === 0) return
+      const again = await this.#database.kv.get(entry.key)
+      const second = again ? ((await family.check?.(key, again.value)) ?? []) : []
+      this.#tell(...second.map((problem) => `${describeKey(entry.key)}: ${problem}`))
+    }
+  }
+
+  #shape(key: readonly Element[], right: boolean): void {
+    if (!right) this.#tell(`${describeKey(pack(key))}: its key has another form than the others of its family.`)
+  }
+
+  async #queueRow(key: readonly Element[], entry: Entry): Promise<void> {
+    this.#counts.queueEntries++
+    if (key.length !== 6 || typeof key[4] !== 'number') return this.#shape(key, false)
+    if ((await this.#queueProblems(entry)).length === 0) return
+    const again = await this.#database.kv.get(entry.key)
+    const problems = again ? await this.#queueProblems(again) : []
+    this.#tell(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
+  }
+
+  /** Each row of ages has its queue row; it is read again when that moved during the walk. */
+  async #sinceRow(key: readonly Element[], entry: Entry): Promise<void> {
+    if (key.length !== 4 || typeof key[2] !== 'number') return this.#shape(key, false)
+    if (await this.#hasEntry(entry)) return
+    const again = await this.#database.kv.get(entry.key)
+    if (again && !(await this.#hasEntry(again))) this.#tell(`age ${describeKey(entry.key)}: no queue entry belongs to it.`)
+  }
+
+  async #hasEntry(age: Entry): Promise<boolean> {
+    try {
+      return (await this.#database.kv.get(rowOfSince(age))) !== undefined
+    } catch {
+      return false // a value that cannot be read leads nowhere
+    }
+  }
+
+  async #queueProblems(row: Entry): Promise<readonly string[]> {
+    let entry: QueueEntry
+    try {
+      entry = toQueueEntry(row)
+    } catch {
+      return ['its value cannot be read.']
+    }
+    const age = rowOfAge(entry)
+    if (age && !(await this.#database.kv.get(age))) return ['it was put off, and its row of ages is missing.']
+    return (await this.#options.checkQueueEntry?.(entry)) ?? []
+  }
+
+  /** The counter must tell the number of rows; it is counted again when the queue moved during the walk. */
+  async #compareQueueLength(): Promise<void> {
+    let counted = this.#counts.queueEntries
+    for (let tries = 0; tries < 5; tries++) {
+      const before = await queueLength(this.#database)
+      if (before === counted) return
+      counted = 0
+      for await (const _ of this.#database.kv.range(within(globalKey('queue')))) counted++
+      const after = await queueLength(this.#database)
+      if (counted === after) return
+      if (before === after) return this.#tell(`The queue has ${counted} entries, but its counter says ${after}.`)
+    }
+  }
+}
+
+const familyName = (global: boolean, name: string): string => (global ? `/${name}` : name)
+const openName = (organizationId: string, id: string): string => `${organizationId}/${id}`
+
+const rowFamilies = (kind: AnyKind): string[] => [
+  ...Object.keys(kind.indexes).map((index) => familyName(false, `${kind.name}#${index}`)),
+  ...Object.keys(kind.unique).map((index) => familyName(false, `${kind.name}!${index}`)),
+  ...Object.keys(kind.lookups).map((index) => familyName(true, `${kind.name}@${index}`)),
+]
+
+/** Records may belong to no organization too. */
+const checkOf = (checks: Checks, [organizationId, name]: readonly Element[]): Check | undefined =>
+  (organizationId === '' ? checks.get(familyName(true, String(name))) : undefined) ?? checks.get(familyName(false, String(name)))
+
+function namedKey(key: Bytes): Element[] | undefined {
+  const elements = elementsOf(key)
+  return typeof elements?.[0] === 'string' && typeof elements[1] === 'string' ? elements : undefined
+}

@@ -1,0 +1,172 @@
+/** Bodies and answers that pass through as streams: limits, back-pressure, and what happens when one side stops. */
+import { Readable } from 'node:stream'
+import test, { type ExecutionContext } from 'ava'
+import * as z from 'zod'
+import { media, raw } from '../../../admin-api/http/answer.ts'
+import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
+import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
+import { operation } from '../../../admin-api/http/operation.ts'
+import { call, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
+
+const limit = 300_000
+const large = 32 * 1_048_576
+
+/** Counts a body; the path says when to stop, and what to answer with. */
+async function start(t: ExecutionContext) {
+  const seen: number[] = []
+  const hold = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
+  const produced = { bytes: 0, ended: Promise.withResolvers<void>() }
+  async function* without(end: 'end' | 'break'): AsyncGenerator<Buffer> {
+    try {
+      for (let i = 0; end === 'end' || i < 3; i++) {
+        produced.bytes += 65_536
+        yield Buffer.alloc(65_536)
+      }
+      throw new Error('the secret inside')
+    } finally {
+      produced.ended.resolve()
+    }
+  }
+  const counter = (operationId: string, maxBodyBytes: number) =>
+    operation({
+      method: 'POST',
+      path: `/v1/${operationId}/{how}`,
+      operationId,
+      summary: 'Count a body',
+      tags: [],
+      scope: 'api:send',
+      params: z.strictObject({ how: z.string() }),
+      maxBodyBytes,
+      body: streamed({ 'text/csv': z.string(), 'application/json': z.array(z.string()) }),
+      response: z.object({ bytes: z.int(), type: z.string() }),
+      examples: { body: ['a'] },
+      async handle({ params, body }) {
+        let bytes = 0
+        started.resolve()
+        if (params.how === 'later') await hold.promise
+        for await (const chunk of body.bytes) {
+          bytes += chunk.length
+          seen.push(chunk.length)
+          if (params.how === 'some') break
+        }
+        return { bytes, type: body.mediaType }
+      },
+    })
+  const counted = counter('count', limit)
+  const streaming = operation({
+    method: 'GET',
+    path: '/v1/stream/{end}',
+    operationId: 'stream',
+    summary: 'Stream',
+    tags: [],
+    scope: 'api:read',
+    params: z.strictObject({ end: z.enum(['end', 'break']) }),
+    response: media('application/octet-stream'),
+    handle: ({ params }) => raw(Readable.from(without(params.end)), { contentType: 'application/octet-stream' }),
+  })
+  const demo = await startDemo(t, { operations: [counted, counter('large', large), streaming] })
+  return { ...demo, seen, hold, started, produced, counted }
+}
+
+const csv = { 'content-type': 'text/csv' }
+const head = (path: string, length: number) =>
+  `POST /v1/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: ${length}\r\n\r\n`
+
+test('openBodyStream() takes the declared media types in UTF-8, and no others', async (t) => {
+  const { port } = await start(t)
+  const send = (type: string, more: Record<string, string> = {}) =>
+    call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'abc', headers: { 'content-type': type, ...more } })
+  for (const type of ['text/csv', 'TEXT/CSV', 'text/csv; charset=utf-8', 'text/csv;header=present; charset="UTF-8"']) {
+    t.deepEqual(JSON.parse((await send(type)).text), { bytes: 3, type: 'text/csv' }, type)
+  }
+  t.like(JSON.parse((await send('application/json')).text), { type: 'application/json' })
+  for (const type of ['text/plain', 'text/csv; charset=latin1', 'text/csv; charset=utf-16', 'text/csvx', 'text/csv; charset', '']) {
+    const reply = await send(type)
+    t.is(reply.status, 415, type)
+    t.is(errorOf(reply).message, 'Send the body in UTF-8, with the header "Content-Type: text/csv" or "application/json".')
+  }
+  t.is((await send('text/csv', { 'content-encoding': 'gzip' })).status, 415)
+})
+
+test('openBodyStream() refuses what is longer than allowed, by its declared length and by counting', async (t) => {
+  const { port, seen } = await start(t)
+  const declared = await call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'x'.repeat(limit + 1), headers: csv })
+  t.is(declared.status, 413)
+  t.deepEqual(seen, [])
+  const chunked = { ...csv, 'transfer-encoding': 'chunked' }
+  const counted = await call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'x'.repeat(limit + 1), headers: chunked })
+  t.is(counted.status, 413)
+  t.like(errorOf(counted), { message: `The body may have at most ${limit} bytes; this one has more.` })
+  const whole = await call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'x'.repeat(limit), headers: chunked })
+  t.is(JSON.parse(whole.text).bytes, limit)
+})
+
+test('a handler that stops reading still answers, and the connection goes on', async (t) => {
+  const { port } = await start(t)
+  const socket = await open(t, port)
+  socket.write(head('count/some', 200_000) + 'x'.repeat(200_000))
+  t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 200 '))
+  socket.write(`${head('count/all', 3)}abc`)
+  t.regex(await receive(socket, isWhole), /^HTTP\/1\.1 200 [^]*"bytes":3/)
+})
+
+test('a client sends no faster than the handler reads', async (t) => {
+  const { port, hold, started } = await start(t)
+  const socket = await open(t, port)
+  socket.write(head('large/later', large))
+  socket.write(Buffer.alloc(large, 'x'))
+  await started.promise
+  t.is((await call(port, 'GET', '/healthz')).status, 200)
+  t.true(socket.writableLength > 0, 'the rest waits at the client')
+  hold.resolve()
+  t.regex(await receive(socket, isWhole), new RegExp(`"bytes":${large}`))
+})
+
+test('a client that goes away in the middle ends the reading', async (t) => {
+  const { port, answered } = await start(t)
+  const socket = await open(t, port)
+  socket.write(head('count/all', 1000) + 'x'.repeat(10), () => socket.destroy())
+  while (answered.length === 0) await new Promise(setImmediate)
+  t.like(answered[0], { status: 499 })
+})
+
+test('an endless answer is made no faster than the client reads it, and ends with the client', async (t) => {
+  const { port, produced, failures } = await start(t)
+  const socket = await open(t, port)
+  socket.write(`GET /v1/stream/end HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
+  await receive(socket, (text) => text.length > 1_000_000)
+  socket.pause()
+  socket.destroy()
+  await produced.ended.promise
+  t.true(produced.bytes < 50_000_000, String(produced.bytes))
+  t.deepEqual(failures, [])
+})
+
+test('an answer that breaks off is seen as incomplete by the client and told in the log', async (t) => {
+  const { port, failures } = await start(t)
+  const socket = await open(t, port)
+  socket.write(`GET /v1/stream/break HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
+  const text = await receive(socket)
+  t.true(text.startsWith('HTTP/1.1 200 '))
+  t.false(text.endsWith('0\r\n\r\n'))
+  t.false(text.includes('secret'))
+  t.is((failures[0] as Error).message, 'the secret inside')
+})
+
+test('the OpenAPI document shows every media type of a streamed body', async (t) => {
+  const { counted } = await start(t)
+  t.true(isStreamed(counted.body))
+  const document = buildOpenApi([counted], { baseUrl: 'https://x', version: '1' }) as {
+    paths: Record<string, { post: { requestBody: unknown; responses: Record<string, unknown> } }>
+  }
+  const { requestBody, responses } = document.paths['/v1/count/{how}']?.post ?? {}
+  t.deepEqual(requestBody, {
+    required: true,
+    content: {
+      'text/csv': { schema: { type: 'string' } },
+      'application/json': { schema: { type: 'array', items: { type: 'string' } }, example: ['a'] },
+    },
+  })
+  t.true(['413', '415'].every((status) => status in (responses ?? {})))
+})

@@ -1,0 +1,39 @@
+/** A process that was stopped, or a machine that was frozen: the time that is missing was nobody's to use. */
+import test from 'ava'
+import * as z from 'zod'
+import { operation } from '../../../admin-api/http/operation.ts'
+import { call, startDemo } from '../http/demo-api.ts'
+
+test('an hour in which the process stood still takes nothing from the time of a request', async (t) => {
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow = operation({
+    method: 'GET',
+    path: '/v1/slow',
+    operationId: 'slow',
+    summary: 'Take a while',
+    tags: ['notes'],
+    scope: 'none',
+    deadlineSeconds: 60,
+    response: z.object({ found: z.boolean() }),
+    async handle() {
+      begun.resolve()
+      await goOn.promise
+      return { found: true }
+    },
+  })
+  let stoodStillMs = 0
+  let looks = 0
+  const monotonic = (): number => {
+    looks++
+    return performance.now() + stoodStillMs
+  }
+  const { port } = await startDemo(t, { operations: [slow], monotonic, limits: { deadlineCheckMs: 5 } })
+  const reply = call(port, 'GET', '/v1/slow')
+  await begun.promise
+  stoodStillMs += 3_600_000
+  const after = looks + 3
+  while (looks < after) await new Promise(setImmediate)
+  goOn.resolve()
+  t.is((await reply).status, 200)
+})

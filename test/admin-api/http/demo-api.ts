@@ -1,0 +1,203 @@
+/** A listening HTTP side with a few demo operations, and clients for it: one polite, one that writes bare bytes. */
+import { once } from 'node:events'
+import { request, type IncomingHttpHeaders } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import type { Right, Scope } from '#core/access/scope/scope.ts'
+import { httpOperation } from '../../../admin-api/actions/http.ts'
+import { resource } from '../../../admin-api/actions/resource.ts'
+import { answer, media, noBody, raw } from '../../../admin-api/http/answer.ts'
+import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
+import type { Answered } from '../../../admin-api/http/exchange.ts'
+import { operation, type Operation } from '../../../admin-api/http/operation.ts'
+import { AdminApi, type AdminApiOptions } from '../../../admin-api/http/server.ts'
+import { encoder } from '../../../admin-api/wire/fields/codec.ts'
+import { project } from '../../../admin-api/wire/fields/paging.ts'
+
+export const keyOf = (right: Right): string => `svckey_${right.replace(':', '_')}`
+
+const note = z.object({ id: z.string(), text: z.string() }).meta({ id: 'Note' })
+const address = z.string().max(320)
+
+export const demoOperations: readonly Operation[] = [
+  operation({
+    method: 'POST',
+    path: '/v1/notes',
+    operationId: 'createNote',
+    summary: 'Write a note',
+    tags: ['notes'],
+    scope: 'api:send',
+    status: 201,
+    errors: ['conflict', 'rate_limit_exceeded'],
+    maxBodyBytes: 2000,
+    body: z.strictObject({
+      text: z.string().min(1).max(100),
+      to: z.union([address, z.array(address).min(1).max(3, 'at most 3 recipients')]).optional(),
+      reply_to: address.optional(),
+      extra: z.record(z.string(), z.unknown()).optional(),
+    }),
+    response: note,
+    examples: { body: { text: 'hello' }, response: { id: 'n_1', text: 'hello' } },
+    handle({ body }) {
+      if (body.text === 'refuse') throw new Refusal('rate_limit_exceeded', 'Three notes an hour.', { retryAfterSeconds: 7.2 })
+      if (body.text === 'break') throw new Error('the secret inside')
+      return { id: 'n_1', text: body.text, ...(body.text === 'lie' ? { id: 5 as never } : {}) }
+    },
+  }),
+  httpOperation(
+    resource('/v1/notes', { name: 'Note', tags: ['notes'] }).list({
+      summary: 'List the notes',
+      filter: { project, status: z.enum(['open', 'done']).optional() },
+      item: encoder(note).from<{ id: string; text: string }>(),
+      run: async (_context, { limit, cursor }) => ({ rows: [{ id: `limit ${limit}`, text: cursor ?? '' }], nextCursor: undefined }),
+    }),
+  ),
+  operation({
+    method: 'GET',
+    path: '/v1/notes/{id}',
+    operationId: 'readNote',
+    summary: 'Read a note',
+    tags: ['notes'],
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: z.strictObject({ id: z.string().max(20) }),
+    response: note,
+    handle: ({ params, principal }) => ({ id: params.id, text: principal.grantId }),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/v1/notes/{id}',
+    operationId: 'deleteNote',
+    summary: 'Delete a note',
+    tags: ['notes'],
+    scope: 'api:admin',
+    status: 204,
+    params: z.strictObject({ id: z.string().max(20) }),
+    response: noBody,
+    handle: () => {},
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/notes/{id}/raw',
+    operationId: 'readRawNote',
+    summary: 'Read a note as it came',
+    tags: ['notes'],
+    scope: 'api:read',
+    params: z.strictObject({ id: z.string().max(20) }),
+    response: media('message/rfc822'),
+    handle: ({ params }) =>
+      raw(params.id === 'stream' ? ReadableStream.from([Buffer.from('Subject: '), Buffer.from('x\r\n')]) : 'Subject: x\r\n', {
+        contentType: 'message/rfc822',
+        headers: { 'content-disposition': 'attachment', 'cache-control': 'private' },
+      }),
+  }),
+  operation({
+    method: 'POST',
+    path: '/v1/echo-address',
+    operationId: 'echoAddress',
+    summary: 'See what the service sees',
+    tags: ['notes'],
+    scope: 'none',
+    body: z.strictObject({ again: z.boolean() }).optional(),
+    otherResponses: { 202: 'Will be done later.' },
+    response: z.object({ address: z.string(), again: z.boolean().nullable() }),
+    handle: ({ remoteAddress, body }) => answer({ address: remoteAddress, again: body?.again ?? null }, { status: 202 }),
+  }),
+]
+
+export interface DemoApi {
+  readonly api: AdminApi
+  readonly port: number
+  readonly answered: Answered[]
+  readonly failures: unknown[]
+}
+
+/** Starts the demo API on a free port; it closes with the test. */
+export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOptions> = {}): Promise<DemoApi> {
+  const answered: Answered[] = []
+  const failures: unknown[] = []
+  const api = new AdminApi({
+    listen: { host: '127.0.0.1', port: 0 },
+    baseUrl: 'https://post.example.ch',
+    version: '1.2.3',
+    operations: demoOperations,
+    authenticate: bearerAuthentication(verifyDemoKey),
+    requireFlag: async () => {},
+    admission: { check() {} },
+    events: { answered: (line) => answered.push(line), failed: (error) => failures.push(error), connectionDropped() {} },
+    health: { ready: () => [] },
+    metrics: { contentType: 'text/plain; version=0.0.4', render: async () => 'up 1\n' },
+    checkAnswers: true,
+    ...options,
+  })
+  const { port } = await api.listen()
+  t.teardown(() => api.close(0))
+  return { api, port, answered, failures }
+}
+
+async function verifyDemoKey(key: string): Promise<Scope> {
+  const right = (['api:read', 'api:send', 'api:admin'] as const).find((candidate) => keyOf(candidate) === key)
+  if (!right) throw new Refusal('unauthorized', 'This API key is not known.')
+  return { organizationId: 'o', projectId: 'p', bound: false, rights: [right], grantId: 'key_1' }
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+interface Call {
+  readonly key?: Right
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** One request on a connection of its own; a body that is not text is sent as JSON. */
+export async function call(port: number, method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Reply> {
+  const all: Record<string, string> = { ...(key ? { authorization: `Bearer ${keyOf(key)}` } : {}) }
+  if (body !== undefined) all['content-type'] = 'application/json'
+  const req = request({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...all, ...headers } })
+  req.end(body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body))
+  const [res] = await once(req, 'response')
+  let text = ''
+  for await (const chunk of res.setEncoding('utf8')) text += chunk
+  return { status: res.statusCode, headers: res.headers, text }
+}
+
+/** The envelope of a refusal. */
+export function errorOf(reply: { readonly text: string }): {
+  code: string
+  message: string
+  next_action: string
+  details?: Record<string, unknown>
+} {
+  return JSON.parse(reply.text).error
+}
+
+/** A connection that sends exactly the given bytes. */
+export async function open(t: ExecutionContext, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Everything that comes until `enough` says so, or the other side closes. */
+export async function receive(socket: Socket, enough: (text: string) => boolean = () => false): Promise<string> {
+  let text = ''
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    text += chunk
+    if (enough(text)) break
+  }
+  return text
+}
+
+/** Whether a whole answer with a length has come. */
+export function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n')
+  return end >= 0 && text.length >= end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+}

@@ -1,0 +1,24 @@
+import test from 'ava'
+import { nearName } from '../../../admin-api/http/near-name.ts'
+
+const known = ['from', 'to', 'cc', 'subject', 'reply_to', 'destination_id', 'html', 'text']
+
+test('nearName() sees through spelling style', (t) => {
+  t.is(nearName('replyTo', known), 'reply_to')
+  t.is(nearName('destination-id', known), 'destination_id')
+  t.is(nearName('Subject', known), 'subject')
+})
+
+test('nearName() finds a name few edits away, a swap being one', (t) => {
+  t.is(nearName('subejct', known), 'subject')
+  t.is(nearName('htlm', known), 'html')
+  t.is(nearName('form', known), 'from')
+  t.is(nearName('destnation_ids', known), 'destination_id')
+})
+
+test('nearName() keeps quiet when nothing is near', (t) => {
+  t.is(nearName('template', known), undefined)
+  t.is(nearName('bcdef', known), undefined)
+  t.is(nearName('x'.repeat(10_000), known), undefined)
+  t.is(nearName('anything', []), undefined)
+})

@@ -1,0 +1,277 @@
+/** Keys that members and their applications mint: how far they reach, and when they end. */
+import test, { type ExecutionContext } from 'ava'
+import type { Role } from '#core/access/scope/role.ts'
+import type { RestClient } from '../../../support/daemon/rest.ts'
+import { startOAuth, type OAuthRig } from '../../oauth/rig.ts'
+import { errorOf, loopback, objectOf } from '../fixture/rig.ts'
+
+interface Minted {
+  readonly id: string
+  readonly client: RestClient
+}
+
+interface Site extends OAuthRig {
+  /** A member who let the application of the rig in. */
+  join(email: string, role: Role): Promise<{ readonly userId: string; readonly agent: RestClient; readonly refreshToken: string }>
+  mint(by: RestClient, changes?: object): Promise<Minted>
+  suppression(): Promise<string>
+}
+
+async function startSite(t: ExecutionContext): Promise<Site> {
+  const rig = await startOAuth(t)
+  let suppressed = 0
+  return {
+    ...rig,
+    async join(email, role) {
+      const userId = await rig.addMember(email, role)
+      const tokens = await rig.signIn({ scope: 'api:read api:send api:admin' }, { user: userId, scopes: 'api:read api:send api:admin' })
+      return { userId, agent: rig.client(String(tokens['access_token'])), refreshToken: String(tokens['refresh_token']) }
+    },
+    async mint(by, changes = {}) {
+      const { id, key } = await by.must('POST', '/v1/api-keys', { name: 'site', scopes: ['api:admin'], ...changes })
+      return { id: String(id), client: rig.client(String(key)) }
+    },
+    suppression: async () =>
+      String((await rig.rest.must('POST', '/v1/suppressions', { email: `person${++suppressed}@example.org` }))['id']),
+  }
+}
+
+const statusOf = async (client: RestClient, path = '/v1/projects/me'): Promise<number> => (await client.call('GET', path)).status
+const send = async (client: RestClient): Promise<number> =>
+  (await client.call('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'x' })).status
+const unsuppress = async (client: RestClient, id: string): Promise<number> => (await client.call('DELETE', `/v1/suppressions/${id}`)).status
+
+test('what a developer mints, also with a key of theirs, does no more than the developer', async (t) => {
+  const { join, mint, suppression, rest } = await startSite(t)
+  const { agent, userId } = await join('dev@example.ch', 'developer')
+  const first = await mint(agent)
+  const second = await mint(first.client)
+  const entry = await suppression()
+  for (const client of [agent, first.client, second.client]) {
+    t.is(await send(client), 200)
+    t.is(await unsuppress(client, entry), 403)
+  }
+  t.is(await unsuppress(rest, entry), 204)
+  const application = { client_id: 'https://client.example.net/oauth/client.json', name: 'Agent' }
+  t.like(await rest.must('GET', `/v1/api-keys/${first.id}`), {
+    minted_by: { user_id: userId, role: 'developer', application, api_key_id: null },
+    ends_with: 'application',
+    kept_at: null,
+  })
+  t.like(await rest.must('GET', `/v1/api-keys/${second.id}`), {
+    minted_by: { user_id: userId, role: 'developer', application, api_key_id: first.id },
+    ends_with: 'application',
+  })
+})
+
+test('another role lowers the ceiling with the next request, and none raises it', async (t) => {
+  const { join, mint, suppression, rest } = await startSite(t)
+  const { agent, userId } = await join('dev@example.ch', 'developer')
+  const { id, client } = await mint(agent)
+  const become = (role: Role) => rest.must('PATCH', `/v1/members/${userId}`, { role })
+  const ceiling = async () => ((await rest.must('GET', `/v1/api-keys/${id}`))['minted_by'] as { role: Role }).role
+  t.is(await send(client), 200)
+
+  await become('viewer')
+  t.is(await statusOf(client), 200)
+  const refused = await client.call('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'x' })
+  t.is(refused.status, 403)
+  t.is(
+    errorOf(refused).message,
+    'This requires the scope api:send; the key has api:read, limited to the role viewer of the member who created it.',
+  )
+  t.is(await ceiling(), 'viewer')
+
+  await become('billing')
+  t.is(await statusOf(client), 403)
+
+  await become('admin')
+  t.is(await send(client), 200)
+  t.is(await unsuppress(client, await suppression()), 403)
+  t.is(await ceiling(), 'developer')
+})
+
+test('a developer does not get the secret of a key that reaches further', async (t) => {
+  const { join, mint, rest, projectId } = await startSite(t)
+  const { agent } = await join('dev@example.ch', 'developer')
+  const { agent: admin } = await join('admin@example.ch', 'admin')
+  for (const { id } of [await mint(rest, { project_id: projectId }), await mint(admin)]) {
+    const answer = await agent.call('POST', `/v1/api-keys/${id}/rotate`)
+    t.is(errorOf(answer).code, 'insufficient_scope', id)
+  }
+  const own = await mint(agent)
+  t.is((await agent.call('POST', `/v1/api-keys/${own.id}/rotate`)).status, 200)
+  // the ceiling is that of who minted it, whoever has the secret
+  const rotated = objectOf(await rest.call('POST', `/v1/api-keys/${own.id}/rotate`))
+  t.like(rotated['minted_by'], { role: 'developer' })
+})
+
+test('a key that is kept after a demotion stays as low, whatever becomes of the member', async (t) => {
+  const { join, mint, suppression, rest } = await startSite(t)
+  const { agent, userId } = await join('admin@example.ch', 'admin')
+  const { id, client } = await mint(agent)
+  await rest.must('PATCH', `/v1/members/${userId}`, { role: 'developer' })
+  t.like(await rest.must('PATCH', `/v1/api-keys/${id}`, { kept: true }), { minted_by: { role: 'developer' } })
+  await rest.must('PATCH', `/v1/members/${userId}`, { role: 'admin' })
+  t.is(await unsuppress(client, await suppression()), 403)
+})
+
+test('nobody gets the secret of a key that outlasts them', async (t) => {
+  const { join, mint, rest, projectId } = await startSite(t)
+  const { agent } = await join('admin@example.ch', 'admin')
+  const { agent: colleague } = await join('other@example.ch', 'admin')
+  const own = await mint(agent)
+  const kept = await mint(agent)
+  await rest.must('PATCH', `/v1/api-keys/${kept.id}`, { kept: true })
+  const sites = { name: 'sites', scopes: undefined, send_only: true, project_id: projectId }
+  const lasting = [await mint(rest, { project_id: projectId }), await mint(colleague), await mint(rest, sites), kept]
+  for (const asker of [agent, own.client]) {
+    for (const { id, client } of lasting) {
+      const { status, body } = await asker.call('POST', `/v1/api-keys/${id}/rotate`)
+      t.is(status, 403, JSON.stringify(body))
+      t.not(await statusOf(client), 401)
+    }
+  }
+  t.is((await agent.call('POST', `/v1/api-keys/${own.id}/rotate`)).status, 200)
+  for (const { id } of [...lasting, own]) t.is((await rest.call('POST', `/v1/api-keys/${id}/rotate`)).status, 200)
+})
+
+test('nobody but an administrator gives a later end to a key that outlasts them', async (t) => {
+  const { join, mint, rest, projectId, clock } = await startSite(t)
+  const { agent } = await join('dev@example.ch', 'developer')
+  const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
+  const ends = async (asker: RestClient, { id }: Minted, expires_at: string | null): Promise<number> =>
+    (await asker.call('PATCH', `/v1/api-keys/${id}`, { expires_at })).status
+  const own = await mint(agent, { expires_at: at(7) })
+  const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
+  for (const asker of [agent, own.client]) {
+    t.is(await ends(asker, lent, null), 403)
+    t.is(await ends(asker, lent, at(8)), 403)
+    t.is(await ends(asker, lent, at(6)), 200, 'who may revoke it may also end it earlier')
+    t.is(await ends(asker, own, at(9)), 200, 'their own ends with them')
+    t.is(await ends(rest, lent, at(7)), 200)
+  }
+  t.is(await ends(rest, lent, null), 200)
+})
+
+test('a key that ends neither mints nor prolongs nor takes over what lasts longer', async (t) => {
+  const { mint, rest, projectId, clock } = await startSite(t)
+  const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
+  const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
+  const lasting = await mint(rest, { project_id: projectId })
+  const refused = async (method: Parameters<RestClient['call']>[0], path: string, body?: object): Promise<void> => {
+    const answer = await lent.client.call(method, path, body)
+    t.is(errorOf(answer).code, 'insufficient_scope', `${method} ${path} ${JSON.stringify(body)}`)
+  }
+  await refused('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], expires_at: at(8) })
+  for (const expires_at of [at(8), null]) await refused('PATCH', `/v1/api-keys/${lent.id}`, { expires_at })
+  await refused('POST', `/v1/api-keys/${lasting.id}/rotate`)
+  t.is(await statusOf(lasting.client), 200)
+  const ofLent = async (body: object) =>
+    (await lent.client.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], ...body }))['expires_at']
+  t.is(await ofLent({}), at(7))
+  t.is(await ofLent({ expires_at: null }), at(7))
+  t.is(await ofLent({ expires_at: at(6) }), at(6))
+  const child = await mint(lent.client, { expires_at: at(5) })
+  t.is((await lent.client.call('PATCH', `/v1/api-keys/${child.id}`, { expires_at: at(7) })).status, 200)
+  t.is(
+    (await child.client.call('PATCH', `/v1/api-keys/${lent.id}`, { expires_at: at(6) })).status,
+    200,
+    'earlier is for whoever may revoke it',
+  )
+  t.is((await lent.client.call('POST', `/v1/api-keys/${lent.id}/rotate`)).status, 200)
+  // whoever administers the whole organization lets in whom they like, and is not bound by the end of their key
+  const administrator = await mint(rest, { expires_at: at(7) })
+  t.is((await administrator.client.must('POST', '/v1/api-keys', { name: 'next', scopes: ['api:admin'] }))['expires_at'], null)
+})
+
+test('a name of blanks is none, and blanks around one do not count', async (t) => {
+  const { rest } = await startSite(t)
+  const named = (name: string) => rest.call('POST', '/v1/api-keys', { name, scopes: ['api:read'] })
+  for (const name of ['', '   ', '\u3000']) t.regex(errorOf(await named(name)).message, /^name: /)
+  t.is(objectOf(await named(' Shop '))['name'], 'Shop')
+  const bodies = { projects: {}, inboxes: { address_pattern: 'a@b.test' }, destinations: loopback, organizations: {} }
+  for (const [path, body] of Object.entries(bodies))
+    t.regex(errorOf(await rest.call('POST', `/v1/${path}`, { ...body, name: '  ' })).message, /^name: /, path)
+})
+
+test('removing a member names the keys that they minted and ends them, but for those that are kept', async (t) => {
+  const { join, mint, suppression, rest, projectId } = await startSite(t)
+  const { agent, userId } = await join('dev@example.ch', 'developer')
+  const { agent: colleague } = await join('other@example.ch', 'developer')
+  const [doomed, kept, others] = [await mint(agent, { name: 'doomed' }), await mint(agent, { name: 'kept' }), await mint(colleague)]
+  const child = await mint(doomed.client, { name: 'child' })
+  const sites = await mint(agent, { name: 'sites', scopes: undefined, send_only: true })
+  const credential = await agent.must('POST', '/v1/smtp-credentials', {})
+
+  const named = (await rest.must('GET', `/v1/api-keys?minted_by=${userId}`))['data'] as { name: string }[]
+  t.deepEqual(
+    named.map(({ name }) => name),
+    ['sites', 'child', 'kept', 'doomed'],
+  )
+  const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
+  t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
+  t.is(await statusOf(doomed.client), 200)
+  // nobody lets a key of their own outlive them
+  t.is((await agent.call('PATCH', `/v1/api-keys/${doomed.id}`, { kept: true })).status, 403)
+
+  const fates = (await rest.must('DELETE', `/v1/members/${userId}?keep_keys=${kept.id}`)) as {
+    ended_keys: { name: string; project_id: string }[]
+    kept_keys: { id: string }[]
+  }
+  t.deepEqual(
+    fates.ended_keys.map(({ name, project_id }) => [name, project_id]),
+    ['sites', 'child', 'doomed'].map((name) => [name, projectId]),
+  )
+  t.deepEqual(
+    fates.kept_keys.map(({ id }) => id),
+    [kept.id],
+  )
+  for (const gone of [doomed, child, agent]) t.is(await statusOf('client' in gone ? gone.client : gone), 401)
+  t.is(await send(sites.client), 401)
+  t.like(await rest.must('GET', `/v1/api-keys/${doomed.id}`), { status: 'revoked' })
+  t.is(await send(others.client), 200)
+
+  t.is(await send(kept.client), 200)
+  t.is(await unsuppress(kept.client, await suppression()), 403)
+  t.like(await rest.must('GET', `/v1/api-keys/${kept.id}`), { status: 'active', ends_with: 'nothing', minted_by: { role: 'developer' } })
+  const heir = await mint(kept.client)
+  t.is(await unsuppress(heir.client, await suppression()), 403)
+  // a credential belongs to its project
+  t.is((await rest.call('GET', `/v1/smtp-credentials/${String(credential['id'])}`)).status, 200)
+
+  const acts = (await rest.must('GET', `/v1/audit?actor=key_environment`))['data'] as { act: string; target: string }[]
+  const told = (act: string) => acts.filter((entry) => entry.act === act).map(({ target }) => target)
+  t.deepEqual(told('api_key.revoked').toSorted(), [doomed.id, child.id, sites.id].toSorted())
+  t.deepEqual(told('api_key.kept'), [kept.id])
+  t.false(JSON.stringify(await rest.must('GET', '/v1/api-keys')).includes('svckey_' + 'a'.repeat(43)))
+})
+
+test('an application that is ended takes the keys that it minted along', async (t) => {
+  const { join, mint, post, rest } = await startSite(t)
+  const { agent, refreshToken } = await join('dev@example.ch', 'developer')
+  const doomed = await mint(agent)
+  const kept = await mint(agent)
+  t.like(await rest.must('PATCH', `/v1/api-keys/${kept.id}`, { kept: true }), { ends_with: 'nothing' })
+  await post('/oauth/revoke', { token: refreshToken, client_id: 'https://client.example.net/oauth/client.json' })
+  t.is(await statusOf(agent), 401)
+  t.is(await statusOf(doomed.client), 401)
+  t.is(await send(kept.client), 200)
+})
+
+test('a key is renamed and given another end, and tells when it was used', async (t) => {
+  const { rest, mint, clock } = await startSite(t)
+  const { id, client: key } = await mint(rest, { scopes: ['api:read'] })
+  const shown = () => rest.must('GET', `/v1/api-keys/${id}`)
+  t.like(await shown(), { last_used_at: null, minted_by: { user_id: null, role: null, application: null, api_key_id: 'key_environment' } })
+  const expires_at = new Date(clock.now() + 3_600_000).toISOString()
+  t.like(await rest.must('PATCH', `/v1/api-keys/${id}`, { name: 'Reports', expires_at }), { name: 'Reports', expires_at })
+  t.like(await rest.must('PATCH', `/v1/api-keys/${id}`, { expires_at: null }), { name: 'Reports', expires_at: null })
+  const past = await rest.call('PATCH', `/v1/api-keys/${id}`, { expires_at: new Date(clock.now()).toISOString() })
+  t.regex(errorOf(past).message, /^expires_at: must be in the future/)
+  const first = new Date(clock.now()).toISOString()
+  t.is(await statusOf(key), 200)
+  t.like(await shown(), { last_used_at: first })
+  await rest.must('DELETE', `/v1/api-keys/${id}`)
+  t.is((await rest.call('PATCH', `/v1/api-keys/${id}`, { name: 'x' })).status, 409)
+})

@@ -1,0 +1,123 @@
+/**
+ * Every operation with the store's commit held back past every deadline: once a write is under way, its outcome alone answers
+ * (architecture, promise 2).
+ */
+import test, { type ExecutionContext } from 'ava'
+import * as z from 'zod'
+import { noBody } from '../../../../admin-api/http/answer.ts'
+import { operation, type Operation } from '../../../../admin-api/http/operation.ts'
+import { within } from '../../../support/deadline.ts'
+import type { RestAnswer, RestClient } from '../../../support/daemon/rest.ts'
+import { makeOneOfEach, requestsOf, type Request } from '../fixture/requests.ts'
+import { startRig, type Rig } from '../fixture/rig.ts'
+
+const hour = 3_600_000
+/** Waits by themselves, or takes what JSON cannot say. */
+const leftOut = new Set(['waitForInboxMessage', 'unsubscribe'])
+
+interface HeldRig {
+  readonly rig: Rig
+  /** Holds back every write from now on; resolves when one is there. */
+  hold(): Promise<void>
+  release(): void
+  /** Lets every deadline pass, and resolves when the server has looked at them. */
+  passDeadlines(): Promise<void>
+}
+
+/** Reads for ever, so that it is ended by its deadline. */
+const endless = operation({
+  method: 'GET',
+  path: '/endless',
+  operationId: 'endless',
+  summary: 'Read for ever',
+  tags: ['test'],
+  scope: 'none',
+  deadlineSeconds: 1,
+  query: z.strictObject({}),
+  response: noBody,
+  handle: () => new Promise<never>(() => {}),
+})
+
+async function startHeld(t: ExecutionContext): Promise<HeldRig> {
+  let skippedMs = 0
+  let gate: { readonly reached: () => void; readonly opened: Promise<void>; readonly open: () => void } | undefined
+  const rig = await startRig(t, {
+    server: {
+      monotonic: () => performance.now() + skippedMs,
+      limits: { deadlineCheckMs: 5, frozenMsMin: Infinity },
+    },
+    replacements: { operations: [endless] },
+  })
+  rig.kv.beforeWrite = () => {
+    gate?.reached()
+    return gate?.opened
+  }
+  t.teardown(() => gate?.open())
+  return {
+    rig,
+    hold() {
+      const reached = Promise.withResolvers<void>()
+      const opened = Promise.withResolvers<void>()
+      gate = { reached: reached.resolve, opened: opened.promise, open: opened.resolve }
+      return reached.promise
+    },
+    release() {
+      gate?.open()
+      gate = undefined
+    },
+    async passDeadlines() {
+      const { status } = await jumping(rig.rest.call('GET', '/endless'), () => void (skippedMs += hour))
+      if (status !== 503) throw new Error(`the endless read was answered ${status}`)
+    },
+  }
+}
+
+/** Lets time jump until the answer is there: the request must have arrived before its deadline can pass. */
+async function jumping(answer: Promise<RestAnswer>, jump: () => void): Promise<RestAnswer> {
+  const timer = setInterval(jump, 5)
+  try {
+    return await within(60_000, 'the deadline of a read', answer)
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+function ask(client: RestClient, { method, path }: Operation, { params = {}, query, body, headers }: Request): Promise<RestAnswer> {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'missing')
+  return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
+}
+
+test('a request whose write is held back past every deadline is answered by its outcome alone', async (t) => {
+  const { rig, hold, release, passDeadlines } = await startHeld(t)
+  const requests = requestsOf(await makeOneOfEach(rig))
+  const names = Object.keys(requests)
+  const walk = rig.operations
+    .filter(({ operationId }) => operationId in requests && !leftOut.has(operationId))
+    .toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
+  const writing: string[] = []
+  /**
+   * A write of the background can be taken for that of a request that writes nothing: time passes too early then, and the request is
+   * made again. One whose own write is held is answered too early every time.
+   */
+  const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
+    const held = hold()
+    let early: RestAnswer | undefined
+    const answered = ask(one.scope === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
+    void answered.then((answer) => (early = answer))
+    await Promise.race([held, answered])
+    if (!early) {
+      writing.push(one.operationId)
+      await passDeadlines()
+    }
+    release()
+    const answer = await answered
+    return answer.status === 503 && tries < 3 ? answerOf(one, tries + 1) : answer
+  }
+  for (const one of walk) {
+    const { status, bytes } = await answerOf(one)
+    t.true(status < 400, `${one.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
+  }
+  for (const name of ['sendMessage', 'ingestStalwart', 'createDestination', 'importSuppressions', 'cancelScheduledSend'])
+    t.true(writing.includes(name), `${name} was to be held at its write`)
+  t.log(`${writing.length} operations wrote`)
+})

@@ -1,0 +1,239 @@
+/**
+ * Every operation of the table, asked by everybody who must not: another organization, another project, too small a scope, and
+ * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
+ */
+import test from 'ava'
+import { keyUses } from '#core/access/keys/key-uses.ts'
+import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
+import { pack, within } from '#store/tuple.ts'
+import type { Operation } from '../../../../admin-api/http/operation.ts'
+import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { mcpResource, restResource } from '../../oauth/rig.ts'
+import { addDestination, errorOf, startRig } from '../fixture/rig.ts'
+import { ask, requestOf, siteOf, type Site } from '../fixture/walk.ts'
+
+/** The rows and counters of the organization but for the last use of its keys, and the rows of the whole store that name it. */
+async function rowsOf({ database, organizationId, clock, made }: Site): Promise<Map<string, string>> {
+  const rows = new Map<string, string>()
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+  for await (const { key, value } of database.kv.range(within([organizationId])))
+    if (!text(key).includes(keyUses.name)) rows.set(text(key), text(value))
+  for await (const { key, value } of database.kv.range(within(['']))) {
+    if (text(key).includes(organizationId) || text(value).includes(organizationId)) rows.set(text(key), text(value))
+  }
+  const now = clock.now()
+  const counters = [made.project, made.target, made.partition].flatMap((id) => projectCounters(organizationId, id, now, now))
+  for (const key of [...counters, ...organizationCounters(organizationId, now, now)])
+    rows.set(`counter ${key.join(' ')}`, String(await database.kv.counter(pack(key))))
+  return rows
+}
+
+/** Nobody needs a key for these. */
+const isOpen = ({ scope }: Operation): boolean => scope === 'none'
+
+test('every operation has a request, and the owner can make it', async (t) => {
+  const site = await siteOf(t)
+  // pages and OAuth endpoints know nobody by a key; their tests stand beside them
+  const inTable = site.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
+  t.deepEqual(Object.keys(site.requests).toSorted(), inTable.toSorted(), 'each operation needs a request in requests.ts, and no other')
+  for (const operation of site.walk) {
+    const owner = operation.scope === 'operator' ? site.operator : site.rest
+    if (operation.operationId === 'unsubscribe') continue // takes a form: unsubscribe.test.ts
+    const { status, bytes } = await ask(owner, operation, requestOf(site, operation))
+    t.true(status >= 200 && status < 400, `${operation.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
+  }
+})
+
+/** Administrators' operations that change nothing, or nothing of the organization. */
+const noActs = new Set(['listAuditEntries', 'testDestination', 'testWebhook', 'clearInbox'])
+
+test('every act of an administrator is in the audit log, with the key that did it and without a secret', async (t) => {
+  const site = await siteOf(t)
+  const acts = async () => (await site.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
+  for (const operation of site.walk) {
+    if (operation.scope === 'operator' || operation.operationId === 'unsubscribe') continue
+    const before = new Set((await acts()).map(({ id }) => id))
+    await ask(site.rest, operation, requestOf(site, operation))
+    const fresh = (await acts()).filter(({ id }) => !before.has(id))
+    const isAct = operation.scope === 'api:admin' && !noActs.has(operation.operationId)
+    t.is(fresh.length > 0, isAct, `${operation.operationId}: ${JSON.stringify(fresh)}`)
+    for (const { actor } of fresh) t.deepEqual(actor, { kind: 'api_key', id: 'key_environment' })
+  }
+  t.notRegex(JSON.stringify(await acts()), /svckey_|sealed|sha256|fingerprint|"password"/)
+})
+
+test('another organization reads and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const stranger = await site.addOrganization()
+  const before = await rowsOf(site)
+  const ids = idsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const request = requestOf(site, operation)
+    const answer = await ask(stranger.rest, operation, request)
+    const expected = operation.scope === 'operator' ? 'unauthorized' : request.stranger
+    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+test('an access token of somebody else reads and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const { body } = await site.bootstrap({ resource: restResource })
+  const stranger = site.client(String(body['access_token']))
+  const before = await rowsOf(site)
+  const ids = idsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const answer = await ask(stranger, operation, requestOf(site, operation))
+    t.true(answer.status < 500, operation.operationId)
+    if (requestOf(site, operation).stranger === 'refused')
+      t.true(answer.status >= 400, `${operation.operationId} answered ${answer.status}`)
+    if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+test('a key of another project reads nothing of this one, and leaves what was there as it was', async (t) => {
+  const site = await siteOf(t)
+  const project = await site.addProject()
+  const neighbour = await site.withKey(['api:admin'], project)
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const request = requestOf(site, operation)
+    const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.stranger)
+    const answer = await ask(neighbour, operation, request)
+    if (expected === 'shared') continue
+    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    if (expected === 'own') t.false(answer.bytes.includes(site.made.project), `${operation.operationId} shows the project`)
+  }
+  const changed = await changedSince(site, before)
+  t.deepEqual(
+    changed.filter((key) => before.has(key) && !key.includes(project) && !isOfEverybody(site, key)),
+    [],
+  )
+})
+
+const idsOf = ({ made }: Site): string[] =>
+  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha)_/.test(id))
+
+/** Keys of rows that are new, gone or different. */
+async function changedSince(site: Site, before: ReadonlyMap<string, string>): Promise<string[]> {
+  const now = await rowsOf(site)
+  return [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key))
+}
+
+/** What belongs to the organization as a whole, and the row by which its settings take turns. */
+const isOfEverybody = ({ made }: Site, key: string): boolean =>
+  key.includes(made.domain) ||
+  key.includes('suppression') ||
+  key === Buffer.from(pack([made.organizationId, 'settings'])).toString('latin1')
+
+test('too small a scope is refused, and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const reader = await site.withKey(['api:read'])
+  const sender = await site.withKey(['api:send'])
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (operation.scope !== 'api:send' && operation.scope !== 'api:admin') continue
+    for (const client of operation.scope === 'api:send' ? [reader] : [reader, sender]) {
+      const answer = await ask(client, operation, requestOf(site, operation))
+      t.is(answer.status, 403, operation.operationId)
+      t.is(errorOf(answer).code, 'insufficient_scope', operation.operationId)
+      t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    }
+  }
+})
+
+test('who only reads or sends is shown nothing to sign or log in with', async (t) => {
+  const site = await siteOf(t)
+  const clients = [await site.withKey(['api:read']), await site.withKey(['api:send'])]
+  const walk = site.walk.filter(({ method, scope }) => method === 'GET' && scope === 'api:read')
+  t.true(walk.some(({ operationId }) => operationId === 'getInbox'))
+  for (const operation of walk) {
+    for (const client of clients) {
+      const { status, bytes } = await ask(client, operation, requestOf(site, operation))
+      t.true(status < 400, operation.operationId)
+      t.notRegex(bytes.toString(), /whsec_[\w-]{20}|svckey_[\w-]{43}|"(?:password|hmac_secret|client_secret)":"[^"]/, operation.operationId)
+    }
+  }
+})
+
+test('no key, and keys that are no good, open nothing', async (t) => {
+  const site = await siteOf(t)
+  const bad = await badKeys(site)
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    for (const [what, key] of Object.entries(bad)) {
+      const answer = await ask(site.client(key), operation, requestOf(site, operation))
+      t.is(answer.status, 401, `${operation.operationId} with ${what}`)
+    }
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+/** Every sort of credential that must not work, by name; a new sort of token joins here. */
+async function badKeys({ rest, clock, client, removals, organizationId, bootstrap, post }: Site): Promise<Record<string, string>> {
+  const mint = async (changes: object = {}): Promise<{ id: string; key: string }> =>
+    (await rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...changes })) as { id: string; key: string }
+  const expired = await mint({ expires_at: new Date(clock.now() + 1000).toISOString() })
+  const revoked = await mint()
+  await rest.must('DELETE', `/v1/api-keys/${revoked.id}`)
+  const rotated = await mint()
+  await rest.must('POST', `/v1/api-keys/${rotated.id}/rotate`)
+  const project = await rest.must('POST', '/v1/projects', { name: 'Short-lived' })
+  const ofProject = await mint({ project_id: project['id'] })
+  await rest.must('DELETE', `/v1/projects/${String(project['id'])}`)
+  const team = await rest.must('POST', '/v1/organizations', { name: 'Short-lived' })
+  await client(String(team['api_key'])).must('GET', '/v1/projects/me')
+  await rest.must('DELETE', `/v1/organizations/${String(team['id'])}`)
+  await removals.idle()
+  const token = async (resource: string): Promise<string> => String((await bootstrap({ resource })).body['access_token'])
+  const old = await token(restResource)
+  clock.advance(2 * 3_600_000)
+  const ended = await token(restResource)
+  await post('/oauth/revoke', { token: ended, client_id: 'anonymous-bootstrap' })
+  const other = await token(restResource)
+  return {
+    nothing: '',
+    garbage: 'garbage',
+    'an unknown key': `svckey_${'b'.repeat(43)}`,
+    'a publishable key': `svcpub_${'b'.repeat(43)}`,
+    'an id for a key': organizationId,
+    'an expired key': expired.key,
+    'a revoked key': revoked.key,
+    'a key before its rotation': rotated.key,
+    'a key of a deleted project': ofProject.key,
+    'a key of a deleted organization': String(team['api_key']),
+    'an expired token': old,
+    'a revoked token': ended,
+    'a token for MCP': await token(mcpResource),
+    'a token with another signature': `${other.slice(0, -4)}${other.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`,
+  }
+}
+
+function judge({ status, body }: RestAnswer): string {
+  if (status === 204) return 'silent'
+  if (status >= 200 && status < 400) return 'own'
+  if (status === 401) return 'unauthorized'
+  if (status === 403) return 'forbidden'
+  const namesId = status === 400 && /has this id/.test((body as { error: { message: string } }).error.message)
+  return status === 404 || namesId ? 'refused' : `status ${status}`
+}
+
+test('what is made with a destination of somebody else is refused too', async (t) => {
+  const { rest, addOrganization, addProject, withKey } = await startRig(t)
+  const destination_id = await addDestination(rest, {}, true)
+  const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'x' }
+  for (const asker of [(await addOrganization()).rest, await withKey(['api:admin'], await addProject())]) {
+    for (const [path, body] of [
+      ['/v1/routing/rules', { match: '*', destination_id }],
+      ['/v1/smtp-credentials', { default_destination_id: destination_id }],
+      ['/v1/messages', { ...plain, destination_id }],
+    ] as const)
+      t.regex(errorOf(await asker.call('POST', path, body)).message, /destination_id: no destination of this project has this id/, path)
+  }
+})

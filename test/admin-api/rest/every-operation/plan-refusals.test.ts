@@ -1,0 +1,169 @@
+/**
+ * Every limit of a plan against the door: a feature that the plan lacks is 403, a count that is used up 429 (spec "Limits" 2) or 402 where the
+ * specification says so. A limit that has no row here does not compile.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { IncludedFeature, Plan, PlanName } from '#config/plans/plans.ts'
+import { plans } from '#config/plans/plans.ts'
+import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { addDestination, errorOf, startRig, type Rig } from '../fixture/rig.ts'
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
+const send = ({ rest }: Rig, fields: object = {}): Promise<RestAnswer> => rest.call('POST', '/v1/messages', { ...plain, ...fields })
+
+type Ask = (rig: Rig) => Promise<RestAnswer>
+
+const features: Readonly<Record<Exclude<IncludedFeature, 'overageBilled' | 'tracking'>, { readonly ask: Ask; readonly message: string }>> =
+  {
+    attachments: {
+      ask: (rig) => send(rig, { attachments: [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }] }),
+      message: 'sends no attachments; link to the files, or raise the plan to pro or enterprise.',
+    },
+    scheduledSends: {
+      ask: (rig) => send(rig, { send_at: new Date(rig.clock.now() + 3_600_000).toISOString() }),
+      message: 'does not include scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.',
+    },
+    bulkReplay: {
+      ask: ({ rest }) => rest.call('POST', '/v1/replays', { filter: {} }),
+      message: 'does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
+    },
+    orgDestinations: {
+      ask: async ({ rest }) => rest.call('PATCH', `/v1/destinations/${await addDestination(rest)}`, { scope: 'org' }),
+      message: 'marks no destination organization-wide; raise the plan to pro or enterprise.',
+    },
+    subProjects: {
+      async ask({ rest }) {
+        const { id: parent_id } = await rest.must('POST', '/v1/projects', { name: 'Platform' })
+        return rest.call('POST', '/v1/projects', { name: 'Tenant', parent_id })
+      },
+      message: 'has no partitions of projects; raise the plan to pro or enterprise.',
+    },
+  }
+
+for (const [feature, { ask, message }] of Object.entries(features))
+  test(`a plan without ${feature} refuses it with 403 and names the plans that include it`, async (t) => {
+    for (const plan of ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const satisfies PlanName[]) {
+      const answer = await ask(await startRig(t, { plan }))
+      if (plans[plan][feature as keyof typeof features]) {
+        t.true(answer.status < 300, `${plan}: ${answer.bytes.toString()}`)
+        continue
+      }
+      const error = { code: 'feature_disabled', message: `The plan ${plan} ${message}`, next_action: 'upgrade' }
+      t.deepEqual([answer.status, errorOf(answer)], [403, { ...error, details: { plan, included_in: ['pro', 'enterprise'] } }])
+      t.is(answer.headers['retry-after'], undefined, 'waiting does not help')
+    }
+  })
+
+test('what the operator agreed on with one organization opens a feature to it alone', async (t) => {
+  const rig = await startRig(t, { plan: 'basic' })
+  await rig.operator.must('PUT', `/operator/v1/organizations/${rig.organizationId}/overrides`, { attachments: true })
+  t.is((await features.attachments.ask(rig)).status, 200)
+  t.is((await features.bulkReplay.ask(rig)).status, 403)
+})
+
+test('tracking and VERP are switched off where the plan lacks them, and refuse nothing', async (t) => {
+  const rig = await startRig(t, { plan: 'free' })
+  const { verp_enabled, warnings } = await rig.rest.must('POST', '/v1/smtp-credentials', { verp_enabled: true })
+  t.false(verp_enabled)
+  t.like(warnings, [{ path: 'verp_enabled' }])
+  t.is(
+    (await send(rig, { html: '<a href="https://example.ch/">x</a>', click_tracking_enabled: true, open_tracking_enabled: true })).status,
+    200,
+  )
+})
+
+const again =
+  (path: string, body: (n: number) => object): Ask =>
+  async ({ rest }) => {
+    await rest.must('POST', path, body(1))
+    return rest.call('POST', path, body(2))
+  }
+const secondSend: Ask = async (rig) => {
+  await send(rig)
+  return send(rig)
+}
+
+type Counted = { readonly [Limit in keyof Plan]-?: undefined extends Plan[Limit] ? Limit : never }[keyof Plan]
+interface Cap {
+  readonly ask: Ask
+  readonly answer: readonly [status: number, code: string, nextAction: string]
+  readonly mayWait?: boolean
+}
+const upgrade = [429, 'quota_exhausted', 'upgrade'] as const
+const nothing = 'refuses nothing by REST'
+
+const caps: Readonly<Record<Counted, Cap | typeof nothing>> = {
+  smtpCredentials: { ask: again('/v1/smtp-credentials', () => ({})), answer: upgrade },
+  teamOrganizations: { ask: again('/v1/organizations', () => ({ name: 'Team' })), answer: upgrade },
+  templates: {
+    ask: again('/v1/templates', (n) => ({ slug: `t-${n}`, name: 'T', subject_tmpl: 'T', text_tmpl: 'T' })),
+    answer: upgrade,
+  },
+  sendsPerDay: { ask: secondSend, answer: upgrade, mayWait: true },
+  capturesPerMonth: { ask: secondSend, answer: [402, 'quota_exhausted_captures', 'upgrade'] },
+  // SMTP refuses mail that comes in with 452 4.2.2 until what was delivered has gone: see room.test.ts
+  inboundMebibytes: nothing,
+  tracesStored: nothing,
+  retentionDays: nothing,
+  monthlyFeeRappen: nothing,
+}
+
+const wireName = (limit: string): string => limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+for (const [limit, cap] of Object.entries(caps))
+  if (cap !== nothing)
+    test(`a count that is used up is no missing feature: ${limit}`, async (t) => {
+      const rig = await startRig(t, { plan: 'basic' })
+      await rig.operator.must('PUT', `/operator/v1/organizations/${rig.organizationId}/overrides`, { [wireName(limit)]: 1 })
+      const answer = await cap.ask(rig)
+      const { code, next_action } = errorOf(answer)
+      t.deepEqual([answer.status, code, next_action], [...cap.answer])
+      t.is(answer.headers['retry-after'] !== undefined, cap.mayWait ?? false)
+    })
+
+test('a plan that has none of something says so without asking to remove one', async (t) => {
+  const { rest } = await startRig(t, { plan: 'free' })
+  t.like(errorOf(await rest.call('POST', '/v1/organizations', { name: 'Team' })), {
+    code: 'quota_exhausted',
+    message: 'The plan free allows 0 team organizations; raise the plan.',
+  })
+})
+
+test('a cap of a project above that of the plan is 429, and volume that could be billed is 402', async (t) => {
+  const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  const above = await rest.call('PATCH', `/v1/projects/${String(project_id)}`, { monthly_capture_cap: 5001 })
+  t.deepEqual([above.status, errorOf(above).next_action], [429, 'upgrade'])
+  await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { sends_per_day: 1 })
+  await rest.must('POST', '/v1/messages', plain)
+  const unpaid = await rest.call('POST', '/v1/messages', plain)
+  t.deepEqual([unpaid.status, errorOf(unpaid).code, errorOf(unpaid).next_action], [402, 'quota_exceeded', 'settle_payment'])
+})
+
+/** The text of each `new Refusal('code', …)` of the sources, to its closing parenthesis. */
+function* refusalsIn(code: string): Generator<{ readonly file: string; readonly text: string }> {
+  const top = join(import.meta.dirname, '../../../..')
+  for (const folder of ['daemon', 'admin-api', 'protocols', 'ingest'])
+    for (const name of readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.ts')) continue
+      const source = readFileSync(join(top, folder, name), 'utf8')
+      for (const { index } of source.matchAll(new RegExp(`Refusal\\(\\s*'${code}'`, 'g'))) {
+        let end = source.indexOf('(', index) + 1
+        for (let depth = 1; depth > 0 && end < source.length; end++) depth += source[end] === '(' ? 1 : source[end] === ')' ? -1 : 0
+        yield { file: join(folder, name), text: source.slice(index, end) }
+      }
+    }
+}
+
+test('429 tells how long to wait, everywhere but where a count of the plan is used up', (t) => {
+  for (const code of ['rate_limit_exceeded', 'project_budget_exhausted'])
+    for (const { file, text } of refusalsIn(code)) t.regex(text, /retryAfterSeconds/, `${file}: ${text}`)
+  const lasting = [...refusalsIn('quota_exhausted')].filter(({ text }) => !text.includes('retryAfterSeconds'))
+  t.deepEqual(lasting.map(({ file }) => file).toSorted(), [
+    'daemon/core/administration/projects.ts', // a cap above that of the plan
+    'daemon/core/inbound-routes/intake.ts', // rendered by SMTP: 452 4.2.2, try again later
+    'daemon/core/plan/limits.ts', // counts of the plan
+  ])
+})

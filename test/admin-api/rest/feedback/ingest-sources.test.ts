@@ -1,0 +1,118 @@
+/** Ingest sources and their mailboxes over REST. */
+import test from 'ava'
+import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-sources/ingest-source.ts'
+import { writePoll } from '#core/ingest-sources/source-status.ts'
+import { Change } from '#store/change.ts'
+import { within } from '#store/tuple.ts'
+import { until } from '../../../core/house.ts'
+import { addSource, postSigned, sample, secrets } from '../fixture/ingest-posts.ts'
+import { errorOf, startRig } from '../fixture/rig.ts'
+
+const path = '/v1/ingest-sources'
+const imap = { host: 'mail.example.ch', username: 'bounces@example.ch', password: 'letmein-4711' }
+
+test('a source shows its secret once, which can be pasted anywhere and is sealed at rest', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const made = await rest.must('POST', path, { provider: 'stalwart', label: 'mx1' })
+  const secret = String(made['hmac_secret'])
+  t.regex(secret, /^[a-z2-7]{40}$/)
+  t.like(made, { provider: 'stalwart', label: 'mx1', mode: 'push', imap: null, last_seen_at: null, agent: null })
+  t.is(made['webhook_url'], `https://post.example.ch/v1/ingest/stalwart?source_id=${String(made['id'])}`)
+  const { hmac_secret: _, ...rest_ } = made
+  t.deepEqual(((await rest.must('GET', path))['data'] as object[])[0], rest_)
+  const stored = await database.get(ingestSources, { organizationId }, String(made['id']))
+  t.false(JSON.stringify(stored?.record).includes(secret))
+  t.is(stored && openHmacSecret(secrets, stored.record), secret)
+})
+
+test('a mailbox is for Postfix and Dovecot, has defaults, and never shows its password', async (t) => {
+  const { rest, database, organizationId, clock } = await startRig(t)
+  for (const provider of ['postfix', 'dovecot']) {
+    const made = await rest.must('POST', path, { provider, imap_config: imap })
+    const shown = { host: 'mail.example.ch', port: 993, username: 'bounces@example.ch', mailbox: 'INBOX', poll_interval_seconds: 60 }
+    t.like(made, { mode: 'imap', imap: { ...shown, last_polled_at: null, last_error: null } })
+    const id = String(made['id'])
+    const poll = { lastPolledAt: clock.now(), lastError: 'The login was refused.', lastErrorAt: clock.now(), checkpoint: null }
+    await database.commit(writePoll(new Change(), organizationId, id, poll))
+    const now = new Date(clock.now()).toISOString()
+    const seen = await rest.call('GET', `${path}/${id}`)
+    t.like(seen.body, { imap: { last_polled_at: now, last_error: 'The login was refused.', last_error_at: now } })
+    t.false(seen.bytes.includes(imap.password))
+    const stored = await database.get(ingestSources, { organizationId }, id)
+    t.is(stored && openImapPassword(secrets, stored.record), imap.password)
+    t.false(JSON.stringify(stored?.record).includes(imap.password))
+  }
+  for (const provider of ['stalwart', 'arf', 'mailenable']) {
+    const answer = await rest.call('POST', path, { provider, imap_config: imap })
+    t.is(answer.status, 400, provider)
+    t.regex(errorOf(answer).message, /postfix and dovecot/)
+  }
+})
+
+test('a mailbox may stand on the internet and where the operator allows, on the ports of IMAP, and is not asked too often', async (t) => {
+  const { rest } = await startRig(t)
+  const faults = async (changes: object) => {
+    const answer = await rest.call('POST', path, { provider: 'postfix', imap_config: { ...imap, ...changes } })
+    return answer.status === 201 ? undefined : errorOf(answer).message
+  }
+  t.is(await faults({ port: 143, poll_interval_seconds: 30, mailbox: 'Bounces' }), undefined)
+  t.is(await faults({ host: '127.0.0.1', port: 4711 }), undefined)
+  t.is(await faults({ host: 'not-there.example.ch' }), undefined)
+  t.regex((await faults({ host: 'inside.example.ch' })) ?? '', /imap_config\.host: resolves to a loopback or private address/)
+  t.regex((await faults({ host: '169.254.169.254' })) ?? '', /imap_config\.host/)
+  t.regex((await faults({ host: '[::1]' })) ?? '', /imap_config\.host/)
+  t.regex((await faults({ port: 25 })) ?? '', /imap_config\.port/)
+  t.regex((await faults({ poll_interval_seconds: 29 })) ?? '', /poll_interval_seconds/)
+  t.regex((await faults({ password: '' })) ?? '', /password/)
+  t.regex((await faults({ host: 'http://x' })) ?? '', /imap_config\.host/)
+})
+
+test('sources belong to the whole organization: keys of one project read them and make none', async (t) => {
+  const rig = await startRig(t)
+  const bound = await rig.withKey(['api:admin'], await rig.addProject())
+  const made = await rig.rest.must('POST', path, { provider: 'arf' })
+  t.is(((await bound.must('GET', path))['data'] as object[]).length, 1)
+  for (const answer of [await bound.call('POST', path, { provider: 'arf' }), await bound.call('DELETE', `${path}/${String(made['id'])}`)]) {
+    t.is(answer.status, 403)
+    t.is(errorOf(answer).code, 'insufficient_scope')
+  }
+})
+
+interface Unmatched {
+  readonly bounced: number
+  readonly latest: readonly { readonly recipient: string | null }[]
+}
+
+test('a source tells what came there and fitted no message, to keys of the organization alone in words', async (t) => {
+  const rig = await startRig(t)
+  const source = await addSource(rig, 'stalwart')
+  const detail = async (client = rig.rest): Promise<Record<string, unknown>> => client.must('GET', `${path}/${source.id}`)
+  t.deepEqual((await detail())['unmatched'], { delivered: 0, deferred: 0, bounced: 0, complained: 0, latest: [] })
+  await postSigned(rig, '/v1/ingest/stalwart', source, sample('stalwart-webhook.json'))
+  const { unmatched, domain_complaints: complaints } = await detail()
+  t.deepEqual(unmatched, { delivered: 1, deferred: 1, bounced: 0, complained: 0, latest: [] })
+  t.like(complaints, [{ domain: 'example.com', complaints: 1 }])
+  const given = async (client = rig.rest): Promise<Unmatched> => (await detail(client))['unmatched'] as Unmatched
+  rig.clock.advance(15 * 60_000)
+  await until('the bounces are given up', async () => (await given()).bounced === 3)
+  const { latest } = await given()
+  t.is(latest.length, 3)
+  t.like(
+    latest.find(({ recipient }) => recipient === 'nobody@example.net'),
+    { type: 'bounced', status: '5.1.1', message_id: null },
+  )
+  t.deepEqual(await given(await rig.withKey(['api:read'], await rig.addProject())), { ...(await given()), latest: [] })
+  await rig.rest.call('DELETE', `${path}/${source.id}`)
+  for await (const { value } of rig.database.kv.range(within([rig.organizationId, 'ingest.unmatched'])))
+    t.fail(Buffer.from(value).toString())
+})
+
+test('what is made and revoked stands in the audit log, without secrets', async (t) => {
+  const { rest } = await startRig(t)
+  const made = await rest.must('POST', path, { provider: 'postfix', label: 'mx1', imap_config: imap })
+  await rest.call('DELETE', `${path}/${String(made['id'])}`)
+  const { data } = (await rest.must('GET', '/v1/audit')) as { data: { act: string; target: string }[] }
+  const acts = data.filter(({ target }) => target === made['id']).map(({ act }) => act)
+  t.deepEqual(acts, ['ingest_source.revoked', 'ingest_source.created'])
+  t.false(JSON.stringify(data).includes(imap.password))
+})

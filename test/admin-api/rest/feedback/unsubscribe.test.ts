@@ -1,0 +1,149 @@
+/** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
+import test from 'ava'
+import { axeFaults, launchBrowser, overflows } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { addDestination, baseUrl, startRig, type Rig } from '../fixture/rig.ts'
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
+
+/** Sends a message, which is captured, and gives back the path of its unsubscribe link as the recipient sees it. */
+async function linkOf(rig: Rig, changes: object = {}): Promise<string> {
+  const { rest } = rig
+  await rest.must('POST', '/v1/messages', { ...plain, ...changes })
+  const [inbox] = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
+  const path = `/v1/inboxes/${inbox?.id ?? ''}/messages`
+  const [message] = (await rest.must('GET', path))['data'] as { id: string }[]
+  const raw = (await rest.call('GET', `${path}/${message?.id ?? ''}/raw`)).bytes.toString('utf8').replaceAll(/\r\n[ \t]+/g, ' ')
+  const [, url = ''] = /^List-Unsubscribe: ?<([^>]+)>\r$/m.exec(raw) ?? []
+  if (!/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m.test(raw)) throw new Error(raw)
+  if (!url.startsWith(`${baseUrl}/unsubscribe/`)) throw new Error(url)
+  return url.slice(baseUrl.length)
+}
+
+const press = (rig: Rig, path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+  fetch(`http://${rig.address}${path}`, { method: 'POST', headers: { 'content-type': type }, body })
+
+const listed = async ({ rest }: Rig, query = '') =>
+  (await rest.must('GET', `/v1/unsubscribes?${query}`))['data'] as Record<string, unknown>[]
+
+test('one click takes the recipient off the list of the sender, once, without a key, and suppresses nobody', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  for (let i = 0; i < 2; i++) {
+    const answer = await press(rig, path, 'List-Unsubscribe=One-Click')
+    t.is(answer.status, 200)
+    t.regex(await answer.text(), /You are unsubscribed/)
+  }
+  const entries = await listed(rig)
+  t.is(entries.length, 1)
+  t.like(entries[0], { email: 'ada@example.ch', list: 'shop@example.ch' })
+  t.deepEqual((await rig.rest.must('GET', '/v1/suppressions'))['data'], [])
+})
+
+test('the click counts as a multipart form too, whatever its boundary', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const body = '--=_x.Y/1\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--=_x.Y/1--\r\n'
+  t.is((await press(rig, path, body, 'multipart/form-data; boundary="=_x.Y/1"')).status, 200)
+  t.is((await listed(rig)).length, 1)
+})
+
+test('following the link shows a page and changes nothing, as scanners follow links', async (t) => {
+  const rig = await startRig(t)
+  const answer = await fetch(`http://${rig.address}${await linkOf(rig)}`)
+  t.is(answer.status, 200)
+  t.regex(answer.headers.get('content-type') ?? '', /^text\/html/)
+  t.regex(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  const html = await answer.text()
+  t.regex(html, /<b>ada@example\.ch<\/b> will no longer receive mail of the mailing list from <b>shop@example\.ch<\/b>/)
+  t.regex(html, /mail such as receipts and password resets/)
+  t.regex(html, /<form method="post"><button name="List-Unsubscribe" value="One-Click">/)
+  t.deepEqual(await listed(rig), [])
+})
+
+test('a link that was cut or made up is not found, and other forms are refused', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const flipped = path.slice(0, -1) + (path.endsWith('0') ? '1' : '0')
+  for (const wrong of [path.slice(0, -2), flipped, '/unsubscribe/00'])
+    t.is((await press(rig, wrong, 'List-Unsubscribe=One-Click')).status, 404, wrong)
+  t.is((await press(rig, path, 'hello=1')).status, 400)
+  t.is((await press(rig, path, '{}', 'application/json')).status, 415)
+  t.deepEqual(await listed(rig), [])
+})
+
+test('who left a list gets no more mail of it, and all other mail; its owner can put them back', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const path = await linkOf(rig, { list_unsubscribe: { list: 'News' } })
+  const asked = await (await fetch(`http://${rig.address}${path}`)).text()
+  t.regex(asked, /will no longer receive mail of the list <b>News<\/b> from <b>shop@example\.ch<\/b>/)
+  t.is((await press(rig, path, 'List-Unsubscribe=One-Click')).status, 200)
+  t.regex(await (await fetch(`http://${rig.address}${path}`)).text(), /You are unsubscribed/)
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
+  const send = async (list_unsubscribe: unknown, to = 'ADA@example.ch') => {
+    const { status, trace_id } = await rest.must('POST', '/v1/messages', {
+      ...plain,
+      to,
+      ...(list_unsubscribe === undefined ? {} : { list_unsubscribe }),
+    })
+    return { status, trace: await rest.must('GET', `/v1/traces/${String(trace_id)}`) }
+  }
+  const { list_unsubscribe: _, ...reset } = plain
+  t.is((await rest.must('POST', '/v1/messages', reset))['status'], undefined, 'a password reset')
+  const { status, trace } = await send({ list: 'NEWS' })
+  t.is(status, 'suppressed')
+  t.like(trace, {
+    status: 'suppressed',
+    recipients: [{ suppression: { source: 'unsubscribe', reason: 'Unsubscribed from the list NEWS.' } }],
+  })
+  t.regex(JSON.stringify(trace['timeline']), /1 of 1 recipient unsubscribed from the list NEWS, so the message is not sent to that address/)
+  const missing = await rest.must('GET', '/v1/diagnose/missing?recipient=ada@example.ch')
+  t.regex(JSON.stringify(missing), /who unsubscribed from the list NEWS/)
+  const bounce = await rest.must('GET', `/v1/diagnose/bounce?message_id=${String(trace['trace_id'])}`)
+  t.regex(JSON.stringify(bounce), /who unsubscribed from its list/)
+  const walk = await rest.must('POST', '/v1/routing/simulate', { trace_id: trace['trace_id'] })
+  t.regex(JSON.stringify(walk), /is skipped: unsubscribe: Unsubscribed from the list NEWS\./)
+  t.is((await send({ list: ' News ' })).status, 'suppressed', 'blanks around the name do not count')
+  t.is((await send({ list: 'News' }, 'ben@example.ch')).status, undefined)
+  t.is((await send({ list: 'Offers' })).status, undefined)
+  t.deepEqual(
+    (await listed(rig, 'list=news')).map(({ email, list }) => [email, list]),
+    [['ada@example.ch', 'News']],
+  )
+  t.deepEqual([await listed(rig, 'list=offers'), await listed(rig, 'q=ben')], [[], []])
+  const [entry] = await listed(rig, 'q=ADA')
+  for (let i = 0; i < 2; i++) t.is((await rest.call('DELETE', `/v1/unsubscribes/${String(entry?.['id'])}`)).status, 204)
+  t.is((await send({ list: 'News' })).status, undefined)
+})
+
+test('list_unsubscribe needs one recipient and no such fields of the caller', async (t) => {
+  const { rest } = await startRig(t)
+  const refused = async (changes: object): Promise<string> => {
+    const { status, body } = await rest.call('POST', '/v1/messages', { ...plain, ...changes })
+    t.is(status, 400)
+    return (body as { readonly error: { readonly message: string } }).error.message
+  }
+  t.regex(await refused({ cc: 'ben@example.ch' }), /^list_unsubscribe: requires exactly one recipient/)
+  t.regex(await refused({ headers: { 'List-Unsubscribe': '<mailto:a@b.ch>' } }), /^list_unsubscribe: sets the List-Unsubscribe fields/)
+  t.regex(await refused({ list_unsubscribe: { list: 'a@b.ch' } }), /^list_unsubscribe\.list: is a name such as news/)
+  for (const list of ['', ' ']) t.regex(await refused({ list_unsubscribe: { list } }), /^list_unsubscribe\.list: must not be empty/)
+  t.regex(await refused({ list_unsubscribe: 'news' }), /^list_unsubscribe: /)
+})
+
+testWith('chromium')('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const browser = await launchBrowser()
+  t.teardown(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(`http://${rig.address}${path}`)
+  t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  await Promise.all([page.waitForEvent('load'), page.click('text=Unsubscribe >> nth=-1')])
+  t.regex(await page.innerText('main'), /You are unsubscribed/)
+  t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  await page.goto(`http://${rig.address}/unsubscribe/00`)
+  t.regex(await page.innerText('main'), /not valid/)
+  t.deepEqual(await axeFaults(page), [])
+  t.is((await listed(rig)).length, 1)
+})

@@ -1,0 +1,321 @@
+/** Webhook endpoints and their attempts by REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
+import { createHmac } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import { announce } from '#core/webhooks/events/announce.ts'
+import { webhookEndpoints, webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
+import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
+import { Change } from '#store/change.ts'
+import { newTraceId } from '#store/ids.ts'
+import { goodCertificate } from '../../../protocols/relay/certificates.ts'
+import { WebhookReceiver, type ReceiverOptions } from '../../../support/web/webhook-receiver.ts'
+import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+
+const target = 'https://hooks.example.ch/mail'
+type Row = Readonly<Record<string, unknown>>
+
+async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
+  const receiver = await new WebhookReceiver({ certificate: goodCertificate, ...options }).listen()
+  t.teardown(() => receiver[Symbol.asyncDispose]())
+  return receiver
+}
+
+/** So many events for every endpoint of the project that wants them. */
+async function announceIn(
+  { database, organizationId, clock }: Rig,
+  project: string,
+  count = 1,
+  type: WebhookEventType = 'failed',
+): Promise<void> {
+  const all = (await database.all(webhookEndpoints, { organizationId })).map(({ record }) => record)
+  const change = new Change()
+  for (let n = 0; n < count; n++) {
+    const recipient = `r${n}@example.net`
+    const trace = {
+      id: newTraceId(),
+      projectId: project,
+      messageId: 'm',
+      destinationId: null,
+      recipients: [{ address: recipient, status: 'failed' as const }],
+    }
+    const endpoints = Map.groupBy(all, ({ projectId }) => projectId)
+    announce(change, endpoints, { organizationId, type, trace, recipient, reason: null, at: clock.now() })
+  }
+  await database.commit(change)
+}
+
+const projectOf = async ({ rest }: Rig): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+
+test('an endpoint is made with its secret shown once, and read, listed, changed, rotated and deleted without', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const made = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'] })
+  const { hmac_secret, ...shown } = made
+  t.regex(String(hmac_secret), /^whsec_[A-Za-z0-9+/]{43}=$/)
+  const { id } = made
+  t.like(shown, { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'], project_id: await projectOf(rig) })
+  t.deepEqual(await rest.must('GET', `/v1/webhooks/${String(id)}`), shown)
+  const all = await rest.must('POST', '/v1/webhooks', { name: 'All', target_url: 'https://hooks.example.ch' })
+  t.like(all, { event_types: [], target_url: 'https://hooks.example.ch/' })
+  const [first, ...others] = (await rest.must('GET', '/v1/webhooks'))['data'] as Row[]
+  t.deepEqual([first?.['id'], ...others], [all['id'], shown])
+  rig.clock.advance(1000)
+  const changed = await rest.must('PATCH', `/v1/webhooks/${String(id)}`, { event_types: [], name: 'Shop 2' })
+  t.like(changed, { name: 'Shop 2', target_url: target, event_types: [] })
+  t.not(changed['updated_at'], shown['updated_at'])
+  t.deepEqual(await rest.must('PATCH', `/v1/webhooks/${String(id)}`, {}), changed)
+  const rotated = await rest.must('POST', `/v1/webhooks/${String(id)}/rotate-secret`)
+  t.regex(String(rotated['hmac_secret']), /^whsec_/)
+  t.not(rotated['hmac_secret'], hmac_secret)
+  for (let times = 0; times < 2; times++) t.is((await rest.call('DELETE', `/v1/webhooks/${String(id)}`)).status, 204)
+  t.is((await rest.call('GET', `/v1/webhooks/${String(id)}`)).status, 404)
+  t.is((await rest.call('GET', `/v1/webhooks/${String(id)}/attempts`)).status, 404)
+  const acts = ((await rest.must('GET', '/v1/audit?act=webhook_endpoint'))['data'] as Row[]).map(({ act }) => act)
+  t.deepEqual(
+    acts,
+    ['deleted', 'secret_rotated', 'updated', 'created', 'created'].map((verb) => `webhook_endpoint.${verb}`),
+  )
+})
+
+test('targets that may not be sent to are refused with the reason, when they are set and when they are changed', async (t) => {
+  const { rest } = await startRig(t)
+  const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target })
+  const inside = 'target_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+  const table: readonly (readonly [string, RegExp | string])[] = [
+    ['no address', /must be an https URL/],
+    ['ftp://example.ch/', /must be an https URL/],
+    ['javascript:alert(1)', /must be an https URL/],
+    ['https://user:secret@example.ch/', /must not contain a user name or password/],
+    ['https://example.ch/#part', /must not contain a fragment/],
+    [`https://example.ch/${'x'.repeat(2040)}`, /must not be longer|at most|<=/i],
+    ['https://inside.example.ch/', inside],
+    ['https://10.0.0.1/', inside],
+    ['https://[::1]/', inside],
+    ['https://[::ffff:10.0.0.1]/', inside],
+    ['https://0x7f.1.1.1/', inside],
+    ['https://2130706434/', inside],
+    ['https://169.254.169.254/latest/meta-data/', inside],
+    ['http://mail.example.ch/', /must begin with https:\/\/; http:\/\/ is allowed only in networks listed/],
+    ['http://nowhere.example.ch/', /must begin with https/],
+    ['http://mixed.example.ch/', /must begin with https/],
+  ]
+  for (const [target_url, message] of table) {
+    for (const [method, path] of [
+      ['POST', '/v1/webhooks'],
+      ['PATCH', `/v1/webhooks/${String(id)}`],
+    ] as const) {
+      const answer = await rest.call(method, path, { name: 'x', target_url })
+      t.is(answer.status, 400, target_url)
+      if (typeof message === 'string') t.is(errorOf(answer).message, message, target_url)
+      else t.regex(errorOf(answer).message, message, target_url)
+    }
+  }
+  for (const target_url of [
+    'https://mail.example.ch/',
+    'https://broken.example.ch:8443/?a=b',
+    'http://localhost:3000/hook',
+    'http://127.0.0.1:9/',
+  ])
+    t.is((await rest.call('POST', '/v1/webhooks', { name: 'x', target_url })).status, 201, target_url)
+  t.is((await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target, event_types: ['opened'] })).status, 400)
+  t.is((await rest.call('POST', '/v1/webhooks', { name: '', target_url: target })).status, 400)
+  t.is((await rest.call('POST', '/v1/webhooks', { target_url: target })).status, 400)
+})
+
+test('an endpoint belongs to a project: that of the key, the one that is named, and the one it moves to', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const home = await projectOf(rig)
+  const away = await rig.addProject()
+  const bound = await rig.withKey(['api:admin'], away)
+  const own = await bound.must('POST', '/v1/webhooks', { name: 'Own', target_url: target })
+  const named = await rest.must('POST', '/v1/webhooks', { name: 'Named', target_url: target, project_id: away })
+  const other = await rest.must('POST', '/v1/webhooks', { name: 'Home', target_url: target })
+  t.deepEqual([own['project_id'], named['project_id'], other['project_id']], [away, away, home])
+  const ids = async (client: typeof rest, query = ''): Promise<unknown[]> =>
+    ((await client.must('GET', `/v1/webhooks${query}`))['data'] as Row[]).map(({ id }) => id)
+  t.deepEqual(await ids(rest), [other['id'], named['id'], own['id']])
+  t.deepEqual(await ids(rest, `?project=${away}`), [named['id'], own['id']])
+  t.deepEqual(await ids(bound), [named['id'], own['id']])
+  t.is((await rest.call('GET', '/v1/webhooks?project=prj_none')).status, 404)
+  t.is((await bound.call('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: home })).status, 404)
+  t.is((await bound.call('PATCH', `/v1/webhooks/${String(own['id'])}`, { project_id: home })).status, 404)
+  await announceIn(rig, away)
+  t.like(await rest.must('PATCH', `/v1/webhooks/${String(own['id'])}`, { project_id: home }), { project_id: home })
+  t.deepEqual(await ids(bound), [named['id']])
+  t.is((await bound.call('GET', `/v1/webhooks/${String(own['id'])}/attempts`)).status, 404)
+  const [attempt] = (await rest.must('GET', `/v1/webhooks/${String(own['id'])}/attempts`))['data'] as Row[]
+  t.is(attempt?.['project_id'], away, 'what was announced before is of the project of the message')
+  t.is((await bound.call('GET', `/v1/webhooks/attempts/${String(attempt?.['id'])}`)).status, 200)
+  t.is((await bound.call('POST', `/v1/webhooks/attempts/${String(attempt?.['id'])}/redeliver`)).status, 404)
+  const homeKey = await rig.withKey(['api:admin'], home)
+  t.deepEqual((await homeKey.must('GET', `/v1/webhooks/${String(own['id'])}/attempts`))['data'], [])
+})
+
+test('attempts are listed by endpoint, over all, by status and by project, page by page, and one with what was said each time', async (t) => {
+  const rig = await startRig(t)
+  const { rest, clock, webhookDispatcher } = rig
+  const project = await projectOf(rig)
+  const good = await receiverOf(t, { answer: (response) => response.writeHead(200).end('thanks') })
+  const bad = await receiverOf(t, {
+    answer: (response) => response.writeHead(500, { 'content-type': 'text/html' }).end(`<b>no</b>\u0000\u001b[2J${'ä'.repeat(4000)}`),
+  })
+  const { id: a } = await rest.must('POST', '/v1/webhooks', { name: 'Good', target_url: good.url })
+  const { id: b } = await rest.must('POST', '/v1/webhooks', { name: 'Bad', target_url: bad.url })
+  await webhookDispatcher.start()
+  await announceIn(rig, project, 5)
+  await webhookDispatcher.idle()
+  const listed = async (path: string): Promise<Row[]> => Array.fromAsync(rest.rows(path, 2))
+  const rows = await listed(`/v1/webhooks/${String(b)}/attempts`)
+  t.is(rows.length, 5)
+  t.like(rows[0], {
+    endpoint_id: b,
+    event_type: 'failed',
+    status: 'failed',
+    attempt_count: 1,
+    last_status_code: 500,
+    last_error: 'The receiver returned status 500.',
+    next_attempt_at: new Date(clock.now() + 60_000).toISOString(),
+    project_id: project,
+  })
+  t.deepEqual(await listed(`/v1/webhooks/attempts?endpoint_id=${String(b)}`), rows)
+  t.is((await listed('/v1/webhooks/attempts')).length, 10)
+  t.is((await listed(`/v1/webhooks/attempts?project=${project}`)).length, 10)
+  t.is((await listed(`/v1/webhooks/attempts?project=${await rig.addProject()}`)).length, 0)
+  t.deepEqual(new Set((await listed('/v1/webhooks/attempts?status=succeeded')).map(({ endpoint_id }) => endpoint_id)), new Set([a]))
+  t.is((await listed(`/v1/webhooks/${String(a)}/attempts?status=parked`)).length, 0)
+  const ofTrace = `/v1/webhooks/attempts?trace_id=${String(rows[0]?.['trace_id'])}`
+  t.deepEqual(
+    (await listed(ofTrace)).map(({ endpoint_id }) => endpoint_id),
+    [b, a],
+  )
+  t.deepEqual(await listed(`${ofTrace}&status=failed&endpoint_id=${String(b)}`), [rows[0]])
+  t.is((await rest.call('GET', '/v1/webhooks/attempts?status=open')).status, 400)
+  t.is((await rest.call('GET', '/v1/webhooks/attempts?endpoint_id=whk_none')).status, 404)
+  const { id, ...row } = rows[0]!
+  const { attempts, body, ...detail } = (await rest.must('GET', `/v1/webhooks/attempts/${String(id)}`)) as Row & { attempts: Row[] }
+  t.deepEqual(detail, { id, ...row })
+  t.notThrows(() => webhookEventShape.parse(JSON.parse(String(body))))
+  t.like(attempts, [{ number: 1, status_code: 500, error: 'The receiver returned status 500.', at: new Date(clock.now()).toISOString() }])
+  const said = String(attempts[0]?.['response_body'])
+  t.regex(said, /^<b>no<\/b>\ufffd\ufffd\[2Jä+$/)
+  t.true(Buffer.byteLength(said) <= 4096 + 4)
+  bad.answer = (response) => response.writeHead(200).end()
+  t.like(await rest.must('POST', `/v1/webhooks/attempts/${String(id)}/redeliver`), {
+    id,
+    delivery_id: row['delivery_id'],
+    status: 'pending',
+  })
+  await webhookDispatcher.idle()
+  t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(id)}`), { status: 'succeeded', attempt_count: 2, last_error: null })
+  t.is((await rest.call('POST', '/v1/webhooks/attempts/wha_none/redeliver')).status, 404)
+})
+
+test('what is in last_error says what to do', async (t) => {
+  const rig = await startRig(t)
+  const { rest, webhookDispatcher } = rig
+  const project = await projectOf(rig)
+  const moved = await receiverOf(t, { answer: (response) => response.writeHead(301, { location: 'https://elsewhere.example.ch/' }).end() })
+  const early = await receiverOf(t, { answer: (_response, request) => request.socket.destroy() })
+  await webhookDispatcher.start()
+  const table = [
+    [moved.url, /returned status 301: redirects are not followed; set target_url/],
+    [early.url, /closed the connection without an answer/],
+    ['https://127.0.0.1:1/', /refused the connection/],
+    ['https://nowhere.example.ch/', /host name has no address/],
+    ['https://broken.example.ch/', /The DNS lookup timed out/],
+  ] as const
+  for (const [target_url, message] of table) {
+    const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url })
+    await announceIn(rig, project)
+    await webhookDispatcher.idle()
+    const [attempt] = (await rest.must('GET', `/v1/webhooks/${String(id)}/attempts`))['data'] as Row[]
+    t.regex(String(attempt?.['last_error']), message)
+    await rest.call('DELETE', `/v1/webhooks/${String(id)}`)
+  }
+})
+
+test('a test sends an event like any other at once, tells what was said, and leaves nothing behind', async (t) => {
+  const { rest } = await startRig(t)
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(202).end('thank you') })
+  const made = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url, event_types: ['bounced'] })
+  const path = `/v1/webhooks/${String(made['id'])}`
+  const secret = String(made['hmac_secret'])
+  const told = await rest.must('POST', `${path}/test`)
+  t.like(told, { delivered: true, status_code: 202, error: null, response_body: 'thank you' })
+  for (const event_type of webhookEventTypes) t.like(await rest.must('POST', `${path}/test`, { event_type }), { delivered: true })
+  t.is(receiver.received.length, 1 + webhookEventTypes.length)
+  for (const { headers, body } of receiver.received) {
+    t.is(headers['x-service-signature'], `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+    t.like(webhookEventShape.parse(JSON.parse(body)), { test: true })
+  }
+  t.is(receiver.received[0]?.headers['x-service-delivery'], String(told['delivery_id']))
+  t.is(receiver.received[0]?.body, String(told['body']))
+  t.deepEqual((await rest.must('GET', `${path}/attempts`))['data'], [])
+  receiver.answer = (response) => response.writeHead(404).end()
+  t.like(await rest.must('POST', `${path}/test`), { delivered: false, status_code: 404, error: 'The receiver returned status 404.' })
+  const held = Promise.withResolvers<void>()
+  receiver.answer = (response) => void held.promise.then(() => response.writeHead(200).end())
+  const slow = rest.call('POST', `${path}/test`)
+  await receiver.hasReceived(3 + webhookEventTypes.length)
+  t.deepEqual(refusal(await rest.call('POST', `${path}/test`)), [
+    429,
+    'rate_limit_exceeded',
+    'A test of this endpoint is in progress; wait until it ends.',
+  ])
+  held.resolve()
+  t.is((await slow).status, 200)
+})
+
+test('a project has at most 20 endpoints, also by moves', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await rig.addProject() })
+  for (let n = 0; n < 20; n++) await rest.must('POST', '/v1/webhooks', { name: `n${n}`, target_url: target })
+  const full = [409, 'conflict', 'A project can have at most 20 webhook endpoints; delete one first.'] as const
+  t.deepEqual(refusal(await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target })), full)
+  const path = `/v1/webhooks/${String(other['id'])}`
+  t.deepEqual(refusal(await rest.call('PATCH', path, { project_id: await projectOf(rig) })), full)
+})
+
+test('the OpenAPI document describes each event as it is sent', async (t) => {
+  const { rest } = await startRig(t)
+  const document = (await rest.must('GET', '/openapi.json')) as unknown as {
+    webhooks: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: Record<string, { schema: object }> } } }>
+    components: { schemas: Record<string, { properties: object }> }
+  }
+  t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes, 'inbound_message'])
+  const { parameters, requestBody } = document.webhooks['bounced']!.post
+  t.deepEqual(
+    parameters.map(({ name }) => name),
+    ['X-Service-Signature', 'X-Service-Delivery', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  )
+  t.deepEqual(requestBody.content['application/json']?.schema, { $ref: '#/components/schemas/WebhookEvent' })
+  t.deepEqual(Object.keys(document.components.schemas['WebhookEvent']!.properties), ['id', 'type', 'created_at', 'test', 'data'])
+})
+
+test('a webhook that is paused says so, keeps its events as pending attempts, takes tests, and goes on when it is resumed', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const receiver = await receiverOf(t)
+  await rig.webhookDispatcher.start()
+  const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url })
+  const path = `/v1/webhooks/${String(id)}`
+  t.like(await rest.must('GET', path), { paused: false, paused_at: null })
+  t.like(await rest.must('PATCH', path, { paused: true }), { paused: true, paused_at: new Date(rig.clock.now()).toISOString() })
+  await announceIn(rig, await projectOf(rig), 2)
+  await rig.webhookDispatcher.idle()
+  t.is(receiver.received.length, 0)
+  const waiting = { status: 'pending', attempt_count: 0, paused: true, next_attempt_at: null }
+  const [row, ...others] = (await rest.must('GET', `${path}/attempts?status=pending`))['data'] as Row[]
+  t.like([row, ...others], [waiting, waiting])
+  t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(row?.['id'])}`), waiting)
+  t.like(await rest.must('POST', `${path}/test`, {}), { delivered: true })
+  t.is(receiver.received.length, 1)
+  t.like(await rest.must('PATCH', path, { paused: false }), { paused: false, paused_at: null })
+  await receiver.hasReceived(3)
+  await rig.webhookDispatcher.idle()
+  const sent = { status: 'succeeded', attempt_count: 1, paused: false }
+  t.like((await rest.must('GET', `${path}/attempts`))['data'], [sent, sent])
+  t.like(await rest.must('POST', '/v1/webhooks', { name: 'Later', target_url: target, paused: true }), { paused: true })
+  t.is((await rest.call('PATCH', path, { paused: 'yes' })).status, 400)
+})

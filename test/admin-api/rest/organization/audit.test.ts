@@ -1,0 +1,85 @@
+/** The audit log by REST: what an act looks like, and what a list is narrowed to. */
+import test from 'ava'
+import { addDestination, startRig, type Rig } from '../fixture/rig.ts'
+
+type Row = Readonly<Record<string, unknown>>
+const listed = async ({ rest }: Rig, query = ''): Promise<Row[]> => (await rest.must('GET', `/v1/audit?limit=200${query}`))['data'] as Row[]
+const actsOf = async (rig: Rig, query = ''): Promise<unknown[]> => (await listed(rig, query)).map(({ act }) => act)
+
+test('acts are told with their name and what changed, and never with a value that may be secret', async (t) => {
+  const rig = await startRig(t)
+  const { rest, clock } = rig
+  const id = await addDestination(rest, {
+    credentials: { host: '127.0.0.1', port: 2600, security: 'none', username: 'u', password: 'hidden-one' },
+  })
+  const path = `/v1/destinations/${id}`
+  for (const [method, at, body] of [
+    ['PATCH', path, { name: 'Other', credentials: { password: 'hidden-two' } }],
+    ['PATCH', path, { name: 'Other' }],
+    ['POST', `${path}/promote-to-live`, undefined],
+    ['DELETE', path, undefined],
+  ] as const) {
+    clock.advance(1) // within a millisecond, what other tests do meanwhile changes the order of ids
+    await rest.must(method, at, body)
+  }
+  const rows = await listed(rig, `&target=${id}`)
+  t.deepEqual(
+    rows.map(({ act, details }) => [act, details]),
+    [
+      ['destination.deleted', { name: 'Other' }],
+      ['destination.set_live', { name: 'Other', changed: ['mode'] }],
+      ['destination.updated', { name: 'Other', changed: ['name', 'secret'] }],
+      ['destination.created', { name: 'Host' }],
+    ],
+    'a change that changes nothing is no act',
+  )
+  t.notRegex(JSON.stringify(await listed(rig)), /hidden-/)
+})
+
+test('what is refused is no act', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const before = await listed(rig)
+  await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id: 'dst_none' })
+  await rest.call('DELETE', '/v1/api-keys/key_environment')
+  await rest.call('POST', '/v1/suppressions', { email: 'none' })
+  t.deepEqual(await listed(rig), before)
+})
+
+test('an import is one act, with the number of its rows; one that adds nothing is none', async (t) => {
+  const rig = await startRig(t)
+  const rows = Array.from({ length: 1200 }, (_, i) => ({ email: `a${i}@example.ch` }))
+  await rig.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
+  await rig.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
+  t.like(await listed(rig), { length: 1, 0: { act: 'suppression.imported', details: { rows: 1200 } } })
+})
+
+test('the list is narrowed by actor, act, project and time', async (t) => {
+  const rig = await startRig(t)
+  const { rest, clock, addProject, withKey } = rig
+  const project = await addProject()
+  const bound = await withKey(['api:admin'], project)
+  const [key] = await listed(rig, '&act=api_key.minted')
+  clock.advance(1)
+  await rest.must('POST', '/v1/suppressions', { email: 'gone@example.ch' })
+  clock.advance(1000)
+  const from = new Date(clock.now()).toISOString()
+  await addDestination(bound)
+  t.deepEqual(await actsOf(rig, `&project=${project}`), ['destination.created', 'api_key.minted'])
+  t.deepEqual(await actsOf(rig, `&actor=${String(key?.['target'])}`), ['destination.created'])
+  t.deepEqual(await actsOf(rig, '&actor=key_environment'), ['suppression.added', 'api_key.minted'])
+  t.deepEqual(await actsOf(rig, '&act=suppression'), ['suppression.added'])
+  t.deepEqual(await actsOf(rig, '&act=suppression.removed'), [])
+  t.deepEqual(await actsOf(rig, `&since=${from}`), ['destination.created'])
+  t.deepEqual(await actsOf(rig, `&until=${from}`), ['suppression.added', 'api_key.minted'])
+  const seen = (await bound.must('GET', '/v1/audit'))['data'] as Row[]
+  t.deepEqual(
+    seen.map(({ act }) => act),
+    ['destination.created', 'api_key.minted'],
+    'a key of a project sees what was about that project',
+  )
+  t.is((await bound.call('GET', `/v1/audit?project=${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`)).status, 404)
+  const page = await rest.must('GET', '/v1/audit?limit=1&act=suppression')
+  t.like(page, { data: [{ act: 'suppression.added' }] })
+  t.like(await rest.must('GET', `/v1/audit?limit=1&cursor=${String(page['next_cursor'])}`), { data: [{ act: 'api_key.minted' }] })
+})

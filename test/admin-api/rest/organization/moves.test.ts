@@ -1,0 +1,83 @@
+/** Moving resources to another project of the organization by REST. Spec "Project rules" 5. */
+import test from 'ava'
+import { inboxes } from '#core/capture/capture.ts'
+import { Change } from '#store/change.ts'
+import { addDestination, errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+
+type Row = Readonly<Record<string, unknown>>
+const actsOf = async ({ rest }: Rig, act: string): Promise<Row[]> => (await rest.must('GET', `/v1/audit?act=${act}`))['data'] as Row[]
+
+async function siteOf(t: Parameters<typeof startRig>[0]) {
+  const rig = await startRig(t)
+  const home = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const away = await rig.addProject()
+  const other = await rig.addOrganization()
+  return { ...rig, home, away, other }
+}
+
+test('a template moves with its versions, unless its slug is taken there', async (t) => {
+  const site = await siteOf(t)
+  const { rest, home, away, other } = site
+  const body = { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello', text_tmpl: 'x' }
+  const { id } = await rest.must('POST', '/v1/templates', body)
+  const path = `/v1/templates/${String(id)}`
+  await rest.must('PUT', path, { subject_tmpl: 'Hello again' })
+  t.like(await rest.must('PATCH', path, { project_id: home }), { project_id: home }, 'it is there already')
+  t.is((await actsOf(site, 'template.moved')).length, 0)
+  t.like(await rest.must('PATCH', path, { project_id: away }), { project_id: away, current_version: 2 })
+  t.like(await actsOf(site, 'template.moved'), [{ target: id, project_id: away, details: { name: 'Hello', changed: ['project_id'] } }])
+  t.like(await rest.must('GET', `${path}/versions/1`), { subject_tmpl: 'Hello' })
+  t.like(await rest.must('GET', `/v1/templates?project=${away}`), { data: [{ id }] })
+  const twin = await rest.must('POST', '/v1/templates', body)
+  const taken = await rest.call('PATCH', path, { project_id: home })
+  t.like(errorOf(taken), { code: 'conflict', details: { template_id: twin['id'] } })
+  t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
+  t.is((await rest.call('PATCH', path, {})).status, 400)
+})
+
+test('an SMTP credential moves, and warnings tell that its destination stayed behind', async (t) => {
+  const site = await siteOf(t)
+  const { rest, away, home, other } = site
+  const destination = await addDestination(rest)
+  const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: destination })
+  const path = `/v1/smtp-credentials/${String(id)}`
+  const moved = await rest.must('PATCH', path, { project_id: away })
+  t.like(moved, { project_id: away, default_destination_id: destination })
+  t.deepEqual(moved['warnings'], [
+    { path: 'default_destination_id', message: 'belongs to another project, so nothing can be sent with it; use one of this project' },
+  ])
+  t.false('warnings' in (await rest.must('PATCH', path, { project_id: home })))
+  t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
+  t.is((await actsOf(site, 'smtp_credential')).length, 3)
+  const both = await rest.must('PATCH', path, {
+    project_id: away,
+    default_destination_id: await addDestination(rest, { project_id: away }),
+  })
+  t.false('warnings' in both)
+})
+
+test('a destination moves only while nothing names it, and never when it is organization-wide', async (t) => {
+  const { rest, away, home } = await siteOf(t)
+  const id = await addDestination(rest)
+  const path = `/v1/destinations/${id}`
+  const { id: rule } = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id })
+  t.like(errorOf(await rest.call('PATCH', path, { project_id: away })), { code: 'conflict', details: { routing_rule_ids: [rule] } })
+  await rest.must('DELETE', `/v1/routing/rules/${String(rule)}`)
+  t.like(await rest.must('PATCH', path, { project_id: away }), { project_id: away })
+  await rest.must('PATCH', path, { scope: 'org' })
+  t.is(refusal(await rest.call('PATCH', path, { project_id: home }))[1], 'validation_failed')
+})
+
+test('an inbox moves unless its pattern is taken there, as the catch-all always is', async (t) => {
+  const site = await siteOf(t)
+  const { rest, database, organizationId, home, away, withKey } = site
+  const record = { id: 'inb_seen', projectId: home, addressPattern: '@seen.ch', name: 'Seen', createdAt: 1 }
+  await database.commit(new Change().insert(inboxes, organizationId, record))
+  t.like(await rest.must('PATCH', '/v1/inboxes/inb_seen', { project_id: away }), { project_id: away })
+  t.like(await actsOf(site, 'inbox.moved'), [{ target: 'inb_seen', project_id: away }])
+  const [catchAll] = ((await rest.must('GET', `/v1/inboxes?project=${home}`))['data'] as Row[]) ?? []
+  const taken = await rest.call('PATCH', `/v1/inboxes/${String(catchAll?.['id'])}`, { project_id: away })
+  t.is(refusal(taken)[2], 'Another inbox of that project has the pattern *; change or delete one of them first.')
+  const bound = await withKey(['api:admin'], away)
+  t.is((await bound.call('PATCH', '/v1/inboxes/inb_seen', { project_id: home })).status, 404)
+})

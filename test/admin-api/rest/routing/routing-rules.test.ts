@@ -1,0 +1,134 @@
+import test from 'ava'
+import { addDestination, errorOf, refusal, startRig } from '../fixture/rig.ts'
+
+test('createRoutingRule takes a match as an object or as text', async (t) => {
+  const { rest } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const matchOf = async (match: unknown) => {
+    const made = await rest.must('POST', '/v1/routing/rules', { match, destination_id })
+    await rest.must('DELETE', `/v1/routing/rules/${String(made['id'])}`)
+    return made['match']
+  }
+  t.deepEqual(await matchOf({ from: 'Shop@Example.ch' }), { from: 'shop@example.ch' })
+  t.deepEqual(await matchOf({ domain: 'Müller.ch' }), { domain: 'xn--mller-kva.ch' })
+  t.deepEqual(await matchOf({ any: true }), { any: true })
+  t.deepEqual(await matchOf('a@b.ch'), { from: 'a@b.ch' })
+  t.deepEqual(await matchOf('b.ch'), { domain: 'b.ch' })
+  t.deepEqual(await matchOf('@b.ch'), { domain: 'b.ch' })
+  t.deepEqual(await matchOf('*'), { any: true })
+  t.deepEqual(await matchOf('*.b.ch'), { domain: '*.b.ch' })
+  t.deepEqual(await matchOf('@*.B.ch'), { domain: '*.b.ch' })
+  t.deepEqual(await matchOf({ domain: '*.Müller.ch' }), { domain: '*.xn--mller-kva.ch' })
+  t.deepEqual(await matchOf({ domain: '*.ch' }), { domain: '*.ch' })
+  t.deepEqual(await matchOf('shop@Müller.ch'), { from: 'shop@xn--mller-kva.ch' })
+})
+
+test('createRoutingRule answers the whole resource', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const made = await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id })
+  t.is(made.status, 201)
+  const { id, project_id, ...others } = made.body as Record<string, unknown>
+  t.regex(String(id), /^rul_[0-9a-f]{32}$/)
+  t.regex(String(project_id), /^prj_/)
+  t.deepEqual(others, {
+    match: { any: true },
+    destination_id,
+    environment: null,
+    priority: 100,
+    created_at: new Date(clock.now()).toISOString(),
+  })
+  t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), made.body as never)
+})
+
+test('a rule that another one makes useless is refused, and so is a change that makes one', async (t) => {
+  const { rest } = await startRig(t)
+  const [destination_id, other] = [await addDestination(rest), await addDestination(rest)]
+  const make = (match: string, changes = {}) => rest.call('POST', '/v1/routing/rules', { match, destination_id, ...changes })
+  const first = (await make('@shop.ch')).body as Record<string, unknown>
+  const message = `The rule ${String(first['id'])} has the same match and destination; change its priority instead of creating another.`
+  t.deepEqual(refusal(await make('SHOP.ch', { priority: 5 })), [409, 'conflict', message])
+  t.is((await make('shop.ch', { destination_id: other })).status, 201)
+  const another = (await make('*.shop.ch')).body as Record<string, unknown>
+  const change = (changes: object) => rest.call('PATCH', `/v1/routing/rules/${String(another['id'])}`, changes)
+  t.deepEqual(refusal(await change({ match: 'shop.ch' })), [409, 'conflict', message])
+  t.is((await change({ priority: 7 })).status, 200)
+})
+
+test('createRoutingRule names what is wrong', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const wrong = async (changes: object) =>
+    errorOf(await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id, ...changes })).message
+  t.is(await wrong({ match: 'a b@c' }), 'match: must be an address such as shop@example.ch')
+  t.is(
+    await wrong({ match: 'a_b..ch' }),
+    'match: must be an address such as shop@example.ch, a domain such as example.ch, its subdomains as *.example.ch, or *',
+  )
+  t.is(await wrong({ match: { from: 'x' } }), 'match.from: must be an address such as shop@example.ch')
+  t.is(await wrong({ match: { domain: 'a@b.ch' } }), 'match.domain: must be a domain such as example.ch, or its subdomains as *.example.ch')
+  for (const domain of ['*.*.b.ch', 'a.*.b.ch', '*b.ch', '*.', '**', 'b.*'])
+    t.is(await wrong({ match: { domain } }), 'match.domain: can contain * only for all subdomains, as in *.example.ch', domain)
+  t.is(await wrong({ match: 'a.*.b.ch' }), 'match: can contain * only for all subdomains, as in *.example.ch')
+  t.is(await wrong({ match: '*@b.ch' }), 'match: matches one address only; for every address of the domain, match b.ch')
+  t.is(await wrong({ match: { any: false } }), 'match.any: must be true')
+  const several = 'match: give exactly one of from, domain, any'
+  t.is(await wrong({ match: { from: 'a@b.ch', domain: 'b.ch' } }), several)
+  t.is(await wrong({ match: { any: true, domain: 'b.ch' } }), several)
+  t.is(await wrong({ match: {} }), several)
+  t.is(await wrong({ match: { form: 'a@b.ch' } }), several)
+  t.is(await wrong({ match: { domain: 'b.ch', extra: 1 } }), 'match.extra: is not a known field')
+  t.is(await wrong({ match: { from: '' } }), 'match.from: must not be empty')
+  t.is(await wrong({ match: undefined }), 'match: is required')
+  t.is(await wrong({ match: 7 }), 'match: expected text or an object, got a number')
+  t.is(await wrong({ destination_id: 'dst_none' }), 'destination_id: no destination of this project has this id')
+  t.is(await wrong({ priority: 1.5 }), 'priority: expected a whole number, got 1.5')
+  const other = await addDestination(rest, { project_id: await addProject() })
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  t.is(await wrong({ destination_id: other, project_id }), 'destination_id: no destination of this project has this id')
+})
+
+test('a rule belongs to the project of its destination', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const project = await addProject()
+  const made = await rest.must('POST', '/v1/routing/rules', {
+    match: '*',
+    destination_id: await addDestination(rest, { project_id: project }),
+  })
+  t.is(made['project_id'], project)
+})
+
+test('listRoutingRules shows them in the order in which they are tried, page by page', async (t) => {
+  const { rest } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const other = await addDestination(rest)
+  const make = async (match: string, priority: number, id = destination_id) =>
+    (await rest.must('POST', '/v1/routing/rules', { match, destination_id: id, priority }))['id']
+  const last = await make('*', 10)
+  const wide = await make('*.ch', 10)
+  const wildcard = await make('*.b.ch', 10)
+  const address = await make('a@b.ch', 10)
+  const domain = await make('b.ch', 10)
+  const first = await make('*', 1, other)
+  const seen: unknown[] = []
+  for await (const { id } of rest.rows('/v1/routing/rules', 3)) seen.push(id)
+  t.deepEqual(seen, [first, address, domain, wildcard, wide, last])
+})
+
+test('updateRoutingRule changes what is given, deleteRoutingRule ends it', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const made = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id, priority: 3 })
+  const path = `/v1/routing/rules/${String(made['id'])}`
+  t.deepEqual(await rest.must('PATCH', path, { match: 'b.ch' }), { ...made, match: { domain: 'b.ch' } })
+  t.deepEqual(await rest.must('PATCH', path, { priority: 4 }), { ...made, match: { domain: 'b.ch' }, priority: 4 })
+  const foreign = await addDestination(rest, { project_id: await addProject() })
+  t.is(
+    errorOf(await rest.call('PATCH', path, { destination_id: foreign })).message,
+    'destination_id: no destination of this project has this id',
+  )
+  t.is((await rest.call('DELETE', path)).status, 204)
+  const none = [404, 'not_found', 'No routing rule has this id.'] as const
+  for (const answer of [await rest.call('GET', path), await rest.call('DELETE', path), await rest.call('PATCH', path, {})])
+    t.deepEqual(refusal(answer), none)
+})

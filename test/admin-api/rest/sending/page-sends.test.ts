@@ -1,0 +1,169 @@
+/** What a web page may ask for with its key, beyond the gates: hostile fields, and keys that end while a send is under way. */
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import test from 'ava'
+import { codeOf, firstField, origin, page, plain, siteOf, tracesOf, type Site } from '../fixture/page-site.ts'
+import { captchaDouble, type Said } from '../fixture/publishable.ts'
+
+test('a page adds no header fields, by which providers take further recipients', async (t) => {
+  const { send, rest } = await siteOf(t)
+  for (const [name, value] of [
+    ['X-SMTPAPI', '{"to":["eve@example.net"]}'],
+    ['X-MC-BccAddress', 'eve@example.net'],
+    ['X-MSYS-API', '{"cc":[{"email":"eve@example.net"}]}'],
+    ['Disposition-Notification-To', 'eve@example.net'],
+  ] as const) {
+    const answer = await send({ headers: { [name]: value } })
+    t.is(codeOf(answer), '400 validation_failed', name)
+    t.is(firstField(answer), 'headers', name)
+  }
+  t.is(codeOf(await send({ headers: {} })), 200)
+  t.is((await tracesOf(rest)).length, 1)
+})
+
+test('a page cannot have the recipients of its key unsubscribe themselves', async (t) => {
+  const { send } = await siteOf(t)
+  const answer = await send({ list_unsubscribe: true })
+  t.is(codeOf(answer), '400 validation_failed')
+  t.is(firstField(answer), 'list_unsubscribe')
+  t.is(codeOf(await send({ list_unsubscribe: false })), 200)
+})
+
+test('a domain that may be written to is no way through it to another one', async (t) => {
+  const { send } = await siteOf(t, { allowed_to: [...page.allowed_to, 'a%b@team.example.ch'] })
+  for (const to of ['eve%example.net@team.example.ch', 'example.net!eve@team.example.ch'])
+    t.is(codeOf(await send({ to })), '403 recipient_not_allowed', to)
+  t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'what the key names in full is meant')
+})
+
+test('a visitor is one, whatever port or spelling the proxy writes', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const from = (address: string) => send({}, { 'x-forwarded-for': address })
+  t.is(codeOf(await from('198.51.100.7:5001')), 200)
+  for (const again of ['198.51.100.7:5002', '198.51.100.7', '::FFFF:198.51.100.7'])
+    t.is(codeOf(await from(again)), '429 rate_limit_exceeded', again)
+  t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'and another one is another')
+})
+
+test('a page sends with templates of its project, and of no other', async (t) => {
+  const { send, rest } = await siteOf(t)
+  const welcome = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' }
+  const own = await rest.must('POST', '/v1/templates', welcome)
+  const project = await rest.must('POST', '/v1/projects', { name: 'Other' })
+  const foreign = await rest.must('POST', '/v1/templates', { ...welcome, project_id: project['id'] })
+  t.is(codeOf(await send({ text: undefined, template_id: own['id'] })), 200)
+  const answer = await send({ text: undefined, template_id: foreign['id'] })
+  t.is(codeOf(answer), '400 validation_failed')
+  t.is(firstField(answer), 'template_id')
+  t.is((await tracesOf(rest)).length, 1)
+})
+
+test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {
+  const { send, rest } = await siteOf(t, { rates: { per_ip_hour: 100 } })
+  const crlf = '\r\nBcc: eve@example.net'
+  for (const [field, value] of [
+    ['reply_to', `visitor@example.net${crlf}`],
+    ['reply_to', { email: 'visitor@example.net', name: `V${crlf}` }],
+    ['reply_to', 'visitor@example.net, eve@example.net'],
+    ['reply_to', 'all: eve@example.net;'],
+    ['subject', `Hello${crlf}`],
+    ['to', 'ada@example.ch, eve@example.net'],
+    ['to', 'ada@example.ch <eve@example.net>'],
+    ['to', 'all: ada@example.ch, eve@example.net;'],
+    ['cc', `ada@example.ch${crlf}`],
+    ['from', `form@example.ch${crlf}`],
+    ['idempotency_key', `x${crlf}`],
+  ] as const)
+    t.is(codeOf(await send({ [field]: value })), '400 validation_failed', `${field}: ${JSON.stringify(value)}`)
+  t.deepEqual(await tracesOf(rest), [])
+})
+
+const endings = [
+  ['rotated', (site: Site) => site.rest.must('POST', `/v1/publishable-keys/${site.id}/rotate`)],
+  ['revoked', (site: Site) => site.rest.must('DELETE', `/v1/publishable-keys/${site.id}`)],
+] as const
+
+for (const [what, end] of endings) {
+  test(`a send whose key is ${what} while its body is under way is refused`, async (t) => {
+    const site = await siteOf(t)
+    const { status, code } = await slowSend(site, () => end(site))
+    t.deepEqual([status, code], [401, 'invalid_key'])
+    t.deepEqual(await tracesOf(site.rest), [])
+  })
+
+  test(`a send whose key is ${what} while its captcha is verified is refused`, async (t) => {
+    const double = await captchaDouble(t)
+    const site = await siteOf(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
+    const asked = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<Said>()
+    double.say = () => (asked.resolve(), held.promise)
+    const sent = site.send({}, { 'x-service-captcha-token': 'solved' })
+    await asked.promise
+    await end(site)
+    held.resolve({ text: '{"success": true}' })
+    t.is(codeOf(await sent), '401 invalid_key')
+    t.deepEqual(await tracesOf(site.rest), [])
+  })
+}
+
+/** A send whose body comes when the server has let its key in and `meanwhile` is over. */
+function slowSend({ address, token }: Site, meanwhile: () => Promise<unknown>) {
+  const [host, port] = address.split(':')
+  const body = JSON.stringify(plain)
+  const headers = { ...{ authorization: `Bearer ${token}`, origin, expect: '100-continue' }, 'content-type': 'application/json' }
+  return new Promise<{ status: number | undefined; code: unknown }>((resolve, reject) => {
+    const options = { host, port, method: 'POST', path: '/v1/messages', headers: { ...headers, 'content-length': body.length } }
+    const sent = request(options, (answer) => {
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+      answer.on('end', () => {
+        const { error } = JSON.parse(text) as { error?: { code: unknown } }
+        resolve({ status: answer.statusCode, code: error?.code })
+      })
+    })
+    sent.on('error', reject)
+    sent.on('continue', () => void meanwhile().then(() => sent.end(body), reject))
+    sent.flushHeaders()
+  })
+}
+
+test('bodies that are refused count in the windows of the key, and are not read once a window is full', async (t) => {
+  const { send, token, rest, address } = await siteOf(t, { rates: { per_ip_hour: 3 } })
+  const from = (client: string, body: object) => send(body, { 'x-forwarded-for': client })
+  t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
+  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '400 validation_failed')
+  t.is(codeOf(await from('198.51.100.7', { text: 'x'.repeat(70_000) })), '413 request_too_large')
+  t.is(codeOf(await from('198.51.100.7', {})), '429 rate_limit_exceeded', 'they count like sends')
+  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '429 rate_limit_exceeded', 'before the body is looked at')
+  const sent = request(`http://${address}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      origin,
+      'content-type': 'application/json',
+      'content-length': 60_000,
+      'x-forwarded-for': '198.51.100.7',
+    },
+  })
+  sent.flushHeaders()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  t.is(response.statusCode, 429, 'nothing of the body had come')
+  sent.destroy()
+  t.is(codeOf(await from('198.51.100.8', {})), 200, 'another address is not touched')
+  t.is((await tracesOf(rest)).length, 2)
+})
+
+test('a send that was taken can be repeated when a window is full, from where nothing was refused', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const first = await send({ idempotency_key: 'one' })
+  t.is(codeOf(first), 200)
+  t.is(codeOf(await send()), '429 rate_limit_exceeded')
+  t.deepEqual((await send({ idempotency_key: 'one' })).body, first.body)
+})
+
+test('bodies that are refused count in the window of the whole key', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 0, per_key_hour: 2 } })
+  for (const client of ['198.51.100.1', '198.51.100.2'])
+    t.is(codeOf(await send({ unknown: 1 }, { 'x-forwarded-for': client })), '400 validation_failed')
+  t.is(codeOf(await send({}, { 'x-forwarded-for': '198.51.100.3' })), '429 rate_limit_exceeded')
+})

@@ -1,0 +1,127 @@
+/** Sends that were wrong, and the traces that they leave. Spec "Trace status", `validation_failed`. */
+import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
+import { Change } from '#store/change.ts'
+import { pack } from '#store/tuple.ts'
+import { verify } from '#store/verify/verify.ts'
+import type { RestClient } from '../../../support/daemon/rest.ts'
+import { codeOf, siteOf } from '../fixture/page-site.ts'
+import { adminKey, errorOf, startRig } from '../fixture/rig.ts'
+
+const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
+
+/** Sends what must be refused; answers the id of the trace it left. */
+async function refuse(rest: RestClient, body: object): Promise<string | undefined> {
+  const answer = await rest.call('POST', '/v1/messages', { ...plain, ...body })
+  if (errorOf(answer).code !== 'validation_failed') throw new Error(`answered ${answer.status}`)
+  return errorOf(answer).details?.['trace_id'] as string | undefined
+}
+
+const listed = async (rest: RestClient, query = ''): Promise<Record<string, unknown>[]> =>
+  (await rest.must('GET', `/v1/traces${query}`))['data'] as Record<string, unknown>[]
+
+test('a send that is wrong leaves a trace without content, named in the refusal and found by filters', async (t) => {
+  const { rest, clock, database } = await startRig(t)
+  const id = await refuse(rest, { to: ['ada@example.ch', 'no address'], bcc: 'bea@example.ch', unknown: 1 })
+  const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
+  const at = new Date(clock.now()).toISOString()
+  t.like(trace, { status: 'validation_failed', outcome: 'refused', from: 'shop@example.ch', subject: '', attempts: 0, created_at: at })
+  t.deepEqual(
+    (trace['recipients'] as { address: string; status: string }[]).map(({ address, status }) => [address, status]),
+    [
+      ['bea@example.ch', 'validation_failed'],
+      ['ada@example.ch', 'validation_failed'],
+    ],
+  )
+  t.deepEqual(
+    (trace['timeline'] as { event: string; message: string }[]).map(({ event, message }) => [event, message]),
+    [['validation_failed', `Refused: ${String(trace['outcome_reason'])}`]],
+  )
+  t.regex(String(trace['outcome_reason']), /^unknown: is not a known field/)
+  t.false(JSON.stringify(trace).includes('Secret'))
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [], 'a trace without content is no damage')
+  for (const query of ['?status=validation_failed', '?to=ada%40example.ch', '?to=bea%40example.ch'])
+    t.deepEqual(
+      (await listed(rest, query)).map((one) => one['trace_id']),
+      [id],
+      query,
+    )
+})
+
+test('a send that is wrong only when it is looked at more closely leaves a trace too', async (t) => {
+  const { rest, clock } = await startRig(t)
+  t.truthy(await refuse(rest, { destination_id: 'dst_none' }))
+  t.truthy(await refuse(rest, { environment: 'nowhere' }))
+  t.truthy(await refuse(rest, { send_at: new Date(clock.now() - 1).toISOString() }))
+  t.is((await listed(rest, '?status=validation_failed')).length, 3)
+})
+
+test('diagnoseMissing tells that a send was refused, and why', async (t) => {
+  const { rest } = await startRig(t)
+  const id = await refuse(rest, { text: undefined })
+  const found = await rest.must('GET', '/v1/diagnose/missing?recipient=ada%40example.ch')
+  t.is(found['verdict'], 'not_sent')
+  t.true(JSON.stringify(found).includes(String(id)))
+  t.regex(JSON.stringify(found), /give text, html, both, or a template/)
+})
+
+test('what nobody can be found by, or nobody may ask, leaves no trace', async (t) => {
+  const { rest, client, withKey, addProject } = await startRig(t)
+  t.is(await refuse(rest, { to: 'no address' }), undefined)
+  t.is(await refuse(rest, { to: [], text: 7 }), undefined)
+  const reader = await withKey(['api:read'])
+  t.is((await reader.call('POST', '/v1/messages', { ...plain, unknown: 1 })).status, 403)
+  t.is((await client(`${adminKey}x`).call('POST', '/v1/messages', { ...plain, unknown: 1 })).status, 401)
+  const bound = await withKey(['api:send'], await addProject())
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  t.is(await refuse(bound, { project_id, unknown: 1 }), undefined)
+  t.deepEqual(await listed(rest), [])
+})
+
+test('a project gets so many traces of refused sends per day, a tenth of what its plan keeps; those beyond are counted', async (t) => {
+  const { rest, clock, database, organizationId } = await startRig(t, { plan: 'anonymous' })
+  const ids: (string | undefined)[] = []
+  for (let n = 0; n < 13; n++) ids.push(await refuse(rest, { unknown: n }))
+  t.deepEqual(
+    ids.map((id) => id !== undefined),
+    [...Array.from({ length: 10 }, () => true), false, false, false],
+  )
+  t.is(await database.kv.counter(pack(storedTracesCounter(organizationId))), 10)
+  const found = await rest.must('GET', '/v1/diagnose/missing?recipient=nobody%40example.ch')
+  t.regex(JSON.stringify(found['not_checked']), /3 sends that were refused today have no trace/)
+  clock.advance(86_400_000)
+  t.truthy(await refuse(rest, { unknown: 1 }), 'a new day')
+})
+
+test('however much a plan keeps, a project gets 1,000 of them a day', async (t) => {
+  const { rest, database, clock, organizationId } = await startRig(t)
+  const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+  await database.commit(new Change().add(refusedCounter(organizationId, project, dayOf(clock.now())), 999))
+  t.truthy(await refuse(rest, { unknown: 1 }))
+  t.is(await refuse(rest, { unknown: 1 }), undefined)
+})
+
+test('a web page leaves a trace where its key may send to all who could be read, and at most 100 of them a day', async (t) => {
+  const { rest, send, database, clock, organizationId, client, token } = await siteOf(t)
+  const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+  const traceOf = async (body: object): Promise<unknown> => {
+    const answer = await send(body)
+    t.is(codeOf(answer), '400 validation_failed')
+    return errorOf(answer).details?.['trace_id']
+  }
+  const id = await traceOf({ from: 'Boss <boss@bank.example>', text: 7 })
+  t.like(await rest.must('GET', `/v1/traces/${String(id)}`), {
+    ...{ status: 'validation_failed', outcome: 'refused', from: 'form@example.ch', door: 'publishable_key' },
+    recipients: [{ address: 'ada@example.ch', status: 'validation_failed' }],
+  })
+  t.truthy(await traceOf({ environment: 'production' }), 'a wish that is not for pages')
+  t.is(await traceOf({ to: 'eve@example.net', text: 7 }), undefined, 'a stranger')
+  t.is(await traceOf({ bcc: 'eve@example.net', text: 7 }), undefined, 'a stranger in copy')
+  const elsewhere = { origin: 'https://evil.example' }
+  t.is(codeOf(await client(token).call('POST', '/v1/messages', { to: 'ada@example.ch', text: 7 }, elsewhere)), '403 origin_not_allowed')
+  t.is((await listed(rest)).length, 2)
+  await database.commit(new Change().add(refusedPagesCounter(organizationId, project, dayOf(clock.now())), 98))
+  t.is(await traceOf({ text: 7 }), undefined, 'beyond those of pages')
+  t.truthy(await refuse(rest, { unknown: 1 }), 'programs have theirs')
+})

@@ -1,0 +1,233 @@
+import test from 'ava'
+import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
+const none = [404, 'not_found', 'No trace has this id.'] as const
+
+test('getTrace tells the story of a send', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
+  const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch' })
+  const trace = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  const at = new Date(clock.now()).toISOString()
+  const { size, project_id, timeline, ...told } = trace
+  t.true(Number(size) > 100)
+  t.regex(String(project_id), /^prj_/)
+  const reason = 'Rule any (priority 100) selects the destination Webhoster.'
+  t.deepEqual(told, {
+    trace_id,
+    status: 'queued',
+    outcome: 'relayed',
+    outcome_reason: 'The destination Webhoster is live.',
+    door: 'rest',
+    submitted_by: 'key_environment',
+    from: 'shop@example.ch',
+    mail_from: 'shop@example.ch',
+    to: ['ada@example.ch', 'bob@example.ch'],
+    recipients: [
+      {
+        address: 'ada@example.ch',
+        status: 'queued',
+        bcc: false,
+        reply: null,
+        return_path: null,
+        report: null,
+        bounce: null,
+        suppression: null,
+      },
+      {
+        address: 'bob@example.ch',
+        status: 'queued',
+        bcc: false,
+        reply: null,
+        return_path: null,
+        report: null,
+        bounce: null,
+        suppression: null,
+      },
+    ],
+    bounce: null,
+    recipient_counts: { queued: 2 },
+    summary: '2 queued',
+    subject: 'Bestellung für Ada',
+    message_id: `${String(trace_id)}@example.ch`,
+    destination_id,
+    route: { by: 'rule', rule_id: rule['id'], environment: null, reason },
+    attempts: 0,
+    send_at: null,
+    tracking: null,
+    next_attempt_at: at,
+    created_at: at,
+    updated_at: at,
+  })
+  t.deepEqual(
+    (timeline as { event: string; message: string; at: string }[]).map(({ event, message }) => [event, message]),
+    [
+      ['accepted', `Accepted by the REST API: ${String(size)} bytes for 2 recipients.`],
+      ['routed', reason],
+      ['queued', 'The destination Webhoster is live.'],
+    ],
+  )
+  t.deepEqual(refusal(await rest.call('GET', '/v1/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
+})
+
+test('listTraces filters and pages', async (t) => {
+  const { rest, clock, addProject } = await startRig(t)
+  const sandbox = await addDestination(rest)
+  const project_id = await addProject()
+  const send = async (body: object) => {
+    clock.advance(1000)
+    return String((await rest.must('POST', '/v1/messages', { ...plain, ...body }))['trace_id'])
+  }
+  const first = await send({ to: ['Ada@example.ch', 'eva@example.ch'] })
+  const second = await send({ from: 'other@example.ch', to: 'bob@example.ch' })
+  const middle = new Date(clock.now()).toISOString()
+  const third = await send({ destination_id: sandbox })
+  const fourth = await send({ project_id })
+  const ids = async (query: string) => {
+    const seen: unknown[] = []
+    for await (const { trace_id } of rest.rows(`/v1/traces?${query}`, 2)) seen.push(trace_id)
+    return seen
+  }
+  t.deepEqual(await ids(''), [fourth, third, second, first])
+  t.deepEqual(await ids('to=ADA@example.ch'), [fourth, third, first])
+  t.deepEqual(await ids('from=Other@example.ch'), [second])
+  t.deepEqual(await ids('outcome=captured.sandbox_destination'), [third])
+  t.deepEqual(await ids('status=queued'), [])
+  t.deepEqual(await ids(`destination_id=${sandbox}`), [third])
+  t.deepEqual(await ids(`project=${project_id}`), [fourth])
+  t.deepEqual(await ids(`since=${middle}`), [fourth, third, second])
+  t.deepEqual(await ids(`until=${middle}`), [first])
+  t.deepEqual(await ids(`to=ada@example.ch&until=${encodeURIComponent(middle.replace('Z', '+00:00'))}`), [first])
+  const wrong = async (query: string) => errorOf(await rest.call('GET', `/v1/traces?${query}`)).message
+  t.regex(await wrong('status=lost'), /^status: must be one of pending, queued, /)
+  t.is(await wrong('since=yesterday'), 'since: must be a time such as 2026-11-21T13:00:00Z')
+  t.is(await wrong('limit=500'), 'limit: at most 200')
+  t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
+})
+
+test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {
+  const { rest } = await startRig(t)
+  for (const to of ['ada@example.ch', 'ada@example.ch', 'bob@example.ch']) await rest.must('POST', '/v1/messages', { ...plain, to })
+  const cursor = String((await rest.must('GET', '/v1/traces?limit=1'))['next_cursor'])
+  const ofAda = String((await rest.must('GET', '/v1/traces?limit=1&to=ada@example.ch'))['next_cursor'])
+  const message = 'cursor: is not a cursor of this list; start again without a cursor'
+  for (const wrong of ['garbage', cursor.slice(0, -1), cursor.slice(0, -9), ofAda])
+    t.deepEqual(refusal(await rest.call('GET', `/v1/traces?cursor=${wrong}`)), [400, 'validation_failed', message], wrong)
+  for (const list of ['destinations', 'inboxes', 'api-keys', 'smtp-credentials'])
+    t.deepEqual(refusal(await rest.call('GET', `/v1/${list}?cursor=${cursor}`)), [400, 'validation_failed', message], list)
+  t.is(((await rest.must('GET', `/v1/traces?cursor=${cursor}`))['data'] as unknown[]).length, 2)
+})
+
+test('getTrace and getSharedTrace take the id in any case of letters', async (t) => {
+  const { rest, client } = await startRig(t)
+  const { trace_id } = await rest.must('POST', '/v1/messages', plain)
+  const loud = String(trace_id).toUpperCase()
+  t.is((await rest.must('GET', `/v1/traces/${loud}`))['trace_id'], trace_id)
+  t.is(objectOf(await client('none').call('GET', `/share/traces/${loud}`))['trace_id'], trace_id)
+})
+
+test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) => {
+  const { rest, client } = await startRig(t)
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
+  t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
+    {
+      address: 'ada@example.ch',
+      status: 'captured',
+      bcc: false,
+      reply: null,
+      return_path: null,
+      report: null,
+      bounce: null,
+      suppression: null,
+    },
+    {
+      address: 'Zoe@hidden.example',
+      status: 'captured',
+      bcc: true,
+      reply: null,
+      return_path: null,
+      report: null,
+      bounce: null,
+      suppression: null,
+    },
+  ] as never)
+  const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
+  t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|bcc/)
+})
+
+test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
+  const { rest, client } = await startRig(t)
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch', verp_enabled: true })
+  const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  const paths = (recipients as { return_path: string }[]).map(({ return_path }) => return_path)
+  for (const path of paths) t.regex(path, /^b[0-9a-z]{21}@in\.example\.ch$/)
+  t.is(new Set(paths).size, 2)
+  t.like((timeline as unknown[]).at(-1), { event: 'verp', detail: { bounce_domain: 'in.example.ch' } })
+  const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.is(shared.status, 200)
+  for (const path of ['in.example.ch', ...paths]) t.false(shared.bytes.toString('utf8').includes(path))
+})
+
+test('sendMessage with verp_enabled goes on without it where the plan has none, and the trace says why', async (t) => {
+  const { rest } = await startRig(t, { plan: 'free' })
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, verp_enabled: true })
+  const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  t.like(recipients, { 0: { return_path: null } })
+  t.like((timeline as unknown[]).at(-1), {
+    event: 'verp',
+    message: 'VERP was requested but is not used: the plan free does not include it.',
+  })
+})
+
+test('getSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
+  const { rest, client } = await startRig(t)
+  const secret = { subject: 'Very secret subject', text: 'very secret text' }
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...secret })
+  const answer = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.is(answer.status, 200)
+  t.like(answer.headers, { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'no-referrer' })
+  const { timeline, created_at, updated_at, ...shown } = objectOf(answer)
+  t.deepEqual(shown, {
+    trace_id,
+    status: 'captured',
+    outcome: 'captured.no_route',
+    provider: null,
+    recipients: [{ address: 'a***@e***', status: 'captured' }],
+  })
+  t.is(created_at, updated_at)
+  t.deepEqual(
+    (timeline as object[]).map((entry) => Object.keys(entry)),
+    [1, 2, 3].map(() => ['at', 'event']),
+  )
+  for (const word of ['secret', 'ada@', 'shop@', 'prj_', 'key_']) t.false(answer.bytes.toString('utf8').includes(word), word)
+  t.deepEqual(refusal(await client('none').call('GET', '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
+})
+
+test('listTraces finds a part of subject, address and Message-ID, takes the names of other lists, and its cursors hold no address', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const send = async (changes: object) => String((await rest.must('POST', '/v1/messages', { ...plain, ...changes }))['trace_id'])
+  const first = await send({ subject: 'Größe geändert' })
+  clock.advance(1000)
+  const second = await send({ to: 'ben@inbox.example.ch', cc: 'ada@example.ch' })
+  const idsOf = async (query: string) => {
+    const { data } = await rest.must('GET', `/v1/traces?${query}`)
+    return (data as Record<string, unknown>[]).map((row) => row['trace_id'])
+  }
+  t.deepEqual(await idsOf(`q=${encodeURIComponent('GRÖSSE')}`), [], 'letters are compared, not spellings')
+  t.deepEqual(await idsOf(`q=${encodeURIComponent('größe')}`), [first])
+  t.deepEqual(await idsOf('q=INBOX.exam'), [second])
+  t.deepEqual(await idsOf(`q=${second}@`), [second])
+  t.deepEqual(await idsOf('q=nothing-like-this'), [])
+  t.deepEqual(await idsOf('recipient=ben@inbox.example.ch'), [second])
+  t.deepEqual(await idsOf('sender=shop@example.ch&created_after=2000-01-01T00:00:00Z'), [second, first])
+  t.deepEqual(await idsOf(`created_before=${new Date(clock.now() - 2000).toISOString()}`), [])
+  const { next_cursor } = await rest.must('GET', '/v1/traces?to=ada@example.ch&limit=1')
+  t.notRegex(Buffer.from(String(next_cursor), 'base64url').toString('latin1'), /ada|example|org_/)
+  t.deepEqual(await idsOf(`to=ada@example.ch&limit=1&cursor=${String(next_cursor)}`), [first])
+  t.is((await rest.call('GET', `/v1/traces?to=ben@inbox.example.ch&cursor=${String(next_cursor)}`)).status, 400)
+})

@@ -1,0 +1,190 @@
+/** Click and open tracking as callers, recipients and strangers see it. */
+import { request, type IncomingHttpHeaders } from 'node:http'
+import test, { type ExecutionContext } from 'ava'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { traces } from '#core/trace/trace.ts'
+import { clickToken } from '#core/tracking/click-token.ts'
+import { Change } from '#store/change.ts'
+import { readWholeContent } from '#store/content.ts'
+import { newTraceId } from '#store/ids.ts'
+import type { PlanName } from '#config/plans/plans.ts'
+import { addDestination, baseUrl, startRig, type Rig } from '../fixture/rig.ts'
+
+const target = 'https://shop.test/order?id=1&lang=de'
+const html = '<p>Thank you. <a href="https://shop.test/order?id=1&amp;lang=de">Your order</a></p>'
+const message = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Your order', html }
+const both = { click_tracking_enabled: true, open_tracking_enabled: true }
+
+interface Got {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+}
+
+/** Asks as a mail client or browser does: without a key, and without following. */
+const get = ({ address }: Rig, path: string, method = 'GET'): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const [host, port] = address.split(':')
+    const sent = request({ host, port, path, method, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+
+async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise'): Promise<Rig> {
+  const rig = await startRig(t, { plan })
+  const live = await addDestination(rig.rest, {}, true)
+  await rig.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
+  return rig
+}
+
+/** Sends, and answers the trace's id with the message as it is stored, unfolded and decoded. */
+async function send(rig: Rig, fields: object): Promise<{ readonly id: string; readonly text: string }> {
+  const { trace_id } = await rig.rest.must('POST', '/v1/messages', { ...message, ...fields })
+  const id = String(trace_id)
+  const stored = await rig.database.get(traces, rig, id)
+  if (!stored) throw new Error('the trace is not there')
+  const raw = Buffer.from(await readWholeContent(rig.database, rig.organizationId, stored.record.content)).toString()
+  return { id, text: raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') }
+}
+
+const pathIn = (text: string, kind: 'c' | 'o'): string => new RegExp(`${baseUrl}(/t/${kind}/[\\w-]+)`).exec(text)?.[1] ?? ''
+
+interface WireTrace {
+  readonly tracking: Record<string, unknown> | null
+  readonly timeline: readonly { readonly event: string; readonly detail: Record<string, unknown> }[]
+}
+const traceOf = async (rig: Rig, id: string) => (await rig.rest.must('GET', `/v1/traces/${id}`)) as unknown as WireTrace
+
+test('sendMessage with tracking sends links that lead to the same place, and the trace tells who followed them', async (t) => {
+  const rig = await relaying(t)
+  const { id, text } = await send(rig, both)
+  t.false(text.includes('shop.test'))
+  const click = await get(rig, pathIn(text, 'c'))
+  t.is(click.status, 302)
+  t.is(click.headers.location, target)
+  t.like(click.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' })
+  t.is(click.bytes.length, 0)
+  const open = await get(rig, pathIn(text, 'o'))
+  t.is(open.status, 200)
+  t.is(open.bytes.length, 43)
+  t.is(open.bytes.toString('latin1', 0, 6), 'GIF89a')
+  t.like(open.headers, { 'content-type': 'image/gif', 'content-length': '43', 'cache-control': 'no-store' })
+  await rig.engagements.settled()
+  const { tracking, timeline } = await traceOf(rig, id)
+  t.deepEqual(tracking, { clicks: true, links: 1, opens: true, untracked_reason: null, clicks_seen: 1, opens_seen: 1 })
+  t.deepEqual(
+    timeline.filter(({ event }) => ['tracking', 'clicked', 'opened'].includes(event)).map(({ event, detail }) => [event, detail]),
+    [
+      ['tracking', { clicks: true, links: 1, opens: true, untracked_reason: null }],
+      ['opened', { recipient: 'ada@example.ch' }],
+      ['clicked', { recipient: 'ada@example.ch', link: 1, url: target }],
+    ],
+  )
+  const shared = (await get(rig, `/share/traces/${id}`)).bytes.toString()
+  t.notRegex(shared, /tracking|clicked|opened|shop\.test/)
+})
+
+test('HEAD leads on and is not counted', async (t) => {
+  const rig = await relaying(t)
+  const { id, text } = await send(rig, both)
+  const head = await get(rig, pathIn(text, 'c'), 'HEAD')
+  t.is(head.status, 302)
+  t.is(head.headers.location, target)
+  t.is((await get(rig, pathIn(text, 'o'), 'HEAD')).status, 200)
+  await rig.engagements.settled()
+  t.like((await traceOf(rig, id)).tracking, { clicks_seen: 0, opens_seen: 0 })
+})
+
+test('sendMessage without the fields, on a plan without tracking, or when it is captured sends what was given', async (t) => {
+  const rig = await relaying(t)
+  for (const fields of [{}, { click_tracking_enabled: false, open_tracking_enabled: false }]) {
+    const { id, text } = await send(rig, fields)
+    t.true(text.endsWith(html))
+    t.is((await traceOf(rig, id)).tracking, null)
+  }
+  const captured = await send(rig, { ...both, from: 'shop@unrouted.ch' })
+  t.true(captured.text.endsWith(html))
+  t.like((await traceOf(rig, captured.id)).tracking, { clicks: false, opens: false, untracked_reason: 'captured' })
+  const free = await relaying(t, 'free')
+  const barred = await send(free, both)
+  t.true(barred.text.endsWith(html))
+  t.like((await traceOf(free, barred.id)).tracking, { clicks: false, opens: false, untracked_reason: 'plan' })
+})
+
+test('sendMessage leaves its own unsubscribe link alone, and takes only booleans', async (t) => {
+  const rig = await relaying(t)
+  const { text } = await send(rig, { ...both, list_unsubscribe: true, html: `${html}<a href="${baseUrl}/unsubscribe/abc">out</a>` })
+  t.true(text.includes(`<${baseUrl}/unsubscribe/`) && text.includes(`<a href="${baseUrl}/unsubscribe/abc">`))
+  const wrong = await rig.rest.call('POST', '/v1/messages', { ...message, click_tracking_enabled: 'yes' })
+  t.is(wrong.status, 400)
+})
+
+test('a link whose trace is gone leads on, and the image is still there', async (t) => {
+  const rig = await relaying(t)
+  const { id, text } = await send(rig, both)
+  const stored = await rig.database.get(traces, rig, id)
+  if (stored) await rig.database.commit(new Change().remove(traces, rig.organizationId, stored))
+  t.is((await get(rig, pathIn(text, 'c'))).headers.location, target)
+  t.is((await get(rig, pathIn(text, 'o'))).bytes.length, 43)
+})
+
+test('a link that was changed, cut or made up leads nowhere', async (t) => {
+  const rig = await relaying(t)
+  const { id, text } = await send(rig, both)
+  const path = pathIn(text, 'c')
+  const elsewhere = clickToken(new SecretBox(Buffer.alloc(32, 9)), { traceId: newTraceId(), link: 1, target: 'https://evil.test/' })
+  const swapped = path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A')
+  const wrong = [
+    ...[swapped, path.slice(0, -1), `${path}A`, `${path}=`, `${path}%0d%0aSet-Cookie:x`, `${path}%00`, path.toLowerCase()],
+    ...[`/t/c/${elsewhere}`, '/t/c/https:%2F%2Fevil.test', '/t/c/%2F%2Fevil.test', '/t/c/javascript:alert(1)', `/t/c/${'A'.repeat(9000)}`],
+    pathIn(text, 'o').replace('/o/', '/c/'),
+  ]
+  for (const one of wrong) {
+    const answer = await get(rig, one)
+    t.is(answer.status, 404, one)
+    t.is(answer.headers.location, undefined, one)
+    t.is(answer.headers['set-cookie'], undefined)
+  }
+  const page = await get(rig, swapped)
+  t.regex(page.headers['content-type'] ?? '', /^text\/html/)
+  t.regex(String(page.headers['content-security-policy']), /default-src 'none'/)
+  t.regex(page.bytes.toString(), /Go back to the message and follow the link there/)
+  for (const one of ['/t/c/', `${path}/x`, '/t/o/', '/t/x/y', '/t']) {
+    const answer = await get(rig, one)
+    t.true(answer.status === 404 && answer.headers.location === undefined, one)
+  }
+  t.is((await get(rig, `${path}%E0%A4%A`)).status, 400)
+  t.is((await get(rig, path, 'POST')).status, 405)
+  t.is((await get(rig, `${path}?to=https://evil.test/&url=//evil.test`)).headers.location, target)
+  const image = pathIn(text, 'o')
+  for (const one of [image.slice(0, -1), `${image}0`, path.replace('/c/', '/o/'), '/t/o/x']) t.is((await get(rig, one)).status, 404, one)
+  await rig.engagements.settled()
+  t.like((await traceOf(rig, id)).tracking, { clicks_seen: 1, opens_seen: 0 })
+})
+
+test('what recipients did is seen by the organization of the sender alone', async (t) => {
+  const rig = await relaying(t)
+  const { id, text } = await send(rig, both)
+  await get(rig, pathIn(text, 'c'))
+  await rig.engagements.settled()
+  const other = await rig.addOrganization()
+  t.is((await other.rest.call('GET', `/v1/traces/${id}`)).status, 404)
+  const elsewhere = await rig.withKey(['api:read'], await rig.addProject())
+  t.is((await elsewhere.call('GET', `/v1/traces/${id}`)).status, 404)
+})
+
+test('the test of a credential tells that tracking changes its mail', async (t) => {
+  const { rest } = await startRig(t)
+  const default_destination_id = await addDestination(rest)
+  const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id, open_tracking_enabled: true })
+  const { checks } = await rest.must('POST', `/v1/smtp-credentials/${String(id)}/test-connection`)
+  t.like((checks as object[])[2], {
+    check: 'adapter_forwards_verbatim',
+    detail:
+      'The provider smtp relays the message byte for byte as submitted, but for what tracking changes in its HTML, below a Received field of this service.',
+  })
+})

@@ -1,0 +1,66 @@
+/** Postfix's own `smtp-sink` as the receiving end of relay measurements: it discards and counts. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { eventually } from '../../support/deadline.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
+
+export class SmtpSink implements AsyncDisposable {
+  readonly port: number
+  /** Messages that it answered 250 to. */
+  count = 0
+  #child: ChildProcess
+  #counted = new Set<() => void>()
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.port = port
+    child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk.toString('latin1')))
+    process.once('exit', () => child.kill('SIGKILL'))
+  }
+
+  /** Starts it on a free port, or on the one given. */
+  static async start(wanted?: number): Promise<SmtpSink> {
+    const port = wanted ?? (await freePort())
+    const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+    const child = spawn('/usr/sbin/smtp-sink', [...user, '-c', `127.0.0.1:${String(port)}`, '1000'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await eventually(5000, 'smtp-sink accepts connections', () => answers(port))
+    return new SmtpSink(child, port)
+  }
+
+  /** Resolves when it has counted that many, with the moment at which it had. */
+  async reached(count: number): Promise<number> {
+    while (this.count < count) {
+      await new Promise<void>((resolve) => this.#counted.add(resolve))
+      this.#counted.clear()
+    }
+    return performance.now()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'close')
+  }
+
+  /** Its counters, rewritten in place after every event. */
+  #read(text: string): void {
+    const at = text.lastIndexOf('mesg=')
+    const count = Number(/^mesg=(\d+)[\r\n]/.exec(text.slice(at))?.[1] ?? NaN)
+    if (Number.isNaN(count)) return
+    this.count = count
+    for (const resolve of this.#counted) resolve()
+  }
+}
+
+function answers(port: number): Promise<true | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(undefined))
+  })
+}

@@ -1,0 +1,45 @@
+/** Section "idle": what the daemon costs while nobody needs it. */
+import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { posternOptions, provision } from '../contenders.ts'
+import type { BenchOptions } from '../options.ts'
+import { memoryOf, writtenWhileIdle } from '../resources.ts'
+import { judge, median, row, type Section } from '../results.ts'
+
+const quietSeconds = 5
+
+export async function measureIdle(options: BenchOptions): Promise<Section> {
+  await using folder = await temporaryFolder('bench-idle')
+  const adminKey = newAdminKey()
+  {
+    await using first = await Daemon.start(posternOptions(folder.path), adminKey)
+    await provision(first, 25, 'sandbox')
+    await first.stop()
+  }
+  const starts: number[] = []
+  for (let i = 0; i < options.rounds; i++) {
+    await using daemon = await Daemon.launch(posternOptions(folder.path), adminKey)
+    const begun = performance.now()
+    await daemon.ready
+    starts.push((performance.now() - begun) / 1000)
+    await daemon.stop()
+  }
+  await using daemon = await Daemon.start(posternOptions(folder.path), adminKey)
+  const written = await writtenWhileIdle(daemon.addresses.pid, quietSeconds)
+  const resident = await memoryOf(daemon.addresses.pid, 'VmRSS')
+  const start = median(starts)
+  return {
+    name: 'idle',
+    lines: [
+      'A daemon that was set up before and has nothing to do.',
+      row('', ['start s', 'MiB', 'octets out']),
+      row(`${String(quietSeconds)} s of quiet`, [start, resident, written]),
+    ],
+    verdicts: [
+      judge('idle: start <= 1 s', start, '<=', 1, 's'),
+      judge('idle: <= 120 MiB', resident, '<=', 120, 'MiB'),
+      judge('idle: nothing written to the disk', written, '<=', 0, 'octets'),
+    ],
+    data: { starts, resident, written },
+  }
+}

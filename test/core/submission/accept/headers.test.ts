@@ -1,0 +1,97 @@
+/** The light look at header blocks as clients send them. */
+import test from 'ava'
+import { glanceAtHeaders } from '#core/submission/doors/headers.ts'
+import { growsLinearly } from '../../../support/measure/growth.ts'
+
+const glance = (text: string, encoding: BufferEncoding = 'utf8') => glanceAtHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
+
+test('glanceAtHeaders() reads the fields of an ordinary message', (t) => {
+  const head = `Received: from a by b; c
+From: "Shop, Zürich" <Shop@Example.com>
+To: Anna <anna@example.net>, ben@example.net
+CC: carl@Example.org
+Reply-To: <help@example.com>
+Date: Tue, 15 Jan 2030 12:00:00 +0000
+Message-ID: <abc.1@example.com>
+Subject: Hello
+	folded  world
+X-Other: not.an@address.field
+
+From: body@example.com`
+  t.deepEqual(glance(head), {
+    subject: 'Hello folded  world',
+    messageId: 'abc.1@example.com',
+    hasDate: true,
+    from: 'Shop@example.com',
+    fromFields: 1,
+    addresses: ['shop@example.com', 'anna@example.net', 'ben@example.net', 'carl@example.org', 'help@example.com'],
+    utf8: true,
+    ended: true,
+    otherSenders: [],
+  })
+})
+
+test('glanceAtHeaders() finds nothing where there is nothing', (t) => {
+  const nothing = { otherSenders: [], subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
+  t.deepEqual(glance(''), { ...nothing, ended: false })
+  t.deepEqual(glance('\nFrom: body@example.com\n'), { ...nothing, ended: true })
+  t.deepEqual(glance('no field here\n: none\n\nbody'), { ...nothing, ended: true })
+  t.deepEqual(glance('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
+})
+
+test('glanceAtHeaders() wants one From with one mailbox', (t) => {
+  const from = (head: string) => {
+    const { from: address, fromFields } = glance(`${head}\n\n`)
+    return [address, fromFields]
+  }
+  t.deepEqual(from('From: a@example.com'), ['a@example.com', 1])
+  t.deepEqual(from('from :\n <a@example.com>'), ['a@example.com', 1])
+  t.deepEqual(from('FROM: =?utf-8?q?Zo=C3=AB?= <a@example.com>'), ['a@example.com', 1])
+  t.deepEqual(from('From: a@example.com\nFrom: a@example.com'), ['', 2])
+  t.deepEqual(from('From: a@example.com, b@evil.test'), ['', 1])
+  t.deepEqual(from('From: a@example.com <b@evil.test>'), ['', 1])
+  t.deepEqual(from('From: g: a@example.com;'), ['', 1])
+  t.deepEqual(from('From: a@example.com (Mail Delivery System)'), ['a@example.com', 1])
+  for (const odd of ['(x) a@example.com', 'a@example.com (<b@evil.test>)', 'a@example.com (x) (y)', 'a@example.com (b@evil.test)'])
+    t.deepEqual(from(`From: ${odd}`), ['', 1], odd)
+  t.deepEqual(from('From: "a@example.com" <b@evil.test>'), ['b@evil.test', 1])
+  t.deepEqual(from('From: x'), ['', 1])
+})
+
+test('glanceAtHeaders() takes the first Subject and Message-ID, and cuts what is endless', (t) => {
+  const { subject, messageId } = glance(`Subject: one\nSubject: two\nMessage-ID: <1@x>\nMessage-ID: <2@x>\n\n`)
+  t.deepEqual([subject, messageId], ['one', '1@x'])
+  const long = glance(`Subject: ${'x'.repeat(5000)}\nMessage-ID: <${'y'.repeat(5000)}\n\n`)
+  t.deepEqual([long.subject.length, long.messageId.length], [998, 998])
+})
+
+test('glanceAtHeaders() keeps encoded words and survives octets that are no UTF-8', (t) => {
+  t.is(glance('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
+  const latin = glance('Subject: Gr\u00fc\u00dfe\nTo: anna@example.net\n\n', 'latin1')
+  t.is(latin.subject, 'Gr\ufffd\ufffde')
+  t.true(latin.utf8)
+  t.deepEqual(latin.addresses, ['anna@example.net'])
+  t.false(glance('Subject: x\n\nä').utf8, 'the body does not count')
+})
+
+test('glanceAtHeaders() tells when the end of the block was not seen', (t) => {
+  t.false(glance('From: a@example.com\nX-Filler: x').ended)
+  t.true(glance('From: a@example.com\n\n').ended)
+})
+
+test('glanceAtHeaders() takes at most 1,000 addresses, each once', (t) => {
+  const to = Array.from({ length: 3000 }, (_, i) => `r${i % 1500}@example.net`).join(',\n ')
+  t.is(glance(`To: ${to}\n\n`).addresses.length, 1000)
+  t.is(glance(`To: ${'a@example.net, A@EXAMPLE.net,'.repeat(500)}\n\n`).addresses.length, 1)
+})
+
+test('glanceAtHeaders() takes linear time on blocks of a megabyte', (t) => {
+  const pieces = ['To: a\n', ' a\n', 'a', '@', 'a@b.ch,', '<', '"', ':', 'From: x@y.ch\n', '\n ', 'To: @\n', '\t', 'Subject: a\n b\n']
+  for (const piece of pieces) {
+    const read = (size: number): void => {
+      const block = piece.repeat(size / piece.length)
+      for (const head of [block, `To: ${block}`, `From: ${block}`, `Subject: ${block}`, `From: ${block} <a@b.ch>`]) glance(head)
+    }
+    t.true(growsLinearly(read), piece)
+  }
+})

@@ -1,0 +1,188 @@
+/** When a message gets return paths of its own, and how long they lead back to it. */
+import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { suppressions } from '#core/feedback/suppression/suppression.ts'
+import { Replays } from '#core/submission/replay/replays.ts'
+import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
+import type { Submission } from '#core/submission/submission.ts'
+import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { recipientOfVerp } from '#core/trace/return-paths.ts'
+import { traces } from '#core/trace/trace.ts'
+import { verify } from '#store/verify/verify.ts'
+import { startOfTime } from '../../../support/fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House, type HouseOptions } from '../../house.ts'
+import { ScriptedTransport, take } from '../../scripted-transport.ts'
+
+const day = 24 * 3_600_000
+const two = ['anna@example.net', 'ben@example.net']
+const asked = { verp: { bounceDomain: null } } as const
+
+async function routed(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, { deaf: true, ...options })
+  await house.destination()
+  await house.rule({ any: true })
+  return house
+}
+
+const organization = (house: House, changes: Partial<Organization>) =>
+  house.put<Organization>(organizations, {
+    ...{ id: organizationId, name: 'Acme', plan: 'pro', defaultProjectId: projectId, createdAt: startOfTime },
+    ...changes,
+  })
+
+async function traceOf(house: House, changes: Partial<Submission> = {}) {
+  const { traceId } = await house.submit({ rcptTo: two, ...asked, ...changes })
+  return house.trace(traceId)
+}
+
+const pathsOf = ({ recipients }: { readonly recipients: readonly { readonly verp?: string | undefined }[] }): string[] =>
+  recipients.flatMap(({ verp }) => verp ?? [])
+
+test('Accept.accept() gives return paths at the domain of the service, or at the one that is named', async (t) => {
+  const house = await routed(t)
+  const ours = await traceOf(house)
+  t.deepEqual(ours.verp, { domain: 'bounces.postern.test' })
+  const other = await traceOf(house, { verp: { bounceDomain: 'b.example.ch' } })
+  t.deepEqual(other.verp, { domain: 'b.example.ch' })
+  t.deepEqual(
+    [...pathsOf(ours), ...pathsOf(other)].map((path) => path.replace(/^.{22}/, '')),
+    ['@bounces.postern.test', '@bounces.postern.test', '@b.example.ch', '@b.example.ch'],
+  )
+  for (const trace of [ours, other])
+    for (const { address, verp = '' } of trace.recipients)
+      t.deepEqual(await recipientOfVerp(house.database, secrets, verp), { organizationId, traceId: trace.id, address })
+  t.is(ours.mailFrom, 'shop@example.com', 'what was submitted stays')
+  t.is(await recipientOfVerp(house.database, secrets, 'shop@example.com'), undefined)
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+})
+
+test('Accept.accept() makes none that nobody asked for', async (t) => {
+  const house = await routed(t)
+  const trace = await traceOf(house, { verp: undefined })
+  t.is(trace.verp, undefined)
+  t.deepEqual(await house.keys('verp'), [])
+})
+
+const offs: readonly [string, Partial<Organization>, Partial<Submission>, HouseOptions, string][] = [
+  ['the plan', { plan: 'free' }, {}, {}, 'the plan free does not include it'],
+  ['the flag', { flags: { verp: false } }, {}, {}, 'it is turned off for this organization'],
+  ['a null reverse-path', {}, { mailFrom: '' }, {}, 'the message has the null reverse-path'],
+  ['a missing domain', {}, {}, { bounceDomain: null }, 'the service has no bounce domain'],
+]
+for (const [what, changes, submission, options, off] of offs) {
+  test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
+    const house = await routed(t, options)
+    await organization(house, changes)
+    const trace = await traceOf(house, submission)
+    t.deepEqual(trace.verp, { off })
+    t.deepEqual(pathsOf(trace), [])
+    t.deepEqual(await house.keys('verp'), [])
+    t.true((await house.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off}.`))
+  })
+}
+
+test('Accept.accept() gives none to what is captured, nor to a recipient that is suppressed', async (t) => {
+  const house = await routed(t)
+  await house.put(suppressions, {
+    ...{ id: 'sup_1', email: 'ben@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
+  } as never)
+  const trace = await traceOf(house)
+  t.deepEqual(
+    trace.recipients.map(({ status, verp }) => [status, verp !== undefined]),
+    [
+      ['queued', true],
+      ['suppressed', false],
+    ],
+  )
+  await house.destination({ mode: 'sandbox' })
+  const captured = await traceOf(house)
+  t.is(captured.status, 'captured')
+  t.is(captured.verp, undefined)
+  t.deepEqual(pathsOf(captured), [])
+})
+
+test('a login asks for VERP as its credential says now, and MAIL FROM keeps to its whitelist', async (t) => {
+  const house = await routed(t)
+  const credential = await house.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
+  const live = await house.door.login('cms-user', 'right', '192.0.2.1')
+  t.throws(() => live.checkMailFrom('x@bounces.postern.test'), { code: 'sender_not_allowed' })
+  const submit = async () => {
+    const content = Buffer.from('From: shop@example.com\r\nSubject: hi\r\n\r\nhello\r\n')
+    const draft = live.openDraft()
+    await draft.write(content)
+    const session = { helo: 'cms.example', remoteAddress: '192.0.2.1', protocol: 'ESMTPSA', eightBit: false } as const
+    const { traceId } = await live.submit({ mailFrom: 'shop@example.com', rcptTo: two, draft, head: content, ...session })
+    return house.trace(traceId)
+  }
+  t.is(pathsOf(await submit()).length, 2)
+  await house.put<Organization>(organizations, { ...(await organization(house, {})), plan: 'free' })
+  t.deepEqual((await submit()).verp, { off: 'the plan free does not include it' }, 'the plan is that of now')
+  await organization(house, {})
+  await house.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
+  t.deepEqual((await submit()).verp, { domain: 'b.example.ch' })
+  await house.credential('right', { ...credential, verpEnabled: false })
+  t.is((await submit()).verp, undefined)
+})
+
+test('a return path leads back for 30 days from the time at which the message leaves', async (t) => {
+  const house = await routed(t)
+  const [now, later] = [await traceOf(house), await traceOf(house, { sendAt: startOfTime + 2 * day })]
+  const found = async (): Promise<number[]> => {
+    const hits = [now, later].map(async (trace) =>
+      Promise.all(pathsOf(trace).map((path) => recipientOfVerp(house.database, secrets, path))),
+    )
+    return (await Promise.all(hits)).map((rows) => rows.filter((row) => row?.traceId).length)
+  }
+  await house.database.sweep(startOfTime + 30 * day)
+  t.deepEqual(await found(), [2, 2])
+  await house.database.sweep(startOfTime + 30 * day + 1)
+  t.deepEqual(await found(), [0, 2])
+  await house.database.sweep(startOfTime + 32 * day + 1)
+  t.deepEqual(await found(), [0, 0])
+  t.deepEqual(await house.keys('verp'), [])
+})
+
+test('a replay goes under the same return paths, which then count from it', async (t) => {
+  const transport = new ScriptedTransport((call) => take(call, call.nth < 3 ? { 'ben@example.net': 'permanent' } : 'accepted'))
+  const house = await routed(t, { transport, deaf: false })
+  const { id } = await traceOf(house)
+  await until('failed', () => house.attempted.length === 1)
+  const [first, again] = pathsOf(await house.trace(id))
+  house.clock.advance(20 * day)
+  const { database, policies, clock } = house
+  const onError = (error: unknown): void => t.fail(String(error))
+  const runner = new ReplayRunner({
+    ...{ database, policies, clock, traces: house.traces, onError },
+    queued: (entry) => house.queue.offer(entry, undefined, false),
+  })
+  const replays = new Replays({
+    database,
+    writes: house.writes,
+    policies,
+    clock,
+    onJob: (org, job) => runner.wake(org, job),
+  })
+  await replays.create(scope, { filter: {}, includeUnknown: false })
+  await until('sent', () => house.attempted.length === 2)
+  await quiet(house)
+  t.deepEqual(
+    transport.calls.map(({ job }) => job.mailFrom),
+    [first, again, again],
+  )
+  await database.sweep(startOfTime + 49 * day)
+  t.is(await recipientOfVerp(database, secrets, first ?? ''), undefined)
+  t.like(await recipientOfVerp(database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })
+  await database.sweep(startOfTime + 51 * day)
+  t.is(await recipientOfVerp(database, secrets, again ?? ''), undefined)
+})
+
+test('verify() misses the message of a return path', async (t) => {
+  const house = await routed(t)
+  const { id } = await traceOf(house, { rcptTo: ['anna@example.net'] })
+  await house.remove(traces, id)
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.true(
+    problems.some((problem) => problem.includes(`the trace ${id} that it belongs to is missing`) && problem.includes('verp')),
+    problems.join('\n'),
+  )
+})

@@ -1,0 +1,290 @@
+/** Bulk replay over the core: who goes again, where to, once, and what stops it. */
+import test, { type ExecutionContext } from 'ava'
+import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
+import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
+import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
+import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
+import type { QueueEntry } from '#store/queue.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { startOfTime } from '../../../support/fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../../house.ts'
+import { ScriptedTransport, take, type Call, type Script } from '../../scripted-transport.ts'
+
+const everything: ReplayRequest = { filter: {}, includeUnknown: false }
+const two = ['anna@example.net', 'ben@example.net']
+
+interface Site {
+  readonly house: House
+  readonly replays: Replays
+  readonly runner: ReplayRunner
+  /** Waits for the end of a job. */
+  ended(job: ReplayJob): Promise<ReplayJob>
+}
+
+function siteOf(house: House, queued: (entry: QueueEntry) => void = (entry) => house.queue.offer(entry, undefined, false)): Site {
+  const { database, policies, clock } = house
+  const onError = (error: unknown): void => void house.errors.push(error)
+  const runner = new ReplayRunner({ database, policies, clock, queued, onError })
+  const replays = new Replays({ database, policies, writes: house.writes, clock, onJob: (id, jobId) => runner.wake(id, jobId) })
+  const ended = async (job: ReplayJob): Promise<ReplayJob> => {
+    await until('the job ended', async () => (await replays.get(scope, job.id)).status !== 'running')
+    await quiet(house)
+    return replays.get(scope, job.id)
+  }
+  return { house, replays, runner, ended }
+}
+
+async function failing(t: ExecutionContext, script: Script): Promise<Site> {
+  const house = await houseOf(t, { transport: new ScriptedTransport(script) })
+  await house.destination()
+  await house.destination({ id: 'dst_2', name: 'Other', host: 'other.provider.test' })
+  await house.rule({ any: true })
+  return siteOf(house)
+}
+
+async function submitAll(house: House, n: number, rcptTo: readonly string[] = ['anna@example.net']): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < n; i++) ids.push((await house.submit({ rcptTo })).traceId)
+  await until('all attempts ended', () => house.attempted.length >= n)
+  await quiet(house)
+  return ids
+}
+
+const toOther = (call: Call) => take(call, call.target.destinationId === 'dst_2' ? 'accepted' : 'permanent')
+
+test('a replay sends failed messages again to the target, and their traces tell it', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  const ids = await submitAll(house, 120)
+  t.is((await house.trace(ids[0] ?? '')).status, 'failed')
+  t.like(await replays.preview(scope, everything), { matched: 120, complete: true })
+  const job = await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  t.like(job, { status: 'finished', counters: { examined: 120, replayed: 120, skipped: 0, refused: 0 }, problems: [] })
+  await until('all were sent', () => house.attempted.length === 240)
+  await quiet(house)
+  for (const id of ids) {
+    t.like(await house.trace(id), { status: 'sent', destinationId: 'dst_2', attempts: 2 })
+    t.is(house.transport.attemptsAt(id).length, 2)
+  }
+  const story = await house.story(ids[0] ?? '')
+  t.true(
+    story.some((line) => line.startsWith('replayed: A replay queued the message again for 1 recipient')),
+    story.join('\n'),
+  )
+  t.is(await house.queueLength(), 0)
+  t.deepEqual(house.errors, [])
+})
+
+test('who was accepted is not mailed again by a replay', async (t) => {
+  const { house, replays, ended } = await failing(t, (call) =>
+    take(call, call.target.destinationId === 'dst_2' ? 'accepted' : { 'ben@example.net': 'permanent' }),
+  )
+  const [id = ''] = await submitAll(house, 1, two)
+  await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  await until('sent', async () => (await house.trace(id)).status === 'sent')
+  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
+})
+
+test('recipients whose outcome is unknown go again only when that is asked for', async (t) => {
+  const { house, replays, ended } = await failing(t, (call) =>
+    take(call, call.nth <= 2 ? { 'anna@example.net': 'unknown', 'ben@example.net': 'permanent' } : 'accepted'),
+  )
+  const [id = ''] = await submitAll(house, 1, two)
+  house.clock.advance(3600 * 1000)
+  await until('given up', async () => (await house.trace(id)).status === 'failed')
+  await quiet(house)
+  await ended(await replays.create(scope, everything))
+  await until('the refused one went again', () => house.transport.attemptsAt(id).length === 3)
+  await quiet(house)
+  t.deepEqual(house.transport.attemptsAt(id).at(-1), ['ben@example.net'])
+  t.is((await house.trace(id)).status, 'failed')
+  t.like(await ended(await replays.create(scope, everything)), { counters: { examined: 1, replayed: 0, skipped: 1, refused: 0 } })
+  await ended(await replays.create(scope, { ...everything, includeUnknown: true }))
+  await until('sent', async () => (await house.trace(id)).status === 'sent')
+  t.deepEqual(house.transport.attemptsAt(id).at(-1), ['anna@example.net'])
+})
+
+test('after a replay an unknown outcome is repeated once, as before it', async (t) => {
+  const { house, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
+  const [id = ''] = await submitAll(house, 1)
+  house.clock.advance(3600 * 1000)
+  await until('given up', async () => (await house.trace(id)).status === 'failed')
+  await quiet(house)
+  await ended(await replays.create(scope, { ...everything, includeUnknown: true }))
+  await until('unknown again', () => house.transport.attemptsAt(id).length === 3)
+  await quiet(house)
+  t.is((await house.trace(id)).status, 'queued')
+  house.clock.advance(3600 * 1000)
+  await until('sent', async () => (await house.trace(id)).status === 'sent')
+})
+
+test('after a replay the schedule of retries begins anew, however old the message is', async (t) => {
+  const { house, replays, ended } = await failing(t, (call) =>
+    take(call, call.nth === 1 ? 'permanent' : call.nth === 2 ? 'transient' : 'accepted'),
+  )
+  const [id = ''] = await submitAll(house, 1)
+  house.clock.advance(100 * 3600 * 1000)
+  await ended(await replays.create(scope, everything))
+  await until('put off', () => house.transport.attemptsAt(id).length === 2)
+  await quiet(house)
+  t.like(await house.trace(id), { status: 'queued', nextAttemptAt: house.clock.now() + 60_000 })
+  house.clock.advance(60_000)
+  await until('sent', async () => (await house.trace(id)).status === 'sent')
+})
+
+test('a replay stops when the budget is used up, says why, and leaves the rest failed', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  const ids = await submitAll(house, 10)
+  await house.project({ sendBudget: 14 })
+  const job = await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  t.like(job, { status: 'stopped', counters: { replayed: 4 } })
+  t.regex(job.stoppedBecause ?? '', /budget of 14 sends per day is exhausted/)
+  await until('the four were sent', () => house.attempted.length === 14)
+  await quiet(house)
+  const statuses = await Promise.all(ids.map(async (id) => (await house.trace(id)).status))
+  t.deepEqual(
+    Object.fromEntries(
+      Map.groupBy(statuses, (status) => status)
+        .entries()
+        .map(([status, list]) => [status, list.length]),
+    ),
+    {
+      failed: 6,
+      sent: 4,
+    },
+  )
+  t.deepEqual(await house.keys('replay.open'), [])
+})
+
+test('stop() ends a job between two messages, and is idempotent', async (t) => {
+  const { house, replays, ended, runner } = await failing(t, toOther)
+  await submitAll(house, 60)
+  const job = await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' })
+  const stopped = await replays.stop(scope, job.id)
+  t.like(stopped, { status: 'stopped', stoppedBecause: 'Stopped on request.' })
+  const after = await ended(job)
+  await runner.stop()
+  t.deepEqual(after.counters, (await replays.stop(scope, job.id)).counters)
+  t.is(house.transport.calls.filter(({ target }) => target.destinationId === 'dst_2').length, after.counters.replayed)
+  t.deepEqual(await house.keys('replay.open'), [])
+})
+
+test('a job that a crash interrupts goes on with the next start, and counts every message once', async (t) => {
+  const { house, replays } = await failing(t, toOther)
+  const ids = await submitAll(house, 130)
+  const job = await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' })
+  await until('some were queued', async () => (await replays.get(scope, job.id)).counters.replayed >= 60)
+  const second = await house.crash()
+  const next = siteOf(second)
+  await second.queue.start()
+  await next.runner.start()
+  const after = await next.ended(job)
+  t.like(after, { status: 'finished', counters: { examined: 130, replayed: 130, skipped: 0, refused: 0 } })
+  await until('all were sent', async () => (await second.queueLength()) === 0)
+  for (const id of ids) t.is((await second.trace(id)).status, 'sent')
+})
+
+test('messages that have nowhere to go are refused one by one, with the reason', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  const [id = ''] = await submitAll(house, 1)
+  await house.destination({ mode: 'sandbox' })
+  const job = await ended(await replays.create(scope, everything))
+  t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider is in sandbox mode; promote it to live.' }])
+  t.is((await house.trace(id)).status, 'failed')
+})
+
+test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
+  const { house, replays } = await failing(t, toOther)
+  const { database, policies, clock } = house
+  const idle = new Replays({ database, policies, writes: house.writes, clock, onJob: () => {} })
+  await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
+  await house.destination({ id: 'dst_3', mode: 'sandbox' })
+  await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })
+  await t.throwsAsync(replays.create(scope, { ...everything, filter: { since: startOfTime + 5, until: startOfTime } }), {
+    message: 'filter.since: must be before filter.until',
+  })
+  for (let i = 0; i < 3; i++) await idle.create(scope, everything)
+  await t.throwsAsync(idle.create(scope, everything), { code: 'conflict', message: /3 replays are running/ })
+  await house.put(organizations, {
+    id: organizationId,
+    name: 'Acme',
+    plan: 'basic' as const,
+    defaultProjectId: projectId,
+    createdAt: startOfTime,
+  })
+  await t.throwsAsync(replays.preview(scope, everything), {
+    code: 'feature_disabled',
+    message: 'The plan basic does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
+  })
+})
+
+test('a job belongs to its organization, and that of a bound key to its project', async (t) => {
+  const { house, replays } = await failing(t, toOther)
+  const bound = { ...scope, projectId: 'prj_2', bound: true }
+  await house.project({ id: 'prj_2', isDefault: false })
+  const job = await replays.create(bound, everything)
+  t.is((await replays.get(scope, job.id)).filter.projectId, 'prj_2')
+  const foreign = [
+    { ...scope, organizationId: 'org_2' },
+    { ...scope, bound: true },
+  ]
+  for (const other of foreign) await t.throwsAsync(replays.get(other, job.id), { code: 'not_found' })
+  const stored = await house.database.get(replayJobs, { organizationId }, job.id)
+  t.true(replayJobs.schema.safeParse(stored?.record).success)
+})
+
+test('a message that failed at a fallback begins at its primary again', async (t) => {
+  let isDown = true
+  const { house, replays, ended } = await failing(t, (call) => {
+    if (!isDown) return take(call)
+    return take(call, call.target.destinationId === 'dst_2' ? 'permanent' : 'transient')
+  })
+  await house.put<FailoverPolicy>(failoverPolicies, {
+    ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null },
+    ...{ createdAt: startOfTime, updatedAt: startOfTime },
+  })
+  const { traceId } = await house.submit()
+  await until('failed', async () => (await house.trace(traceId)).status === 'failed')
+  t.is((await house.trace(traceId)).destinationId, 'dst_2')
+  isDown = false
+  await ended(await replays.create(scope, everything))
+  await until('sent', async () => (await house.trace(traceId)).status === 'sent')
+  t.is((await house.trace(traceId)).destinationId, 'dst_1')
+})
+
+test('a replay sends nothing through a destination of another project', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', host: 'other.provider.test' })
+  const [id = ''] = await submitAll(house, 1)
+  const request = { ...everything, targetDestinationId: 'dst_2' }
+
+  // a key of the project cannot even name it
+  await t.throwsAsync(replays.create({ ...scope, bound: true }, request), {
+    code: 'validation_failed',
+    message: 'target_destination_id: no destination that you can access has this id',
+  })
+  await t.throwsAsync(replays.preview({ ...scope, bound: true }, request), { code: 'validation_failed' })
+
+  // one of the organization can, for the messages of that project alone
+  const job = await ended(await replays.create(scope, request))
+  t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign belongs to another project.' }])
+  t.is((await house.trace(id)).status, 'failed')
+  t.true(house.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
+
+  // opened to all projects it takes them
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
+  t.like(await ended(await replays.create(scope, request)), { counters: { replayed: 1, refused: 0 } })
+  t.is((await house.trace(id)).status, 'sent')
+})
+
+test('a destination that becomes another project’s while a replay runs takes no more of it', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const [id = ''] = await submitAll(house, 1)
+  await house.destination({ projectId: 'prj_2' })
+  const job = await ended(await replays.create(scope, everything))
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider belongs to another project.' }])
+  t.is((await house.trace(id)).status, 'failed')
+})

@@ -1,0 +1,186 @@
+/** Retry of one trace over the core: who goes again, when, once, and what is refused with what to do. */
+import test, { type ExecutionContext } from 'ava'
+import { Audit } from '#core/writes/audit.ts'
+import { suppressions, type Suppression } from '#core/feedback/suppression/suppression.ts'
+import { destinations } from '#core/routing/destination.ts'
+import type { TraceStatus } from '#core/trace/states.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { Retries } from '#core/submission/replay/retries.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { startOfTime } from '../../../support/fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../../house.ts'
+import { hang, report, ScriptedTransport, take, type Call, type Script } from '../../scripted-transport.ts'
+
+const two = ['anna@example.net', 'ben@example.net']
+const safely = { includeUnknown: false }
+
+async function siteOf(t: ExecutionContext, script: Script): Promise<{ readonly house: House; readonly retries: Retries }> {
+  const house = await houseOf(t, { transport: new ScriptedTransport(script) })
+  await house.destination()
+  await house.rule({ any: true })
+  const { database, policies, clock, queue } = house
+  const audit = new Audit({ database, clock })
+  return { house, retries: new Retries({ database, policies, clock, audit, queued: (entry) => queue.offer(entry, undefined, false) }) }
+}
+
+async function submitted(house: House, rcptTo: readonly string[] = ['anna@example.net']): Promise<string> {
+  const { traceId } = await house.submit({ rcptTo })
+  await until('the first attempt ended', () => house.attempted.length === 1)
+  await quiet(house)
+  return traceId
+}
+
+const settledAs = (house: House, id: string, status: TraceStatus): Promise<void> =>
+  until(`it is ${status}`, async () => (await house.trace(id)).status === status)
+
+test('a failed message goes again to those who have not got it, and who was accepted is not mailed again', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
+  const id = await submitted(house, two)
+  t.is((await house.trace(id)).status, 'failed')
+  house.clock.advance(1000)
+  t.like(await retries.retry(scope, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
+  await settledAs(house, id, 'sent')
+  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
+  const story = await house.story(id)
+  t.true(
+    story.some((line) => line.startsWith('retried: A retry queued the message again for 1 recipient')),
+    story.join('\n'),
+  )
+  const events = story.map((line) => line.split(':', 1)[0])
+  t.true(
+    events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
+    `what happened before the retry is told before it: ${events.join()}`,
+  )
+  await quiet(house)
+  t.is(await house.queueLength(), 0)
+})
+
+test('a message that waits for its next attempt has it now, with a whole new schedule', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => (call.nth < 4 ? report(call, 'transient', 'refused') : take(call)))
+  const id = await submitted(house)
+  for (let n = 2; n <= 4; n++) {
+    const { nextAttemptAt, attempts } = await house.trace(id)
+    t.true((nextAttemptAt ?? 0) <= house.clock.now() + 72_000, 'the first wait is a minute, after a retry too')
+    t.true((nextAttemptAt ?? 0) > house.clock.now())
+    t.is(attempts, n - 1)
+    t.like(await retries.retry(scope, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
+    await until('the attempt ended', () => house.attempted.length === n)
+    await quiet(house)
+    t.is(await house.queueLength(), n < 4 ? 1 : 0)
+  }
+  t.is((await house.trace(id)).status, 'sent')
+})
+
+test('who was suppressed since stays failed with the reason of that, and goes again when the suppression is removed', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'permanent' : 'accepted'))
+  const id = await submitted(house, two)
+  const suppression: Suppression = {
+    ...{ id: 'sup_1', projectId: null, email: 'anna@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
+  }
+  const bounces = (trace: Trace) => trace.recipients.map(({ bounce }) => bounce)
+  const before = bounces(await house.trace(id))
+  await house.put(suppressions, suppression)
+  t.like(await retries.retry(scope, id, safely), { status: 'queued' })
+  await settledAs(house, id, 'failed')
+  await quiet(house)
+  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
+  const left = await house.trace(id)
+  t.deepEqual(
+    left.recipients.map(({ status }) => status),
+    ['failed', 'sent'],
+  )
+  t.deepEqual(left.recipients[0]?.bounce, before[0])
+  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+    code: 'conflict',
+    nextAction: 'remove_suppression',
+    message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
+  })
+  t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
+  await house.remove(suppressions, suppression.id)
+  await retries.retry(scope, id, safely)
+  await settledAs(house, id, 'sent')
+})
+
+test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
+  const id = await submitted(house)
+  const both = await Promise.all([retries.retry(scope, id, safely), retries.retry(scope, id, safely)])
+  t.deepEqual(
+    both.map(({ status }) => status),
+    ['queued', 'queued'],
+  )
+  await until('it is attempted', () => house.transport.calls.length === 2)
+  t.like(await retries.retry(scope, id, safely), { status: 'queued' })
+  await quiet(house)
+  t.is(house.transport.calls.length, 2)
+  t.is((await house.trace(id)).replays?.length, 1)
+  t.is(await house.queueLength(), 1)
+})
+
+test('an outcome that is unknown is not repeated unless that is asked for', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
+  const id = await submitted(house)
+  t.is((await house.trace(id)).status, 'queued')
+  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+    code: 'conflict',
+    nextAction: 'include_unknown',
+    message:
+      'The last attempt ended without a reply, so the provider may have accepted the message; give include_unknown to risk a second copy.',
+  })
+  await quiet(house)
+  t.is(house.transport.calls.length, 1)
+  await retries.retry(scope, id, { includeUnknown: true })
+  await settledAs(house, id, 'sent')
+})
+
+test('a message that is settled otherwise is refused with what to do', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call))
+  const id = await submitted(house)
+  const stored = await house.database.get(traces, { organizationId }, id)
+  if (!stored) throw new Error('no trace')
+  const table: Readonly<Partial<Record<TraceStatus, string>>> = {
+    sent: 'read_trace',
+    delivered: 'read_trace',
+    bounced: 'send_again',
+    complained: 'read_trace',
+    suppressed: 'remove_suppression',
+    captured: 'send_again',
+    canceled: 'send_again',
+    validation_failed: 'fix_request',
+  }
+  for (const [status, nextAction] of Object.entries(table)) {
+    await house.put(traces, { ...stored.record, status: status as TraceStatus })
+    t.like(await t.throwsAsync(retries.retry(scope, id, safely), undefined, status), { code: 'conflict', nextAction })
+  }
+  t.is(await house.queueLength(), 0)
+  await t.throwsAsync(retries.retry(scope, 'f9d1c6a0-0000-4000-8000-000000000000', safely), { code: 'not_found' })
+  await t.throwsAsync(retries.retry({ ...scope, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
+})
+
+test('a message whose destination was deleted is refused with what helps on every plan', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, 'permanent'))
+  const id = await submitted(house)
+  await house.remove(destinations, 'dst_1')
+  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+    code: 'conflict',
+    nextAction: 'send_again',
+    message: 'Its destination was deleted; send a new message, or replay it to another one, if the plan includes bulk replay.',
+  })
+})
+
+test('a destination that sends nothing, a budget that is used up and a scheduled send are refused, and nothing changes', async (t) => {
+  const { house, retries } = await siteOf(t, (call: Call) => take(call, 'permanent'))
+  const id = await submitted(house)
+  await house.destination({ mode: 'sandbox' })
+  await t.throwsAsync(retries.retry(scope, id, safely), { code: 'conflict', message: /is in sandbox mode; promote it to live/ })
+  await house.destination()
+  await house.project({ sendBudget: 1 })
+  const before = await house.trace(id)
+  await t.throwsAsync(retries.retry(scope, id, safely), { code: 'project_budget_exhausted' })
+  t.deepEqual(await house.trace(id), before)
+  await house.project({ sendBudget: null })
+  const plan = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
+  await house.put(organizations, plan)
+  const later = await house.submit({ sendAt: house.clock.now() + 3_600_000 })
+  await t.throwsAsync(retries.retry(scope, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
+})

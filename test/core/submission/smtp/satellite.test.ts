@@ -1,0 +1,88 @@
+/** Bounces of satellites over submission: whose they may be, and how many. */
+import test from 'ava'
+import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
+import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
+import { houseOf, until } from '../../house.ts'
+import { content, doorOf, login, submit } from './smtp-rig.ts'
+
+/** DNS as the world has it: one satellite, and a bank. */
+const names: Resolver = {
+  async resolve4(name) {
+    if (name === 'slow.example.net') throw new ResolveError('timeout', 'nobody answered')
+    if (name === 'gone.example.net') throw new ResolveError('not_found', 'no such name')
+    return (
+      { 'web1.example.net': ['192.0.2.9', '192.0.2.1'], 'bank.example': ['203.0.113.7'], 'local.bank.example': ['127.0.0.1'] }[name] ?? []
+    )
+  },
+  resolve6: async (name) => (name === 'web1.example.net' ? ['2001:db8:0::1'] : []),
+}
+
+async function satelliteOf(t: Parameters<typeof houseOf>[0]) {
+  const house = await doorOf(t, { deaf: false, resolver: names })
+  await house.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
+  const live = await login(house)
+  t.notThrows(() => live.checkMailFrom(''))
+  const bounce = (from: string, helo = 'Web1.example.net', changes: Partial<SmtpMessage> = {}) =>
+    submit(live, content.replace('shop@example.com', from), { mailFrom: '', helo, ...changes })
+  return { house, bounce }
+}
+
+test('LiveLogin takes the bounce of a satellite: from a domain of its own, or from the name in EHLO that DNS knows it by', async (t) => {
+  const { house, bounce } = await satelliteOf(t)
+  const { traceId, outcome } = await bounce('MAILER-DAEMON@web1.example.net (Mail Delivery System)')
+  t.is(outcome, 'relayed')
+  await until('sent', () => house.attempted.some(({ trace }) => trace.id === traceId))
+  t.is(house.transport.calls.find(({ job }) => job.traceId === traceId)?.job.mailFrom, '')
+  t.is((await bounce('Shop <bounces@example.com>')).outcome, 'relayed')
+  for (const foreign of ['MAILER-DAEMON@web2.example.net', 'anna@web1.example.net', 'postmaster@other.test', '', 'a@example.com, b@x.test'])
+    await t.throwsAsync(bounce(foreign), { code: 'sender_not_allowed' }, foreign)
+  for (const remoteAddress of ['::ffff:192.0.2.1', '2001:db8::1'])
+    t.is((await bounce('postmaster@web1.example.net', undefined, { remoteAddress })).outcome, 'relayed', remoteAddress)
+})
+
+test('LiveLogin lets no tenant write as the postmaster of others, whatever EHLO says', async (t) => {
+  const { bounce } = await satelliteOf(t)
+  const daemonOf = (name: string, remoteAddress = '192.0.2.1') => bounce(`MAILER-DAEMON@${name}`, name, { remoteAddress })
+  const refused = {
+    code: 'sender_not_allowed',
+    message: /^A message with the null reverse-path must be from an address at example\.com, or/,
+  }
+  for (const name of ['bank.example', 'gone.example.net', 'web1.example.net.bank.example', 'notexample.com'])
+    await t.throwsAsync(daemonOf(name), refused, name)
+  await t.throwsAsync(daemonOf('web1.example.net', '192.0.2.8'), refused, 'a neighbor')
+  // programs of this machine, for which DNS can tell nothing
+  for (const name of ['local.bank.example', 'bank.example', 'web1.example.net'])
+    await t.throwsAsync(daemonOf(name, '127.0.0.1'), refused, name)
+  await t.throwsAsync(daemonOf('web1.example.net', ''), refused, 'nobody')
+  await t.throwsAsync(daemonOf('slow.example.net'), { code: 'feature_unavailable', message: /^The DNS lookup of slow\.example\.net/ })
+  const sender = { code: 'sender_not_allowed', message: /^A Sender or Resent-From boss@bank\.example is not allowed/ }
+  await t.throwsAsync(bounce('shop@example.com\r\nSender: boss@bank.example'), sender)
+})
+
+test('LiveLogin takes bounces of names that prove themselves: below an own domain, of this machine, or of nobody in the public DNS', async (t) => {
+  const { bounce } = await satelliteOf(t)
+  for (const name of ['web7.example.com', 'web1', 'cms.local', 'nas.home.arpa', 'ip-10-0-0-7.ec2.internal'])
+    t.is((await bounce(`MAILER-DAEMON@${name}`, name)).outcome, 'relayed', name)
+  t.is((await bounce('postmaster@mx.postern.test', 'mx.postern.test', { remoteAddress: '127.0.0.1' })).outcome, 'relayed')
+})
+
+test('LiveLogin asks DNS for no more names than it takes bounces', async (t) => {
+  const { bounce } = await satelliteOf(t)
+  const claim = () => bounce('MAILER-DAEMON@bank.example', 'bank.example')
+  for (let tried = 0; tried < 100; tried++) await t.throwsAsync(claim(), { code: 'sender_not_allowed' })
+  await t.throwsAsync(claim(), { code: 'rate_limit_exceeded' })
+})
+
+test('LiveLogin bounds the bounces of a credential in an hour', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  const bounce = () => submit(live, content, { mailFrom: '' })
+  for (let sent = 0; sent < 100; sent++) await bounce()
+  await t.throwsAsync(bounce(), {
+    code: 'rate_limit_exceeded',
+    message: 'This SMTP credential has sent 100 bounces within this hour, the maximum; send the rest later.',
+  })
+  t.is((await submit(live)).outcome, 'relayed', 'other mail goes on')
+  house.clock.advance(3_600_000)
+  t.is((await bounce()).outcome, 'relayed')
+})

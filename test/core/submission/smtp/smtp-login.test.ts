@@ -1,0 +1,300 @@
+/** The core behind the SMTP door: who may log in, what a live session may do, and what is added to a message. */
+import test from 'ava'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { Refusal } from '#core/refusals.ts'
+import { serviceRef } from '#core/trace/trace-token.ts'
+import { readWholeContent } from '#store/content.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { organizationId, projectId, secrets, until, type House } from '../../house.ts'
+import { content, doorOf, login, submit } from './smtp-rig.ts'
+import { startOfTime } from '../../../support/fake-clock.ts'
+import { contentOf } from '../../scripted-transport.ts'
+
+const refusedLogin = { code: 'unauthorized', message: 'Authentication failed; check the user name and password of the SMTP credential.' }
+const refusedSession = {
+  code: 'unauthorized',
+  message: 'This SMTP credential was revoked or rotated, or has expired; log in with an active one.',
+}
+
+test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('old', { id: 'crd_2', username: 'expired', expiresAt: startOfTime })
+  await t.throwsAsync(login(house, 'right', 'nobody'), refusedLogin)
+  await t.throwsAsync(login(house, 'wrong'), refusedLogin)
+  await t.throwsAsync(login(house, '', ''), refusedLogin)
+  await t.throwsAsync(login(house, 'old', 'expired'), refusedLogin)
+  await t.throwsAsync(login(house, 'x'.repeat(100_000), 'y'.repeat(100_000)), refusedLogin)
+  await house.remove(smtpCredentials, 'crd_1')
+  await t.throwsAsync(login(house), refusedLogin)
+})
+
+test('SubmissionDoor.login() lets the right one in, and holds off who guesses', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  t.like(live, { credentialId: 'crd_1', username: 'cms-user' })
+  for (let i = 0; i < 20; i++) await t.throwsAsync(login(house, `guess ${i}`), refusedLogin)
+  t.truthy(await login(house), 'from where it logged in before')
+  for (let i = 0; i < 20; i++) await t.throwsAsync(login(house, `guess ${i}`), refusedLogin)
+  await t.throwsAsync(login(house, 'right', 'cms-user', '192.0.2.2'), { code: 'rate_limit_exceeded' })
+  house.clock.advance(15 * 60_000)
+  t.truthy(await login(house))
+})
+
+test('LiveLogin.submit() takes a message for the default destination of the credential', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ id: 'dst_2', name: 'Other' })
+  await house.rule({ any: true }, 'dst_2')
+  const acceptance = await submit(await login(house), content, { eightBit: true, mailFrom: 'bounce@example.com' })
+  t.is(acceptance.outcome, 'relayed')
+  const trace = await house.trace(acceptance.traceId)
+  t.like(trace, {
+    door: 'smtp',
+    submittedBy: 'crd_1',
+    destinationId: 'dst_1',
+    mailFrom: 'bounce@example.com',
+    headerFrom: 'shop@example.com',
+    subject: 'hi',
+    messageId: 'a@b',
+    eightBit: true,
+    route: { by: 'credential', ruleId: null, reason: 'The SMTP credential selects the destination Provider.' },
+  })
+  t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
+})
+
+test('LiveLogin.submit() takes a message for the environment of the credential', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ id: 'dst_2', name: 'Second', environment: 'production', priority: 5 })
+  await house.credential('right', { defaultDestinationId: null, environment: 'production' })
+  const { traceId } = await submit(await login(house), content)
+  t.like(await house.trace(traceId), { destinationId: 'dst_2', route: { by: 'credential', environment: 'production' } })
+})
+
+test('LiveLogin.submit() puts Received before the message, and Message-ID and Date only where they are missing', async (t) => {
+  const house = await doorOf(t, { deaf: false })
+  const live = await login(house)
+  const prefixOf = async (text: string, helo = 'cms.example') => {
+    const { traceId } = await submit(live, text, { helo, protocol: 'ESMTPA' })
+    await until('sent', () => house.attempted.some(({ trace }) => trace.id === traceId))
+    const call = house.transport.calls.find(({ job }) => job.traceId === traceId)
+    const sent = call ? (await contentOf(call)).toString() : ''
+    t.true(sent.endsWith(text), 'byte for byte behind our own')
+    const reference = `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
+    t.true(sent.endsWith(reference + text))
+    return { traceId, prefix: sent.slice(0, sent.length - text.length - reference.length) }
+  }
+  const date = 'Tue, 15 Jan 2030 12:00:00 +0000'
+  const whole = await prefixOf(content)
+  t.is(whole.prefix, `Received: from cms.example\r\n\tby mx.postern.test (Postern) with ESMTPA id ${whole.traceId};\r\n\t${date}\r\n`)
+  const bare = await prefixOf('Subject: x\r\n\r\nhello')
+  t.true(bare.prefix.endsWith(`Message-ID: <${bare.traceId}@mx.postern.test>\r\nDate: ${date}\r\n`))
+  t.is((await house.trace(bare.traceId)).messageId, `${bare.traceId}@mx.postern.test`)
+  const hostile = await prefixOf(content, 'a\r\nBcc: q@evil.test (x) <y>'.padEnd(1000, 'z'))
+  t.regex(hostile.prefix, /^Received: from a\?\?Bcc:\?q\?evil\.test\?\?x\?\?\?y\?z{200,}\r\n\tby /)
+  t.is((await prefixOf(content, '')).prefix.split('\r\n')[0], 'Received: from unknown')
+})
+
+test('LiveLogin refuses to send for a default destination that was deleted', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  t.is((await submit(live)).outcome, 'relayed')
+  await house.remove(destinations, 'dst_1')
+  await t.throwsAsync(submit(live), {
+    code: 'destination_misconfigured',
+    message: 'The default destination of this SMTP credential no longer exists; set another one.',
+  })
+})
+
+test('LiveLogin without a default destination sends by the rules, the default sender of the organization, and the no-route policy', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right', { defaultDestinationId: null })
+  const live = await login(house)
+  t.notThrows(() => live.checkMailFrom('shop@example.com'))
+  t.like(await submit(live), { outcome: 'captured.no_route' })
+  await house.destination({ id: 'dst_2', name: 'House', projectId: 'prj_2', shared: 'org_default' })
+  await house.rule({ from: 'billing@example.com' })
+  const byDefault = await house.trace((await submit(live)).traceId)
+  t.like(byDefault, { outcome: 'relayed', destinationId: 'dst_2', route: { by: 'org_default' } })
+  const billing = content.replace('shop@', 'billing@')
+  t.like(await house.trace((await submit(live, billing)).traceId), { destinationId: 'dst_1', route: { by: 'rule' } })
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', shared: 'org' })
+  t.like(await submit(live), { outcome: 'captured.no_route' })
+  await house.project({ noRoutePolicy: 'reject' })
+  await t.throwsAsync(submit(live), { code: 'no_route' })
+  await house.credential('right', { defaultDestinationId: 'dst_2' })
+  t.like(await house.trace((await submit(await login(house))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
+})
+
+test('LiveLogin captures for a destination in sandbox mode', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ mode: 'sandbox' })
+  t.is((await submit(await login(house))).outcome, 'captured.sandbox_destination')
+})
+
+for (const { title, change } of [
+  { title: 'revoked', change: (house: House) => house.remove(smtpCredentials, 'crd_1') },
+  { title: 'rotated', change: (house: House) => house.credential('new') },
+  { title: 'expired', change: (house: House) => house.credential('right', { expiresAt: house.clock.now() }) },
+] as { title: string; change: (house: House) => Promise<unknown> }[]) {
+  test(`LiveLogin.submit() ends a session whose credential was ${title}, and keeps nothing of the message`, async (t) => {
+    const house = await doorOf(t)
+    const live = await login(house)
+    await submit(live)
+    await change(house)
+    const before = await house.keys('')
+    await t.throwsAsync(submit(live), refusedSession)
+    await t.throwsAsync(submit(live, content + 'x'.repeat(600_000)), refusedSession)
+    t.deepEqual(await house.keys(''), before)
+  })
+}
+
+test('LiveLogin obeys limits that were changed during the session', async (t) => {
+  const house = await doorOf(t, { messageBytesMax: 5000 })
+  const live = await login(house)
+  t.is(live.maxMessageBytes(), 5000)
+  await house.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
+  await t.throwsAsync(submit(live, content + 'x'.repeat(200)), {
+    code: 'request_too_large',
+    message: `The message has ${content.length + 200} bytes; this SMTP credential allows 200.`,
+  })
+  t.is(live.maxMessageBytes(), 200)
+  t.is((await submit(live)).outcome, 'relayed')
+  await t.throwsAsync(submit(live), { code: 'rate_limit_exceeded' })
+  t.throws(() => live.checkMailFrom('a@other.example'), { code: 'sender_not_allowed' })
+})
+
+test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async (t) => {
+  const house = await doorOf(t)
+  const domains = ['example.com', 'xn--bcher-kva.example', ...Array.from({ length: 10 }, (_, i) => `d${i}.example`)]
+  await house.credential('right', { allowedFromDomains: domains })
+  const live = await login(house)
+  for (const good of ['shop@example.com', 'Shop@EXAMPLE.com', 'x@Bücher.example']) t.notThrows(() => live.checkMailFrom(good))
+  t.throws(() => live.checkMailFrom('shop@sub.example.com'), {
+    code: 'sender_not_allowed',
+    message:
+      'MAIL FROM shop@sub.example.com is not allowed for this SMTP credential; use an address at example.com, xn--bcher-kva.example, d0.example, d1.example, d2.example.',
+  })
+  for (const bad of ['shop@example.com.evil.test', 'shop@notexample.com', '"shop@example.com"@evil.test']) {
+    t.throws(() => live.checkMailFrom(bad), { code: 'sender_not_allowed' }, bad)
+  }
+})
+
+test('LiveLogin.submit() keeps the header From to the whitelist, unless the credential says otherwise', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right', { allowedFromDomains: ['example.com'] })
+  const live = await login(house)
+  const from = (fields: string) => submit(live, `${fields}Subject: x\r\n\r\nFrom: shop@example.com\r\n`)
+  t.is((await from('From: Shop <shop@example.com>\r\n')).outcome, 'relayed')
+  t.is((await from('From: Shop\r\n\t<shop@example.com>\r\nSender: desk@example.com\r\n')).outcome, 'relayed')
+  const other = { code: 'sender_not_allowed', message: /^A Sender or Resent-From boss@evil\.test is not allowed/ }
+  await t.throwsAsync(from('From: shop@example.com\r\nSender: boss@evil.test\r\n'), other)
+  await t.throwsAsync(from('From: shop@example.com\r\nResent-From: boss@evil.test\r\n'), other)
+  const elsewhere = { code: 'sender_not_allowed', message: /^The header From boss@evil\.test is not allowed for this SMTP credential/ }
+  await t.throwsAsync(from('From: boss@evil.test\r\n'), elsewhere)
+  await t.throwsAsync(from('From: "shop@example.com" <boss@evil.test>\r\n'), elsewhere)
+  const one = { code: 'sender_not_allowed', message: 'The message needs exactly one From header field for this SMTP credential.' }
+  await t.throwsAsync(from(''), one)
+  await t.throwsAsync(from('From: shop@example.com\r\nfrom : boss@evil.test\r\n'), one)
+  const unreadable = { code: 'sender_not_allowed', message: /^The header From must contain exactly one address/ }
+  await t.throwsAsync(from('From: shop@example.com, boss@evil.test\r\n'), unreadable)
+  await t.throwsAsync(from('From: x:shop@example.com;\r\n'), unreadable)
+  const filler = `X-Filler: ${'x'.repeat(900)}\r\n`.repeat(320)
+  await t.throwsAsync(from(`From: shop@example.com\r\n${filler}From: boss@evil.test\r\n`), {
+    code: 'sender_not_allowed',
+    message: 'The header block is too long to find its From; use a shorter one.',
+  })
+  await house.credential('right', { allowedFromDomains: ['example.com'], enforceHeaderFrom: false })
+  t.is((await from('From: boss@evil.test\r\n')).outcome, 'relayed')
+})
+
+test('SubmissionDoor refuses everything while nothing may be accepted', async (t) => {
+  let open = true
+  const check = (): void => {
+    if (!open) throw new Refusal('overloaded', 'Too much to do; try again soon.')
+  }
+  const house = await doorOf(t, { admission: { check } })
+  const live = await login(house)
+  open = false
+  t.throws(() => house.door.checkOpen(), { code: 'overloaded' })
+  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'overloaded' })
+  await t.throwsAsync(submit(live), { code: 'overloaded' })
+  open = true
+  t.is((await submit(live)).outcome, 'relayed')
+})
+
+test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated meanwhile', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  await house.remove(smtpCredentials, 'crd_1')
+  await house.policies.of(organizationId)
+  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'unauthorized' })
+})
+
+test('LiveLogin.openDraft() gives a draft that its door cannot take back once it was submitted', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  const draft = live.openDraft()
+  const bytes = Buffer.from(content + 'x'.repeat(700_000))
+  await draft.write(bytes)
+  t.is(draft.size, bytes.length)
+  const head = bytes.subarray(0, 200)
+  const envelope = {
+    mailFrom: 'shop@example.com',
+    rcptTo: ['anna@example.net'],
+    eightBit: false,
+    helo: 'x',
+    remoteAddress: '192.0.2.1',
+    protocol: 'ESMTPA',
+  } as const
+  const submitted = live.submit({ ...envelope, draft, head })
+  await draft.discard() // the client left while its message was being accepted
+  const { traceId } = await submitted
+  await draft.discard()
+  const trace = await house.trace(traceId)
+  t.is(Buffer.compare(await readWholeContent(house.database, organizationId, trace.content), bytes), 0)
+})
+
+test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discarded', async (t) => {
+  const house = await doorOf(t)
+  const before = await house.keys('')
+  const draft = (await login(house)).openDraft()
+  await draft.write(Buffer.alloc(700_000))
+  await draft.discard()
+  t.deepEqual(await house.keys(''), before)
+  t.true(secrets.matches('right', secrets.fingerprint('right')))
+})
+
+test('SubmissionDoor.login() takes the user name as people copy it', async (t) => {
+  const house = await doorOf(t)
+  const { username } = await login(house)
+  for (const given of [` ${username}`, `${username}\t`, username.toUpperCase()])
+    t.is((await house.door.login(given, 'right', '192.0.2.1')).username, username, JSON.stringify(given))
+  await t.throwsAsync(house.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
+})
+
+test('SubmissionDoor.login() lets every other site behind an address in after wrong logins from it, the first time too', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right')
+  for (let wrong = 0; wrong < 60; wrong++) {
+    const code = wrong < 50 ? 'unauthorized' : 'rate_limit_exceeded'
+    await t.throwsAsync(house.door.login(`smtp_wrong${wrong % 30}`, 'x', '192.0.2.1'), { code }, String(wrong))
+  }
+  t.is((await login(house)).credentialId, 'crd_1')
+})
+
+const withFile = `${content.slice(0, content.indexOf('\r\n\r\n'))}\r\nContent-Type: application/pdf; name=bill.pdf\r\n\r\nJVBERi0=\r\n`
+
+test('LiveLogin.submit() takes files where the plan has them, and else refuses them for good and keeps nothing', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  const onPlan = (plan: 'basic' | 'pro') =>
+    house.put(organizations, { id: organizationId, name: 'Acme', plan, defaultProjectId: projectId, createdAt: startOfTime })
+  await onPlan('pro')
+  t.is((await submit(live, withFile)).outcome, 'relayed')
+  await onPlan('basic')
+  const before = await house.keys('')
+  const message = 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.'
+  await t.throwsAsync(submit(live, withFile), { code: 'feature_disabled', message })
+  t.deepEqual(await house.keys(''), before)
+  t.is((await submit(live)).outcome, 'relayed')
+})

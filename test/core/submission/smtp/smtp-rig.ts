@@ -1,0 +1,30 @@
+/** A house whose SMTP door has one credential, and what tests do with it. */
+import type { SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
+import { houseOf, type House, type HouseOptions } from '../../house.ts'
+
+export const content = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMessage-ID: <a@b>\r\nDate: now\r\n\r\nhello\r\n'
+
+export async function doorOf(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, { deaf: true, ...options })
+  await house.destination()
+  await house.credential('right')
+  return house
+}
+
+export const login = (house: House, password = 'right', username = 'cms-user', from = '192.0.2.1') =>
+  house.door.login(username, password, from)
+
+export async function submit(live: SmtpLogin, text = content, changes: Partial<SmtpMessage> = {}) {
+  const draft = live.openDraft()
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 65_536) await draft.write(bytes.subarray(at, at + 65_536))
+  const envelope = {
+    mailFrom: 'shop@example.com',
+    rcptTo: ['anna@example.net'],
+    eightBit: false,
+    helo: 'cms.example',
+    remoteAddress: '192.0.2.1',
+    protocol: 'ESMTPSA',
+  } as const
+  return live.submit({ ...envelope, draft, head: bytes.subarray(0, 262_144), ...changes })
+}

@@ -1,0 +1,370 @@
+/**
+ * What becomes of a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails
+ * in every way at every step of the dialog, and a fallback that works. Time is moved by hand.
+ */
+import test, { type ExecutionContext } from 'ava'
+import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
+import { houseOf, projectId, quiet, scope, until, type House } from '../../core/house.ts'
+import { goodCertificate, otherCertificate } from '../../protocols/relay/certificates.ts'
+import { testTransport } from '../../protocols/relay/rig.ts'
+import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
+
+const minute = 60_000
+const unknownWait = 15 * minute
+
+type Fault =
+  | '4xx'
+  | '5xx'
+  | '421 and close'
+  | 'drop'
+  | 'silence'
+  | 'silent handshake'
+  | 'just in time'
+  | 'certificate of another'
+  | 'no STARTTLS'
+  | 'wrong password'
+  | 'nobody listens'
+/** `-` is for the steps before the first command, in which the sink has no part. */
+type Step = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'dot' | '-'
+
+/**
+ * What follows. `at once`: the message goes to the fallback at once, without one to the provider again after a minute;
+ * `after its wait`: the same after the 15 minutes of an unknown outcome; `never`: refused for good, nobody else gets it;
+ * `sent`: the provider has taken it.
+ */
+type Next = 'at once' | 'after its wait' | 'never' | 'sent'
+
+/** The fault, the step it happens at, the attempt's error and its phase as the trace names them, and what follows. */
+type Row = readonly [Fault, Step, error: string, phase: string, Next]
+
+const table: readonly Row[] = [
+  ['4xx', 'greeting', 'greeting_refused', 'greeting', 'at once'],
+  ['4xx', 'ehlo', 'ehlo_refused', 'ehlo', 'at once'],
+  ['4xx', 'starttls', 'starttls_deferred', 'tls', 'at once'],
+  ['4xx', 'auth', 'auth_deferred', 'auth', 'at once'],
+  ['4xx', 'mail', '', '', 'at once'],
+  ['4xx', 'rcpt', '', '', 'at once'],
+  ['4xx', 'data', '', '', 'at once'],
+  ['4xx', 'dot', '', '', 'at once'],
+
+  ['5xx', 'greeting', 'greeting_refused', 'greeting', 'at once'],
+  ['5xx', 'ehlo', 'ehlo_refused', 'ehlo', 'at once'],
+  ['5xx', 'starttls', 'starttls_unavailable', 'tls', 'at once'],
+  ['5xx', 'auth', 'auth_failed', 'auth', 'at once'],
+  ['5xx', 'mail', '', '', 'never'],
+  ['5xx', 'rcpt', '', '', 'never'],
+  ['5xx', 'data', '', '', 'never'],
+  ['5xx', 'dot', '', '', 'never'],
+
+  ['421 and close', 'greeting', 'peer_closing', 'greeting', 'at once'],
+  ['421 and close', 'ehlo', 'peer_closing', 'ehlo', 'at once'],
+  ['421 and close', 'starttls', 'peer_closing', 'tls', 'at once'],
+  ['421 and close', 'auth', 'peer_closing', 'auth', 'at once'],
+  ['421 and close', 'mail', 'peer_closing', 'mail', 'at once'],
+  ['421 and close', 'rcpt', 'peer_closing', 'rcpt', 'at once'],
+  ['421 and close', 'data', 'peer_closing', 'data', 'at once'],
+  ['421 and close', 'dot', 'peer_closing', 'final', 'at once'],
+
+  ['drop', 'greeting', 'connection_lost', 'greeting', 'at once'],
+  ['drop', 'ehlo', 'connection_lost', 'ehlo', 'at once'],
+  ['drop', 'starttls', 'connection_lost', 'tls', 'at once'],
+  ['drop', 'auth', 'connection_lost', 'auth', 'at once'],
+  ['drop', 'mail', 'connection_lost', 'mail', 'at once'],
+  ['drop', 'rcpt', 'connection_lost', 'rcpt', 'at once'],
+  ['drop', 'data', 'connection_lost', 'data', 'at once'],
+  ['drop', 'dot', 'connection_lost', 'final', 'after its wait'],
+
+  ['silence', 'greeting', 'greeting_timeout', 'greeting', 'at once'],
+  ['silence', 'ehlo', 'command_timeout', 'ehlo', 'at once'],
+  ['silence', 'starttls', 'command_timeout', 'tls', 'at once'],
+  ['silence', 'auth', 'command_timeout', 'auth', 'at once'],
+  ['silent handshake', 'starttls', 'tls_timeout', 'tls', 'at once'],
+  ['silence', 'mail', 'command_timeout', 'mail', 'at once'],
+  ['silence', 'rcpt', 'command_timeout', 'rcpt', 'at once'],
+  ['silence', 'data', 'command_timeout', 'data', 'at once'],
+  ['silence', 'dot', 'final_timeout', 'final', 'after its wait'],
+
+  ['just in time', 'greeting', '', '', 'sent'],
+  ['just in time', 'ehlo', '', '', 'sent'],
+  ['just in time', 'starttls', '', '', 'sent'],
+  ['just in time', 'auth', '', '', 'sent'],
+  ['just in time', 'mail', '', '', 'sent'],
+  ['just in time', 'rcpt', '', '', 'sent'],
+  ['just in time', 'data', '', '', 'sent'],
+  ['just in time', 'dot', '', '', 'sent'],
+
+  ['certificate of another', 'starttls', 'tls_verification_failed', 'tls', 'at once'],
+  ['no STARTTLS', 'starttls', 'starttls_unavailable', 'tls', 'at once'],
+  ['wrong password', 'auth', 'auth_failed', 'auth', 'at once'],
+  ['nobody listens', '-', 'connect_refused', 'connect', 'at once'],
+]
+
+/** Milliseconds that a peer has for its word. */
+function patienceWith(fault: Fault, step: Step): number {
+  if (fault === 'silent handshake' || step === 'greeting') return 20_000
+  return step === 'dot' ? 120_000 : 60_000
+}
+
+const answers: Readonly<Partial<Record<Fault, SinkAnswer>>> = {
+  '4xx': '451 4.3.0 Later',
+  '5xx': '554 5.7.1 Never',
+  '421 and close': { act: 'last-words', text: '421 4.3.2 Shutting down' },
+  drop: { act: 'drop' },
+  silence: { act: 'hold' },
+  'silent handshake': { act: 'only-words', text: '220 2.0.0 Go on' },
+  'just in time': { act: 'hold' },
+}
+
+const healthy: SinkOptions = { security: 'starttls', users: { me: 'secret' }, certificate: goodCertificate }
+const broken: Readonly<Partial<Record<Fault, SinkOptions>>> = {
+  'certificate of another': { certificate: otherCertificate },
+  'no STARTTLS': { security: 'none' },
+  'wrong password': { users: { me: 'another secret' } },
+}
+
+const content = 'Subject: order\r\nMessage-ID: <m@example.com>\r\n\r\n.Thank you.\r\n'
+
+/** A smart host that fails until it is healed, and counts the contents that it was handed. */
+class Provider {
+  readonly sink: Sink
+  port = 0
+  /** Whole messages with their final dot, whatever became of them. */
+  handed = 0
+  readonly #options: SinkOptions
+  #fault: Fault | undefined
+
+  constructor(fault?: Fault, step?: Step) {
+    this.#fault = fault
+    this.#options = { ...healthy, ...(fault && broken[fault]) }
+    this.sink = new Sink({ ...this.#options, script: (at) => this.#answer(at, step) })
+  }
+
+  async start(): Promise<void> {
+    if (this.#fault === 'nobody listens') this.port = await freePort()
+    else this.port = (await this.sink.listen()).port
+  }
+
+  #answer(at: SinkStep, step: Step | undefined): SinkAnswer | undefined {
+    if (at === 'dot') this.handed++
+    const isHere = at === step || (step === 'ehlo' && at === 'helo')
+    return isHere && this.#fault ? answers[this.#fault] : undefined
+  }
+
+  /** Says what it has held back, and works from now on. */
+  goOn(): void {
+    this.#fault = undefined
+    this.sink.release()
+  }
+
+  /** From now on it works. */
+  async heal(): Promise<void> {
+    if (this.#fault === 'nobody listens') await this.sink.listen(this.port)
+    this.#fault = undefined
+    Object.assign(this.sink.options, healthy)
+  }
+}
+
+interface Site {
+  readonly house: House
+  readonly provider: Provider
+  readonly fallback: Provider
+}
+
+async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step?, ...unknown[]], hasFallback: boolean): Promise<Site> {
+  const clock = new FakeClock()
+  const [provider, fallback] = [new Provider(fault, step), new Provider()]
+  for (const one of [provider, fallback]) {
+    await one.start()
+    t.teardown(() => one.sink[Symbol.asyncDispose]())
+  }
+  const house = await houseOf(t, { clock, network: testTransport(t, { clock }) })
+  for (const [id, { port }] of Object.entries({ dst_1: provider, dst_2: fallback }))
+    await house.destination({ id, name: id === 'dst_1' ? 'Provider' : 'Fallback', host: 'mail.test', port, username: 'me' }, 'secret')
+  if (hasFallback)
+    await house.put<FailoverPolicy>(failoverPolicies, {
+      id: 'fop_1',
+      projectId,
+      primaryId: 'dst_1',
+      fallbackIds: ['dst_2'],
+      on: ['transient', 'misconfigured'],
+      latencyMs: null,
+      createdAt: startOfTime,
+      updatedAt: startOfTime,
+    })
+  return { house, provider, fallback }
+}
+
+/** Hands a message in and lets the fault happen; the time that passes meanwhile is what a silent peer is given. */
+async function firstAttempt({ house, provider }: Site, [fault, step]: Row): Promise<string> {
+  const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+  if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
+    await provider.sink.reached(step as SinkStep)
+    await quiet(house)
+    house.clock.advance(patienceWith(fault, step) - 1)
+    await quiet(house)
+    if (house.attempted.length > 0) throw new Error('it was not given its time')
+    if (fault === 'just in time') provider.goOn()
+    else house.clock.advance(1)
+  }
+  await until('the first attempt is over', () => house.attempted.length > 0)
+  return traceId
+}
+
+async function storyOf({ house }: Site, traceId: string): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
+  await until('the trace has told its story', async () => (await house.queueLength()) === 0)
+  return { ...(await house.traces.get(scope, traceId)), story: (await house.story(traceId)).join('\n') }
+}
+
+const verdicts = { 'at once': 'transient', 'after its wait': 'unknown', never: 'permanent', sent: 'accepted' } as const
+
+/** What the trace says of the attempt that failed, or of the only one; the next one is due so many milliseconds after it. */
+function checkFirstAttempt(
+  t: ExecutionContext,
+  attempt: AttemptRecord | undefined,
+  [, , error, phase, next]: Row,
+  dueAfter: number | null,
+): void {
+  t.is(attempt?.destinationId, 'dst_1')
+  t.is(attempt?.state, next === 'after its wait' ? 'unknown' : 'finished')
+  t.deepEqual([attempt?.error?.code ?? '', attempt?.error?.phase ?? ''], [error, phase])
+  t.deepEqual(
+    attempt?.recipients?.map(({ verdict }) => verdict),
+    [verdicts[next]],
+  )
+  t.is(attempt?.nextAttemptAt, dueAfter === null ? null : (attempt?.endedAt ?? 0) + dueAfter)
+}
+
+const statusesOf = ({ status, recipients }: Trace): string[] => [status, ...recipients.map((recipient) => recipient.status)]
+
+/** The provider was handed whole messages so often; each took so many of them, and they are what was sent. */
+function checkMail(
+  t: ExecutionContext,
+  site: Site,
+  expected: { readonly handed: number; readonly provider: number; readonly fallback: number },
+): void {
+  const { provider, fallback } = site
+  t.deepEqual({ handed: provider.handed, provider: provider.sink.deliveries.length, fallback: fallback.sink.deliveries.length }, expected)
+  for (const { from, to, text } of [...provider.sink.deliveries, ...fallback.sink.deliveries]) {
+    t.is(from, 'shop@example.com')
+    t.deepEqual(to, ['anna@example.net'])
+    t.true(text.endsWith(content))
+  }
+}
+
+for (const row of table) {
+  const [fault, step, , , next] = row
+  const what = `${fault}${step === '-' ? '' : ` at ${step}`}`
+  const handed = step === 'dot' ? 1 : 0
+
+  test(`${what}, with a fallback: ${next}`, async (t) => {
+    const site = await siteOf(t, row, true)
+    const { house, fallback } = site
+    const traceId = await firstAttempt(site, row)
+    if (next === 'after its wait') {
+      house.clock.advance(unknownWait - 1)
+      await quiet(house)
+      t.is(fallback.sink.connections.length, 0, 'the provider may have it')
+      t.is((await house.trace(traceId)).status, 'queued')
+      house.clock.advance(1)
+    }
+    const { trace, attempts, story } = await storyOf(site, traceId)
+    t.deepEqual(statusesOf(trace), next === 'never' ? ['failed', 'failed'] : ['sent', 'sent'])
+    if (next === 'never' || next === 'sent') {
+      checkFirstAttempt(t, attempts[0], row, null)
+      t.is(attempts.length, 1)
+      t.is(fallback.sink.connections.length, 0)
+      t.notRegex(story, /^failover:/m)
+      return checkMail(t, site, { handed: next === 'sent' ? 1 : handed, provider: next === 'sent' ? 1 : 0, fallback: 0 })
+    }
+    checkFirstAttempt(t, attempts[0], row, next === 'at once' ? 0 : unknownWait)
+    t.deepEqual(
+      attempts.map(({ destinationId }) => destinationId),
+      ['dst_1', 'dst_2'],
+    )
+    t.regex(story, /^failover: .*: the message goes on to the fallback Fallback\.$/m)
+    t.is(/^retry_scheduled: /m.test(story), next === 'after its wait')
+    checkMail(t, site, { handed, provider: 0, fallback: 1 })
+  })
+
+  if (next === 'sent' || next === 'never') continue
+  test(`${what}, without a fallback: again ${next === 'at once' ? 'after a minute' : next}`, async (t) => {
+    const site = await siteOf(t, row, false)
+    const { house, provider } = site
+    const traceId = await firstAttempt(site, row)
+    await provider.heal()
+    const wait = next === 'at once' ? minute : unknownWait
+    t.is((await house.trace(traceId)).nextAttemptAt, house.clock.now() + wait)
+    const connections = provider.sink.connections.length
+    house.clock.advance(wait - 1)
+    await quiet(house)
+    t.is(provider.sink.connections.length, connections)
+    house.clock.advance(1)
+    const { trace, attempts, story } = await storyOf(site, traceId)
+    checkFirstAttempt(t, attempts[0], row, wait)
+    t.deepEqual(statusesOf(trace), ['sent', 'sent'])
+    t.is(attempts.length, 2)
+    t.regex(story, /^retry_scheduled: Attempt 2 for 1 recipient is due at /m)
+    checkMail(t, site, { handed: handed + 1, provider: 1, fallback: 0 })
+  })
+}
+
+test('of three recipients the fallback gets the one that was put off, and nobody who was taken or refused', async (t) => {
+  const site = await siteOf(t, [], true)
+  const { house, provider, fallback } = site
+  provider.sink.script = (step, line) =>
+    step !== 'rcpt' ? undefined : line.includes('never') ? '550 5.1.1 Nobody' : line.includes('later') ? '450 4.2.1 Busy' : undefined
+  const rcptTo = ['taken@example.net', 'never@example.net', 'later@example.net']
+  const { traceId } = await house.submit({ content, destinationId: 'dst_1', rcptTo })
+  const { trace, attempts } = await storyOf(site, traceId)
+  t.deepEqual(statusesOf(trace), ['failed', 'sent', 'failed', 'sent'])
+  t.is(attempts.length, 2)
+  t.deepEqual(
+    [provider, fallback].map(({ sink }) => sink.deliveries.map(({ to }) => to)),
+    [[['taken@example.net']], [['later@example.net']]],
+  )
+})
+
+for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
+  test(`a provider that throttles at ${step} is told so, and a policy for that gives the message to the fallback`, async (t) => {
+    const site = await siteOf(t, [], false)
+    const { house, provider, fallback } = site
+    const times = { createdAt: startOfTime, updatedAt: startOfTime }
+    const on = ['rate_limited'] as const
+    await house.put<FailoverPolicy>(failoverPolicies, {
+      ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on, latencyMs: null, ...times },
+    })
+    provider.sink.script = (at) => (at === step ? '454 Throttling failure: Maximum sending rate exceeded.' : undefined)
+    const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+    const { trace, attempts } = await storyOf(site, traceId)
+    t.deepEqual(statusesOf(trace), ['sent', 'sent'])
+    t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
+    t.is(fallback.sink.deliveries.length, 1)
+    t.is(house.board.throttledMs('dst_1'), 5000)
+    t.is(house.board.throttledMs('dst_2'), 0)
+  })
+
+for (const hasFallback of [true, false]) {
+  test(`a message that is lost after the dot twice is not handed over again, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
+    const site = await siteOf(t, ['drop', 'dot'], hasFallback)
+    const { house, provider, fallback } = site
+    let lost = 0
+    fallback.sink.script = (step) => (step === 'dot' && ++lost ? { act: 'drop' } : undefined)
+    const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+    await until('lost once', () => house.attempted.length === 1)
+    house.clock.advance(unknownWait)
+    const { trace, attempts } = await storyOf(site, traceId)
+    house.clock.advance(48 * 60 * minute)
+    await quiet(house)
+    t.deepEqual(statusesOf(trace), ['failed', 'failed'])
+    t.deepEqual(
+      attempts.map(({ state }) => state),
+      ['unknown', 'unknown'],
+    )
+    t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0])
+  })
+}

@@ -1,0 +1,118 @@
+/** The whole daemon with 200 destinations, each a server of its own, of which 20 hang: the mail of the other 180 does not wait for them. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { Daemon } from '../../support/daemon/daemon.ts'
+import { within } from '../../support/deadline.ts'
+import { makeDestination } from '../../support/daemon/provision.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+/** Fewer than the hanging destinations could take, so that they would have them all if they were let. */
+const connectionsTotal = 40
+const mailsForEachHanging = 10
+
+/** A server that takes connections and never says a word. */
+class SilentServer {
+  readonly held = new Set<Socket>()
+  readonly #server = createServer((socket) => void this.held.add(socket.on('error', () => {}).on('close', () => this.held.delete(socket))))
+
+  async listen(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return this
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Resolves when somebody is connected. */
+  async reached(): Promise<void> {
+    while (this.held.size === 0) await once(this.#server, 'connection')
+  }
+
+  close(): void {
+    for (const socket of this.held) socket.destroy()
+    this.#server.close()
+  }
+}
+
+/** A smart host that takes the whole message and never answers the final dot. */
+class MuteSink {
+  readonly sink: Sink
+  readonly reached: Promise<void>
+
+  private constructor(sink: Sink, reached: Promise<void>) {
+    this.sink = sink
+    this.reached = reached
+  }
+
+  static async listen(): Promise<MuteSink> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const message = (): Promise<never> => {
+      resolve()
+      return new Promise(() => {})
+    }
+    return new MuteSink(await Sink.listen({ script: { message } }), promise)
+  }
+}
+
+async function daemonOf(t: ExecutionContext): Promise<Daemon> {
+  const folder = await temporaryFolder('hanging')
+  const daemon = await Daemon.start({
+    folder: folder.path,
+    env: { POSTERN_DELIVERY_CONNECTIONS_TOTAL: String(connectionsTotal), POSTERN_LOG_LEVEL: 'warn' },
+  })
+  t.teardown(async () => {
+    await daemon[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+  })
+  return daemon
+}
+
+const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)))
+
+test('mail for 180 destinations is delivered while 20 others hang', async (t) => {
+  const { rest } = await daemonOf(t)
+  const silent = await many(10, () => new SilentServer().listen())
+  const mute = await many(10, () => MuteSink.listen())
+  const healthy = await many(180, () => Sink.listen())
+  t.teardown(async () => {
+    for (const server of silent) server.close()
+    for (const sink of [...mute.map(({ sink: one }) => one), ...healthy]) await sink[Symbol.asyncDispose]()
+  })
+  const destinationsOf = (name: string, servers: readonly { readonly port: number }[]): Promise<string[]> =>
+    many(servers.length, (i) => makeDestination(rest, { name: `${name} ${i}`, port: servers[i]?.port ?? 0, mode: 'live' }))
+  const send = (destination_id: string, subject: string) =>
+    rest.must('POST', '/v1/messages', { from: 'shop@site.test', to: 'ada@peer.test', subject, text: 'Thank you.', destination_id })
+
+  const hanging = [
+    ...(await destinationsOf('silent', silent)),
+    ...(await destinationsOf(
+      'mute',
+      mute.map(({ sink }) => sink),
+    )),
+  ]
+  for (let n = 0; n < mailsForEachHanging; n++) await Promise.all(hanging.map((id) => send(id, `hangs ${n}`)))
+  await within(
+    60_000,
+    'all that hang have been reached',
+    Promise.all([...silent.map((one) => one.reached()), ...mute.map(({ reached }) => reached)]),
+  )
+
+  const working = await destinationsOf('healthy', healthy)
+  for (const n of [1, 2]) await Promise.all(working.map((id) => send(id, `letter ${n}`)))
+  const arrivals = healthy.flatMap((sink) =>
+    [1, 2].map((n) => sink.delivered(({ content }) => content.includes(`Subject: letter ${n}\r\n`))),
+  )
+  await within(60_000, 'all 360 letters arrive', Promise.all(arrivals))
+
+  t.deepEqual(new Set(healthy.map(({ deliveries }) => deliveries.length)), new Set([2]))
+  t.true(
+    silent.every(({ held }) => held.size > 0),
+    'those that hang still do',
+  )
+  t.true(mute.every(({ sink }) => sink.deliveries.length === 0))
+})

@@ -1,0 +1,116 @@
+/** VERP seen from outside: a real daemon takes a message by SMTP, and a smart host sees a transaction for each recipient. */
+import test, { type ExecutionContext } from 'ava'
+import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
+import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
+import { eventually, within } from '../../support/deadline.ts'
+import { makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import type { SinkWords } from '../../support/smtp/sink-script.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+
+const [anna, ben, carl] = ['anna@peer.test', 'ben@peer.test', 'carl@peer.test'] as const
+const three = [anna, ben, carl]
+const returnPath = /^b[0-9a-hjkmnp-tv-z]{21}@bounces\.site\.test$/
+const content = 'From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: Your order\r\n\r\nThank you.\r\n'
+
+interface Place extends Pick<Lives, 'start' | 'verify'> {
+  readonly sink: Sink
+  readonly daemon: Daemon
+  readonly login: Login
+}
+
+async function place(t: ExecutionContext, script: SinkWords = {}): Promise<Place> {
+  const sink = await Sink.listen({ script })
+  const { start, verify } = await livesOf(t, 'verp', { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' }, sink)
+  const daemon = await start()
+  const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' })
+  const login = await makeLogin(daemon.rest, destination, { verp_enabled: true })
+  return { sink, daemon, login, start, verify }
+}
+
+/** Submits to all three and gives back the trace id. */
+async function submit({ daemon, login }: Place): Promise<string> {
+  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  await client.authenticate(login.username, login.password)
+  const { accepted, reply } = await client.send({ from: 'shop@site.test', to: three, content: Buffer.from(content) })
+  await client.quit()
+  const [id] = /[0-9a-f-]{36}/.exec(reply.lines.join(' ')) ?? []
+  if (!accepted || id === undefined) throw new Error(`refused: ${reply.lines.join(' ')}`)
+  return id
+}
+
+interface Recipient {
+  readonly address: string
+  readonly status: string
+  readonly return_path: string | null
+}
+
+const sent = ({ rest }: Daemon, id: string) =>
+  eventually(30_000, 'the trace is sent', async () => {
+    const trace = await rest.must('GET', `/v1/traces/${id}`)
+    return trace['status'] === 'sent' ? { trace, recipients: trace['recipients'] as Recipient[] } : undefined
+  })
+
+test.serial('each recipient gets the same message in a transaction of its own, under a return path of its own', async (t) => {
+  const here = await place(t)
+  const id = await submit(here)
+  const { recipients } = await sent(here.daemon, id)
+  const { deliveries } = here.sink
+  t.deepEqual(
+    deliveries.map(({ to }) => to),
+    [[anna], [ben], [carl]],
+  )
+  for (const { from } of deliveries) t.regex(from, returnPath)
+  t.is(new Set(deliveries.map(({ from }) => from)).size, 3)
+  t.is(new Set(deliveries.map(({ content: body }) => body.toString())).size, 1, 'the copies do not differ')
+  t.deepEqual(
+    recipients.map(({ return_path }) => return_path),
+    deliveries.map(({ from }) => from),
+  )
+  t.is((await here.daemon.stop()).code, 0)
+  t.is((await here.verify()).code, 0)
+})
+
+test.serial('a kill in the middle of a round mails nobody again who accepted', async (t) => {
+  const { promise: second, resolve: secondCame } = Promise.withResolvers<void>()
+  const script: SinkWords = {
+    message: async (_from, to) => {
+      if (!to.includes(ben)) return undefined
+      secondCame()
+      return new Promise<undefined>(() => {})
+    },
+  }
+  const here = await place(t, script)
+  const id = await submit(here)
+  await within(30_000, 'the second copy is under way', second)
+  await here.daemon.kill()
+  here.sink.script = {}
+  const next = await here.start()
+  const { trace, recipients } = await sent(next, id)
+  t.deepEqual(
+    here.sink.deliveries.map(({ to }) => to),
+    [[anna], [ben], [carl]],
+  )
+  t.deepEqual(
+    recipients.map(({ status }) => status),
+    ['sent', 'sent', 'sent'],
+  )
+  t.regex(JSON.stringify(trace['timeline']), /The process ended during this attempt/)
+})
+
+test.serial('where the smart host refuses the return path, the copies go with the plain one', async (t) => {
+  const here = await place(t, {
+    sender: (address) => (returnPath.test(address) ? '553 5.7.1 Sender address rejected: not yours' : undefined),
+  })
+  const id = await submit(here)
+  const { trace, recipients } = await sent(here.daemon, id)
+  t.deepEqual(
+    here.sink.deliveries.map(({ from, to }) => [from, ...to]),
+    three.map((address) => ['shop@site.test', address]),
+  )
+  t.deepEqual(
+    recipients.map(({ return_path }) => return_path),
+    three.map(() => 'shop@site.test'),
+  )
+  t.regex(JSON.stringify(trace['timeline']), /The provider refused the return paths of VERP \(553 Sender address rejected: not yours\)/)
+})

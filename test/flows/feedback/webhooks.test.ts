@@ -1,0 +1,55 @@
+/** Event webhooks through the whole daemon: a message that nobody takes, a receiver that hears of it, and a kill between the two. */
+import { createHmac } from 'node:crypto'
+import test from 'ava'
+import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { eventually, within } from '../../support/deadline.ts'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' }
+
+test('an event of a message that was given up survives kill -9, and arrives under its delivery id', async (t) => {
+  await using folder = await temporaryFolder('webhooks')
+  await using sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 no such user' } })
+  await using receiver = await new WebhookReceiver({ answer: () => undefined }).listen()
+  const options = { folder: folder.path, env }
+  const first = await Daemon.start(options)
+  await makeRoute(first.rest, await makeDestination(first.rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+  const made = await first.rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url, event_types: ['failed'] })
+  const { trace_id } = await first.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: ['ada@example.net'], text: 'x' })
+  await within(60_000, 'the event arrives', receiver.hasReceived(1))
+  await first.kill()
+  receiver.answer = (response) => response.writeHead(200).end()
+  await using second = await Daemon.start(options, first.adminKey)
+  const [before, after] = await within(60_000, 'it arrives again', receiver.hasReceived(2))
+  t.like(JSON.parse(after?.body ?? ''), {
+    type: 'failed',
+    data: { trace_id, recipient: 'ada@example.net', status: 'failed', reply: { code: 550 } },
+  })
+  t.is(before?.body, after?.body)
+  t.is(before?.headers['x-service-delivery'], after?.headers['x-service-delivery'])
+  const signature = createHmac('sha256', String(made['hmac_secret']))
+    .update(after?.body ?? '')
+    .digest('hex')
+  t.is(after?.headers['x-service-signature'], `sha256=${signature}`)
+  const row = await eventually(30_000, 'the attempt is on record', async () => {
+    const [one] = (await second.rest.must('GET', '/v1/webhooks/attempts?status=succeeded'))['data'] as Record<string, unknown>[]
+    return one
+  })
+  t.like(row, { trace_id, attempt_count: 1, last_status_code: 200 })
+  await second.stop()
+  const { code, output } = await runCommand(options, 'verify')
+  t.is(code, 0, output)
+})
+
+test('without leave of the operator nothing on loopback is sent to', async (t) => {
+  await using folder = await temporaryFolder('webhooks')
+  await using receiver = await new WebhookReceiver().listen()
+  await using daemon = await Daemon.start({ folder: folder.path })
+  const answer = await daemon.rest.call('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url })
+  t.is(answer.status, 400)
+  t.regex(answer.bytes.toString(), /POSTERN_OUTBOUND_ALLOW/)
+  t.is(receiver.connections, 0)
+})

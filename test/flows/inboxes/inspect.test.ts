@@ -1,0 +1,84 @@
+/** A deliverability test from outside: a real daemon, a name server, a mail over SMTP with TLS, and the report over REST and as a page. */
+import test from 'ava'
+import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
+import { eventually } from '../../support/deadline.ts'
+import { NameServer } from '../../support/web/name-server.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { keyRecord, rsaKey, signed } from '../../ingest/inspect/golden.ts'
+
+const domain = 'in.postern.test'
+const records = {
+  'shop.example.com TXT': ['v=spf1 ip4:127.0.0.1 -all'],
+  'shop.example.com MX': ['10 mx.example.com'],
+  'k1._domainkey.example.com TXT': [keyRecord(rsaKey().publicKey)],
+  '_dmarc.example.com TXT': ['v=DMARC1; p=reject; rua=mailto:dmarc@example.com'],
+  'mail.example.com A': ['127.0.0.1'],
+  'example.com MX': ['10 mx.example.com'],
+  'example.com SOA': ['ns.example.com'],
+  'mx.example.com A': ['192.0.2.26'],
+  '_25._tcp.mx.example.com TLSA': ['0301010000'],
+  '_smtp._tls.example.com TXT': ['v=TLSRPTv1; rua=mailto:tls@example.com'],
+  'test.bad.domains.test A': ['127.0.0.2'],
+  'example.com.bad.domains.test A': ['127.0.0.2'],
+}
+
+interface Report {
+  readonly id: string
+  readonly address: string
+  readonly status: string
+  readonly score: number | null
+  readonly grade: string | null
+  readonly report_url: string
+  readonly checks: readonly { readonly id: string; readonly status: string; readonly points: number }[]
+  readonly requirements: readonly unknown[]
+  readonly caps: readonly unknown[]
+}
+
+test('a mail that is sent to the address is scored within seconds, once, and shown to whoever has the link', async (t) => {
+  await using names = await NameServer.start(records)
+  await using folder = await temporaryFolder('inspect')
+  const env = {
+    ...{ POSTERN_INBOUND_DOMAIN: domain, POSTERN_MX_LISTEN: '127.0.0.1:0', POSTERN_DNS_SERVERS: names.address },
+    POSTERN_INSPECT_DNS_LISTS: 'domain/minor/bad.domains.test',
+  }
+  const options = { folder: folder.path, env }
+  const daemon = await Daemon.start(options)
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  const made = (await daemon.rest.must('POST', '/v1/inspect/tests', {})) as unknown as Report
+  t.like(made, { status: 'waiting', score: null })
+  t.regex(made.address, /^[a-z2-7]{26}@in\.postern\.test$/)
+  const page = async (): Promise<string> =>
+    (await fetch(new URL(new URL(made.report_url).pathname, `http://${daemon.addresses.http}`))).text()
+  t.regex(await page(), new RegExp(`Waiting for your mail[^]*${made.address}`))
+
+  const head = `From: Example Shop <orders@example.com>\r\nTo: ${made.address}\r\nSubject: Your order\r\nDate: ${new Date().toUTCString().replace('GMT', '+0000')}\r\nMessage-ID: <1@example.com>\r\n`
+  const message = `${head}MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nYour order is on its way.\r\n`
+  const content = Buffer.from((await signed(message, { at: Date.now() })) + message, 'latin1')
+  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.mx[0]), security: 'starttls' })
+  t.is((await client.command('EHLO mail.example.com')).code, 250)
+  const { accepted } = await client.send({ from: 'bounce@shop.example.com', to: [made.address], content })
+  t.true(accepted)
+  await client.quit()
+
+  const report = await eventually(30_000, 'the report is there', async () => {
+    const found = (await daemon.rest.must('GET', `/v1/inspect/tests/${made.id}`)) as unknown as Report
+    return found.status === 'ready' ? found : undefined
+  })
+  const of = (status: string): string[] => report.checks.filter((check) => check.status === status).map(({ id }) => id)
+  t.is(report.checks.length, 17)
+  t.deepEqual(of('fail'), [])
+  t.deepEqual(of('warn'), ['domain_blocklist'])
+  t.deepEqual(of('na'), ['fcrdns', 'ip_blocklist', 'list_unsubscribe', 'html_content', 'links'])
+  t.is(report.grade, 'A')
+  t.is(report.requirements.length, 11)
+  t.deepEqual(report.caps, [])
+  const shown = await page()
+  for (const words of ['Ready for the inbox', 'Your order', 'Domain block lists', 'example.com is on bad.domains.test', 'Gmail'])
+    t.true(shown.includes(words), words)
+  t.false(shown.includes('<script'))
+  t.true(names.questions.includes('shop.example.com TXT'))
+
+  t.is((await daemon.stop()).code, 0)
+  t.is((await runCommand(options, 'verify')).code, 0)
+})

@@ -1,0 +1,54 @@
+/** The deletion of a project seen from outside: it is gone at once, a kill in between loses nothing of that, and its data goes. */
+import test from 'ava'
+import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
+import { makeDestination } from '../../support/daemon/provision.ts'
+import { RestClient } from '../../support/daemon/rest.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+test('a project that was deleted is gone after a kill too, and a later life removes what is left', async (t) => {
+  await using folder = await temporaryFolder('project')
+  await using sink = await Sink.listen()
+  const key = newAdminKey()
+  const options = { folder: folder.path }
+  const plain = { from: 'shop@site.test', to: 'ada@peer.test', text: 'Thank you.' }
+  let project = ''
+  {
+    await using daemon = await Daemon.start(options, key)
+    const { rest } = daemon
+    project = String((await rest.must('POST', '/v1/projects', { name: 'Short-lived' }))['id'])
+    const minted = await rest.must('POST', '/v1/api-keys', { name: 'inner', scopes: ['api:admin'], project_id: project })
+    using inner = new RestClient(daemon.addresses.http, String(minted['key']))
+    const target = { name: 'sink', port: sink.port, mode: 'live' } as const
+    const [ours, theirs] = [await makeDestination(rest, target), await makeDestination(inner, target)]
+    await Promise.all(Array.from({ length: 200 }, () => inner.must('POST', '/v1/messages', plain)))
+    const later = Date.now() + 5000
+    const at = (ms: number) => new Date(ms).toISOString()
+    await inner.must('POST', '/v1/messages', { ...plain, destination_id: theirs, send_at: at(later) })
+    await rest.must('POST', '/v1/messages', { ...plain, destination_id: ours, send_at: at(later + 100), to: 'witness@peer.test' })
+    t.is((await rest.call('DELETE', `/v1/projects/${project}`)).status, 409)
+    t.is((await rest.call('DELETE', `/v1/projects/${project}?discard_queued=true`)).status, 204)
+    t.is((await inner.call('GET', '/v1/projects/me')).status, 401)
+    await daemon.kill()
+  }
+  const left = await runCommand(options, 'verify')
+  t.is(left.code, 0, left.output)
+  {
+    await using daemon = await Daemon.start(options, key)
+    t.is((await daemon.rest.call('GET', `/v1/projects/${project}`)).status, 404)
+    t.is(((await daemon.rest.must('GET', '/v1/traces?limit=200'))['data'] as unknown[]).length, 1)
+    await sink.delivered(({ to }) => to.includes('witness@peer.test')) // the time of the other one has passed
+    t.is((await daemon.stop()).code, 0)
+  }
+  t.is(sink.deliveries.length, 1)
+  // each life goes on where the one before was stopped, and has more to do before it is: on a slow machine a short one gets nowhere
+  for (let lives = 0; ; lives++) {
+    const { code, output } = await runCommand(options, 'verify')
+    t.is(code, 0, output)
+    if (/ 1 contents, 0 queue entries: all agree/.test(output)) break
+    t.true(lives < 20, output)
+    await using daemon = await Daemon.start(options, key)
+    for (let asked = 0; asked < lives * 50; asked++) await daemon.rest.must('GET', '/v1/projects/me')
+    t.is((await daemon.stop()).code, 0)
+  }
+})

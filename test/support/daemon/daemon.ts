@@ -1,0 +1,222 @@
+/**
+ * The daemon as its operator sees it: a child process with environment variables, a ready file, signals and logs.
+ * Nothing here knows its code.
+ */
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
+import { watch, readFileSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { within } from '../deadline.ts'
+import { RestClient } from './rest.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const main = join(root, 'daemon', 'main.ts')
+/** Compiled code, which a daemon keeps in its data folder: here all starts share it, as data folders are new. */
+const compiled = join(root, 'node_modules', '.cache', 'postern')
+/** The flags of `npm start`: what is proved and measured is what people run. */
+const startFlags = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }).scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--'))
+
+/** The addresses of a daemon that is ready, as its ready file lists them. */
+export interface Addresses {
+  readonly http: string
+  readonly submission: readonly string[]
+  readonly submissions: readonly string[]
+  readonly mx: readonly string[]
+  readonly pid: number
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface DaemonOptions {
+  /** A folder of its own for the ready file; `data` inside it is the daemon's data folder unless `dataDir` is given. */
+  readonly folder: string
+  readonly dataDir?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Id of the user that commands run as; only root may give another than its own. */
+  readonly user?: number
+  /** A command put before the daemon's own, such as a tracer. */
+  readonly wrapper?: readonly string[]
+}
+
+/** A key that no other run has; given to the daemon, it is the administrator's. */
+export const newAdminKey = (): string => `svckey_${randomBytes(36).toString('base64url')}`
+
+/** The port of an address as the ready file writes it. */
+export const portOf = (address: string | undefined): number => Number(/:(\d+)$/.exec(address ?? '')?.[1])
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** One life of the daemon. Launch again with the same folder and key for the next life. */
+export class Daemon implements AsyncDisposable {
+  readonly adminKey: string
+  /** Settles with the addresses once the ready file is there; rejects when the process ends before. */
+  readonly ready: Promise<Addresses>
+  readonly exited: Promise<Exit>
+  #child: ChildProcess
+  #addresses: Addresses | undefined
+  #log: string[] = []
+  #stop = new AbortController()
+  #rest: RestClient | undefined
+
+  private constructor(child: ChildProcess, adminKey: string, readyFile: string) {
+    this.adminKey = adminKey
+    this.#child = child
+    running.add(child)
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#keep(chunk.toString('utf8')))
+    this.exited = new Promise((resolve) => {
+      child.once('error', (error) => this.#keep(String(error)))
+      child.once('close', (code, signal) => {
+        running.delete(child)
+        this.#stop.abort()
+        resolve({ code, signal })
+      })
+    })
+    this.ready = this.#awaitReady(readyFile)
+    this.ready.catch(() => undefined)
+  }
+
+  /** Spawns the daemon; `ready` tells when it serves. */
+  static async launch(options: DaemonOptions, adminKey = newAdminKey()): Promise<Daemon> {
+    const readyFile = join(options.folder, 'ready', 'addresses.json')
+    await mkdir(dirname(readyFile), { recursive: true })
+    await rm(readyFile, { force: true })
+    const [command = process.execPath, ...before] = options.wrapper ?? []
+    const self = options.wrapper ? [process.execPath] : []
+    const child = spawn(command, [...before, ...self, ...startFlags, main, 'serve', '--ready-file', readyFile], {
+      cwd: root,
+      env: environment(options, adminKey),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    return new Daemon(child, adminKey, readyFile)
+  }
+
+  /** Launches and waits until it serves. */
+  static async start(options: DaemonOptions, adminKey?: string): Promise<Daemon> {
+    const daemon = await Daemon.launch(options, adminKey)
+    await within(30_000, 'the daemon is ready', daemon.ready)
+    return daemon
+  }
+
+  get addresses(): Addresses {
+    if (!this.#addresses) throw new Error('the daemon is not ready')
+    return this.#addresses
+  }
+
+  get log(): string {
+    return this.#log.join('')
+  }
+
+  /** The REST client of this life, with the administrator's key. */
+  get rest(): RestClient {
+    this.#rest ??= new RestClient(this.addresses.http, this.adminKey)
+    return this.#rest
+  }
+
+  /** SIGTERM, then its exit; an error when it takes longer than the promised 30 s. */
+  async stop(): Promise<Exit> {
+    this.#signal('SIGTERM')
+    return within(30_000, 'the daemon ends after SIGTERM', this.exited)
+  }
+
+  /** SIGKILL: what a power cut or the kernel's memory killer does to a process. */
+  async kill(): Promise<Exit> {
+    this.#signal('SIGKILL')
+    return this.exited
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#rest?.[Symbol.dispose]()
+    await this.kill()
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    const pid = this.#addresses?.pid ?? this.#child.pid
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || pid === undefined) return
+    try {
+      process.kill(pid, name)
+    } catch {
+      this.#child.kill(name) // the daemon is gone already; a wrapper may still be there
+    }
+  }
+
+  #keep(text: string): void {
+    this.#log.push(text)
+    if (this.#log.length > 4000) this.#log.splice(0, 2000)
+  }
+
+  async #awaitReady(readyFile: string): Promise<Addresses> {
+    const { promise, resolve, reject } = Promise.withResolvers<Addresses>()
+    const look = (): void => {
+      readAddresses(readyFile).then((found) => found && resolve(found), reject)
+    }
+    const watcher = watch(dirname(readyFile), look)
+    this.#stop.signal.addEventListener('abort', () => reject(new Error(`the daemon ended before it was ready:\n${this.log.slice(-2000)}`)))
+    look()
+    try {
+      this.#addresses = await promise
+      return this.#addresses
+    } finally {
+      watcher.close()
+    }
+  }
+}
+
+/** Begins another command of the daemon, such as `tail`. */
+export const spawnCommand = (options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> =>
+  spawn(process.execPath, [main, ...args], {
+    cwd: root,
+    env: environment(options, newAdminKey()),
+    ...(options.user !== undefined && { uid: options.user, gid: options.user }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+/** Runs another command of the daemon, such as `verify`, to its end. */
+export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {
+  const child = spawnCommand(options, ...args)
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, output })
+    })
+  })
+}
+
+/** The addresses, or undefined while the file is missing or not yet written to its end. */
+async function readAddresses(path: string): Promise<Addresses | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Addresses
+  } catch {
+    return undefined
+  }
+}
+
+function environment({ folder, dataDir, env }: DaemonOptions, adminKey: string): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_') && name !== 'NODE_ENV')
+  return {
+    ...Object.fromEntries(inherited),
+    NODE_COMPILE_CACHE: compiled,
+    POSTERN_DATA_DIR: dataDir ?? join(folder, 'data'),
+    POSTERN_HTTP_LISTEN: '127.0.0.1:0',
+    POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0,127.0.0.1:0',
+    POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0',
+    POSTERN_MX_LISTEN: '127.0.0.1:0',
+    POSTERN_ADMIN_KEY: adminKey,
+    POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32',
+    POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback',
+    ...env,
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The daemon in this process, as `serve` composes and starts it: a real store in a temporary folder, real sockets on free ports of
+ * loopback, and the real lifecycle. Replaced is only what leaves the process, or is time or chance. A test fails in which the daemon
+ * logged an error that it did not take from `errors`.
+ */
+import { EventEmitter } from 'node:events'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { formatEndpoint } from '#config/settings/formats.ts'
+import { loadConfig, type Config } from '#config/settings/load.ts'
+import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import { Lifecycle } from '../../../daemon/process/lifecycle.ts'
+import { createLogger } from '../../../daemon/observability/logging.ts'
+import { prepareDataFolder } from '../../../daemon/process/data-folder.ts'
+import type { Daemon, Replacements } from '../../../daemon/composition/parts.ts'
+import { open, start } from '../../../daemon/start.ts'
+import { CuttableKv } from '../cuttable-kv.ts'
+import { RestClient } from './rest.ts'
+import { temporaryFolder } from './workspace.ts'
+
+/** The administrator of the first organization. */
+export const adminKey = `svckey_${'a'.repeat(43)}`
+/** The key under which every store of these tests keeps its secrets. */
+export const masterKey = Buffer.alloc(32, 7)
+
+export interface StartOptions {
+  /** Settings, as an operator gives them, over those of these tests. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly replacements?: Omit<Replacements, 'kv'>
+}
+
+export interface LogLine {
+  readonly level: string
+  readonly msg: string
+  readonly [field: string]: unknown
+}
+
+/** One life of a daemon. */
+export interface StartedDaemon extends Daemon {
+  readonly config: Config
+  /** Its data folder, which the next life opens again. */
+  readonly dataDir: string
+  /** The store as all parts see it. */
+  readonly kv: CuttableKv
+  readonly organizationId: string
+  /** The link by which the owner signs in; undefined when there is an owner. */
+  readonly ownerLink: string | undefined
+  /** `host:port` of what listens. */
+  readonly addresses: { readonly [Name in 'http' | 'submission' | 'submissions' | 'mx']: string }
+  /** The administrator of the first organization. */
+  readonly rest: RestClient
+  /** A client with another key, closed with the daemon. */
+  client(key: string): RestClient
+  /** What was logged, from level info. */
+  readonly log: LogLine[]
+  /** Errors that were logged; one that stays here fails the test. */
+  readonly errors: LogLine[]
+  /** Ends in order, as after SIGTERM. */
+  stop(): Promise<void>
+  /** Ends as by `kill -9`: nothing begun comes to an end, and what was not durable is lost. */
+  crash(): Promise<void>
+  /** The next life on the same store; this one must have ended. */
+  again(changes?: StartOptions): Promise<StartedDaemon>
+}
+
+const settings = {
+  POSTERN_MASTER_KEY: masterKey.toString('base64url'),
+  POSTERN_ADMIN_KEY: adminKey,
+  POSTERN_HTTP_LISTEN: '127.0.0.1:0',
+  POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0',
+  POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0',
+  POSTERN_MX_LISTEN: '127.0.0.1:0',
+  POSTERN_STORE_BALLAST_BYTES: '0',
+  POSTERN_PLAN: 'enterprise',
+}
+
+const nowhere: Resolver & RecordResolver = {
+  resolve4: async () => [],
+  resolve6: async () => [],
+  resolveTxt: async () => [],
+  resolveMx: async () => [],
+}
+
+const outside: Replacements = {
+  resolver: nowhere,
+  lookUp: () => Promise.reject(Object.assign(new Error('there is no DNS here'), { code: 'ENOTFOUND' })),
+  lagMs: Infinity, // a busy machine fails no test
+}
+
+/** Starts a daemon that ends with the test, on a store of its own. */
+export async function startDaemon(t: Pick<ExecutionContext, 'teardown'>, options: StartOptions = {}): Promise<StartedDaemon> {
+  const folder = await temporaryFolder('daemon')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  return live(t, join(folder.path, 'data'), options)
+}
+
+async function live(t: Pick<ExecutionContext, 'teardown'>, dataDir: string, options: StartOptions): Promise<StartedDaemon> {
+  const config = loadConfig({ env: { ...settings, POSTERN_DATA_DIR: dataDir, ...options.env }, readFile: () => '{}' })
+  await prepareDataFolder(dataDir)
+  const book = new LogBook()
+  const log = createLogger('info', book)
+  const lifecycle = new Lifecycle(log, config.shutdownSeconds, { events: new EventEmitter(), exit: () => {} })
+  let store: CuttableKv | undefined
+  const replacements = { ...outside, ...options.replacements, kv: (kv) => (store = new CuttableKv(kv)) } satisfies Replacements
+  const clients: RestClient[] = []
+  const stop = async (seconds?: number): Promise<void> => {
+    for (const one of clients.splice(0)) one[Symbol.dispose]()
+    await lifecycle.stop(seconds)
+  }
+  t.teardown(async () => {
+    await stop()
+    if (book.errors.length > 0) throw new AggregateError(book.errors, `the daemon failed inside: ${JSON.stringify(book.errors)}`)
+  })
+  const { daemon, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
+  const listening = await start(daemon, config, lifecycle)
+  const kv = store as CuttableKv
+  const [submission, submissions, mx] = [listening.submission, listening.submissions, listening.mx].map(
+    ([one]) => one && formatEndpoint(one),
+  )
+  const addresses = { http: formatEndpoint(listening.http), submission: submission ?? '', submissions: submissions ?? '', mx: mx ?? '' }
+  const client = (key: string): RestClient => {
+    const made = new RestClient(addresses.http, key)
+    clients.push(made)
+    return made
+  }
+  return {
+    ...daemon,
+    ...{ config, dataDir, kv, addresses, client, log: book.lines, errors: book.errors },
+    organizationId: bootstrapped.organizationId,
+    ownerLink: bootstrapped.ownerLink,
+    rest: client(adminKey),
+    stop: () => stop(),
+    async crash() {
+      await kv.cut()
+      book.close()
+      await stop(0)
+      await kv[Symbol.asyncDispose]()
+    },
+    again: (changes = {}) => live(t, dataDir, { ...options, ...changes }),
+  }
+}
+
+/** What the daemon logs, until it crashes: the dead say nothing. */
+class LogBook {
+  readonly lines: LogLine[] = []
+  readonly errors: LogLine[] = []
+  #closed = false
+
+  write(text: string): void {
+    if (this.#closed) return
+    const line = JSON.parse(text) as LogLine
+    this.lines.push(line)
+    if (line.level === 'error' || line.level === 'fatal') this.errors.push(line)
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * An SMTP server that does what a test tells it at any step of the dialog: accept, refuse, defer, hold, drop, answer nonsense.
+ * It keeps every message it answers 250 to; its list of deliveries is the other half of every ledger.
+ */
+import { EventEmitter, once } from 'node:events'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { goodCertificate } from '../../protocols/relay/certificates.ts'
+import type { Delivery, SinkHost, SinkOptions, SinkScript, SinkStep } from './sink-script.ts'
+import { SinkSession } from './sink-session.ts'
+
+interface SinkEvents {
+  delivery: [Delivery]
+  /** A step was reached, or a connection was opened or closed. */
+  change: []
+}
+
+/** Listens on loopback until disposed. */
+export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDisposable {
+  readonly options: SinkOptions
+  /** May be changed at any time; open sessions follow at their next step. */
+  script: SinkScript
+  readonly deliveries: Delivery[] = []
+  /** Everything that was received as a command, in order, over all connections. */
+  readonly lines: string[] = []
+  readonly connections: SinkSession[] = []
+  port = 0
+  readonly #reached = new Map<SinkStep, number>()
+  readonly #server: Server
+
+  constructor(options: SinkOptions = {}) {
+    super()
+    this.setMaxListeners(0)
+    this.options = options
+    this.script = options.script ?? {}
+    const accept = (socket: Socket): void => void this.connections.push(new SinkSession(this, socket, this.connections.length))
+    const certificate = options.certificate ?? goodCertificate
+    this.#server = options.security === 'tls' ? createTlsServer(certificate, accept) : createServer(accept)
+    this.#server.on('tlsClientError', () => undefined)
+  }
+
+  /** A sink on a free port. */
+  static listen(options?: SinkOptions): Promise<Sink> {
+    return new Sink(options).listen()
+  }
+
+  /** Listens on the given port of 127.0.0.1, any free one when it is 0. */
+  async listen(port = 0): Promise<this> {
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    this.port = (this.#server.address() as AddressInfo).port
+    return this
+  }
+
+  /** The first delivery, past or coming, that fits. */
+  async delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
+    for (;;) {
+      const found = this.deliveries.find(fits)
+      if (found) return found
+      await once(this, 'delivery')
+    }
+  }
+
+  /** Resolves when this step has been reached so many times since the sink began. */
+  async reached(step: SinkStep, times = 1): Promise<void> {
+    while ((this.#reached.get(step) ?? 0) < times) await once(this, 'change')
+  }
+
+  /** Resolves when so many connections are open. */
+  async open(count: number): Promise<void> {
+    while (this.connections.filter((connection) => connection.open).length !== count) await once(this, 'change')
+  }
+
+  /** Answers what has been held. */
+  release(): void {
+    for (const connection of this.connections) connection.release()
+  }
+
+  /** Breaks every open connection, as a smart host does that restarts. */
+  dropConnections(): void {
+    for (const connection of this.connections) connection.socket.destroy()
+  }
+
+  note(step?: SinkStep): void {
+    if (step !== undefined) this.#reached.set(step, (this.#reached.get(step) ?? 0) + 1)
+    this.emit('change')
+  }
+
+  keep(delivery: Delivery): void {
+    this.deliveries.push(delivery)
+    this.emit('delivery', delivery)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dropConnections()
+    if (!this.#server.listening) return
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}

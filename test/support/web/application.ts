@@ -1,0 +1,25 @@
+/** An OAuth client as a program on the machine of the person: it waits for its answer, and the browser shows that it came. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { ExecutionContext } from 'ava'
+import type { Page } from './browser.ts'
+import { freePort } from '../daemon/workspace.ts'
+
+/** Starts it, and answers its redirect URI. */
+export async function startApplication(t: ExecutionContext): Promise<string> {
+  const port = await freePort()
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Welcome back</title>'))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${port}/callback`
+}
+
+/** Presses a button that leads back to it, and tells where it was called. */
+export async function leave(page: Page, button: string): Promise<string> {
+  await Promise.all([page.waitForURL(/\/callback\?/), page.click(button)])
+  return page.url()
+}

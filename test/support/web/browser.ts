@@ -1,0 +1,116 @@
+/** Chromium as people use it, driven over its debugging protocol, and axe-core as the judge of every page. */
+import axe from 'axe-core'
+import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import { patience } from '../deadline.ts'
+
+/** Debian's package `chromium`. */
+const executablePath = '/usr/bin/chromium'
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Half a minute of a quiet machine: what Playwright itself takes for long, and a slow machine does not keep. */
+const timeout = 30_000 * patience
+
+/** Starts Chromium; a machine without it fails the test. Every page it opens has the patience of our other deadlines. */
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args, timeout })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(timeout)
+    return context
+  }
+  return browser
+}
+
+/** The widths at which every page is judged: a small phone and a desk. */
+export const widths = [320, 1280] as const
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+/** Everything that axe-core finds wrong with the page at both widths, in one line each; WCAG 2.2 AA and target sizes. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    faults.push(...(await run(page)).map((fault) => `${width} px, ${new URL(page.url()).pathname}: ${fault}`))
+  }
+  return faults
+}
+
+/** The widths at which the page does not fit into the window. */
+export async function overflows(page: Page): Promise<number[]> {
+  const session = await debugging(page)
+  const wide: number[] = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    const { cssContentSize } = await session.send('Page.getLayoutMetrics')
+    if (cssContentSize.width > width) wide.push(width)
+  }
+  return wide
+}
+
+/** What is squeezed at the smaller width: words that stand in a column too narrow for them, letter below letter. */
+export async function squeezed(page: Page): Promise<string[]> {
+  await page.setViewportSize({ width: widths[0], height: 900 })
+  return page.evaluate(`[...document.querySelectorAll('h1, h2, h3, p, dd, li, a, button')]
+    .filter((one) => one.textContent.trim().length >= 7 && !one.closest('.hidden, .skip'))
+    .filter((one) => { const { width, height } = one.getBoundingClientRect(); return height > 0 && width < 64 && height > 2 * width })
+    .map((one) => one.outerHTML.slice(0, 120))`)
+}
+
+const sessions = new WeakMap<Page, Promise<CDPSession>>()
+
+/** One for each page, kept for as long as it lives: an authenticator goes with its session. */
+function debugging(page: Page): Promise<CDPSession> {
+  const session = sessions.get(page) ?? page.context().newCDPSession(page)
+  sessions.set(page, session)
+  return session
+}
+
+/** Needs scripts to be on in the tab. axe runs in an isolated world of the debugging protocol, which the page's own policy for scripts does not bind. */
+async function run(page: Page): Promise<string[]> {
+  const session = await debugging(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const options = JSON.stringify({ runOnly: tags, rules: { 'target-size': { enabled: true } } })
+  const expression = `${axe.source}; axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations))`
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression,
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  if (exceptionDetails) throw new Error(`axe-core failed: ${JSON.stringify(exceptionDetails)}`)
+  return (JSON.parse(String(result.value)) as Violation[]).map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`,
+  )
+}
+
+/** Gives the browser an authenticator that answers by itself, as a phone does when its owner agrees. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const session = await debugging(page)
+  await session.send('WebAuthn.enable')
+  const options = {
+    ...({ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true } as const),
+    ...{ isUserVerified: true, automaticPresenceSimulation: true },
+  }
+  await session.send('WebAuthn.addVirtualAuthenticator', { options })
+}
+
+export type { Browser, BrowserContext, Page }
+
+/** Keeps the page from offering passkeys by autofill, which an authenticator that answers by itself would take up at once. */
+export const withoutAutofill = (page: Page): Promise<unknown> =>
+  page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
