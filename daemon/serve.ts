@@ -26,7 +26,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
   const { listening, bootstrapped, certificate } = await open(config, log, lifecycle, { version, operatorToken })
-    .then(async ({ daemon, ...built }) => ({ ...built, listening: await start(daemon, config, lifecycle) }))
+    .then(async ({ part, ...built }) => ({ ...built, listening: await start(part, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
       throw error

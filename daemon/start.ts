@@ -13,7 +13,7 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { loadCertificate, type Certificate } from './process/certificate.ts'
 import { compose } from './composition/composition.ts'
-import type { Daemon, Replacements } from './composition/parts.ts'
+import { partsOf, T, type Replacements, type Resolve } from './composition/parts.ts'
 import { storeFolder } from './process/data-folder.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { explainListen } from './process/listen-problem.ts'
@@ -24,7 +24,7 @@ import { Metrics } from './observability/metrics.ts'
 import type { Listening } from './process/ready-file.ts'
 
 export interface Opened {
-  readonly daemon: Daemon
+  readonly part: Resolve
   readonly bootstrapped: Bootstrapped
   readonly certificate: Certificate
 }
@@ -58,26 +58,28 @@ export async function open(
     )
   }
   await ballast.ensure(store.lowDiskBytes)
-  const daemon = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
-  await claimVersions(daemon.database, recordKinds)
-  await checkMasterKey(daemon.database, secrets, dataDir)
-  const swept = await sweepAbandonedContent(daemon.database)
+  const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
+  const database = part(T.Database)
+  await claimVersions(database, recordKinds)
+  await checkMasterKey(database, secrets, dataDir)
+  const swept = await sweepAbandonedContent(database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
   const bootstrapped = await bootstrap({
-    database: daemon.database,
-    clock: daemon.clock,
+    database,
+    clock: part(T.Clock),
     secrets,
     adminKey: config.adminKey,
     plan: config.plan,
   })
-  return { daemon, bootstrapped, certificate }
+  return { part, bootstrapped, certificate }
 }
 
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
 const webhooksEndMs = 2000
 
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
-export async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
+export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
+  const daemon = partsOf(part)
   const { queue, replayRunner, removals, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
   const { rewriter, engagements, people, ingest, webhooks } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)

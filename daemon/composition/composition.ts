@@ -43,54 +43,28 @@ import { Housekeeping } from '../observability/housekeeping.ts'
 import { inboundCore, inboundSettings } from './inbound-core.ts'
 import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
-import { mailDoors, submissionServer } from './mail-doors.ts'
+import { mailDoors, submissionDoor, submissionServer } from './mail-doors.ts'
 import { Decisions } from '../observability/decisions.ts'
 import { Observer } from '../observability/observer.ts'
 import { oauthServer, publicFetch } from './oauth-core.ts'
 import { OwnListeners } from '../process/own-listeners.ts'
 import { publishableCore } from './publishable-core.ts'
 import { Readiness } from '../observability/readiness.ts'
-import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
+import { T, type Foundation, type Replacements, type Resolve } from './parts.ts'
 import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const waitingWritesMax = 20_000
 
-/** Builds one daemon. Nothing is started, and nothing is shared between two daemons of one process. */
-export function compose(foundation: Foundation, replace: Replacements = {}): Daemon {
+/** Builds the parts of one daemon, each when it is first asked for. Nothing is started, and nothing is shared between two daemons of one process. */
+export function compose(foundation: Foundation, replace: Replacements = {}): Resolve {
   const c = root.createChildContainer()
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
   addCore(add, foundation, replace)
   addWebhooks(add, foundation, replace)
   addDoors(add, foundation, replace)
-  return {
-    database: c.resolve(T.Database),
-    clock: c.resolve(T.Clock),
-    admission: c.resolve(T.Admission),
-    reader: c.resolve(T.Reader),
-    inboxes: c.resolve(T.Inboxes),
-    housekeeping: c.resolve(T.Housekeeping),
-    retention: c.resolve(T.Retention),
-    transport: c.resolve(T.Transport),
-    probes: c.resolve(T.Probes),
-    queue: c.resolve(T.Queue),
-    replayRunner: c.resolve(T.ReplayRunner),
-    removals: c.resolve(T.Administration).removals,
-    submission: c.resolve(T.Submission),
-    mailDoors: c.resolve(T.MailDoors),
-    ownListeners: c.resolve(T.OwnListeners),
-    people: c.resolve(T.People),
-    http: c.resolve(T.Http),
-    health: c.resolve(T.Health),
-    rewriter: c.resolve(T.Rewriter),
-    engagements: c.resolve(T.Engagements),
-    ingest: c.resolve(T.Ingest),
-    webhooks: c.resolve(T.Webhooks),
-    inbound: c.resolve(T.Inbound),
-    decisions: c.resolve(T.Decisions),
-    part: (key) => c.resolve(key),
-  }
+  return (key) => c.resolve(key)
 }
 
 type Add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V) => unknown
@@ -133,8 +107,8 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
         new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),
       ),
   )
-  add(T.Reader, (c) => new WorkerMessageReader(c.resolve(T.Clock)))
-  add(T.Rewriter, (c) => new WorkerMessageRewriter(c.resolve(T.Clock)))
+  add(T.Reader, (c) => replace.reader ?? new WorkerMessageReader(c.resolve(T.Clock)))
+  add(T.Rewriter, (c) => replace.rewriter ?? new WorkerMessageRewriter(c.resolve(T.Clock)))
   add(T.Admission, (c) => {
     const sources = {
       clock: c.resolve(T.Clock),
@@ -161,7 +135,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
 function addCore(add: Add, foundation: Foundation, replace: Replacements): void {
   const { config, secrets } = foundation
   addHealth(add, foundation)
-  addDelivery(add, foundation)
+  addDelivery(add, foundation, replace)
   addInboxes(add, foundation, replace)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
@@ -225,11 +199,11 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
 }
 
 /** Virtual inboxes, and who reads and tells what lands in them. */
-function addInboxes(add: Add, { config, secrets }: Foundation, { trusted, imagesAllowed }: Replacements): void {
+function addInboxes(add: Add, { config, secrets }: Foundation, { post, trusted, imagesAllowed }: Replacements): void {
   add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
     const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
-    const outside = { allowed: config.outbound.allow.webhooks, trusted, imagesAllowed }
+    const outside = { allowed: config.outbound.allow.webhooks, post, trusted, imagesAllowed }
     const told = { ...outside, sharedSecret: config.inboxNotifySecret ?? undefined }
     return inboxCore({ ...settingsOf(secrets)(c), ...parts, ...told, ...inboxUrls(config), onError })
   })
@@ -250,7 +224,7 @@ function addWebhooks(add: Add, { config, secrets, metrics }: Foundation, { lookU
 }
 
 /** The queue, what it does with a message, and what is told of it afterwards. */
-function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
+function addDelivery(add: Add, { config, secrets, metrics }: Foundation, replace: Replacements): void {
   add(T.Attempts, (c) =>
     deliveryAttempts(config, {
       ...settingsOf(secrets)(c),
@@ -268,7 +242,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
   })
   add(T.Queue, (c) => {
     const onError = (error: unknown, traceId: string): void => c.resolve(T.Observer).broke('delivery', error, traceId)
-    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.Board), onError }
+    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.Board), ...replace.queue, onError }
     return deliveryQueue(config, metrics, { ...settingsOf(secrets)(c), ...parts })
   })
 }
@@ -311,9 +285,13 @@ function addDoors(add: Add, foundation: Foundation, replace: Replacements): void
   const { config, secrets } = foundation
   const base = settingsOf(secrets)
   add(T.LoginGuard, (c) => new LoginGuard(c.resolve(T.Clock)))
-  add(T.Submission, (c) => {
+  add(T.SubmissionDoor, (c) => {
     const parts = { accept: c.resolve(T.Accept), admission: c.resolve(T.Admission), loginGuard: c.resolve(T.LoginGuard) }
-    return submissionServer(foundation, { ...base(c), ...parts, resolver: c.resolve(T.Resolver), events: c.resolve(T.Observer) })
+    return submissionDoor(config, { ...base(c), ...parts, resolver: c.resolve(T.Resolver) })
+  })
+  add(T.Submission, (c) => {
+    const parts = { door: c.resolve(T.SubmissionDoor), clock: c.resolve(T.Clock), events: c.resolve(T.Observer) }
+    return submissionServer(foundation, parts)
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }

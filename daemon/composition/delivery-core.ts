@@ -36,16 +36,18 @@ export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Att
 export interface QueueParts extends DeliverySettings {
   readonly attempts: Attempts
   readonly board: HealthBoard
+  readonly readyMax?: number
+  readonly readyTotal?: number
   readonly onError: (error: unknown, traceId: string) => void
 }
 
 /** The queue, and what the metrics tell of it. */
 export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: QueueParts): DeliveryQueue {
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = delivery
-  const { database, clock, attempts, policies, board, onError } = parts
+  const { database, policies, board } = parts
   const limitsOf = deliveryLimits(policies, board, connectionsPerDestination)
   const limits = { connectionsMax: connectionsTotal, memoryBytesMax: memoryBudgetBytes }
-  const queue = new DeliveryQueue({ database, clock, attempts, limitsOf, ...limits, onError })
+  const queue = new DeliveryQueue({ ...parts, limitsOf, ...limits })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
   metrics.watch(
     'queue_oldest_due_seconds',

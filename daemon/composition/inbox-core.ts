@@ -9,6 +9,7 @@ import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { Notifier } from '#core/capture/notify/notifier.ts'
 import { Readings } from '#core/capture/reading/readings.ts'
+import type { Post } from '#core/outbound/post.ts'
 import { addressGuard, webPortsOnly, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet, guardedPost } from '../../protocols/outbound/clients.ts'
 
@@ -19,6 +20,8 @@ export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
   readonly bell: CaptureBell
   /** What besides the public internet may be told. */
   readonly allowed: readonly AllowedRange[]
+  /** Carries notifications instead of HTTP. */
+  readonly post?: Post | undefined
   /** Certificates in PEM that are trusted besides the well-known ones. */
   readonly trusted?: readonly string[] | undefined
   readonly sharedSecret?: string | undefined
@@ -41,9 +44,9 @@ export interface InboxCore {
   readonly onCaptured: (capture: Capture) => void
 }
 
-export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts }: InboxParts): InboxCore {
+export function inboxCore({ allowed, trusted = [], imagesAllowed = [], post, ...parts }: InboxParts): InboxCore {
   const guard = addressGuard(allowed)
-  const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
+  const inboxNotifier = new Notifier({ ...parts, post: post ?? guardedPost({ ...parts, guard, trusted }) })
   const readings = new Readings(parts.database, parts.reader, parts.clock)
   const backgroundRead = new BackgroundRead({ ...parts, readings, notifier: inboxNotifier })
   return {

@@ -58,23 +58,23 @@ export interface MailDoors {
 }
 
 interface SubmissionParts {
-  readonly accept: Accept
-  readonly loginGuard: LoginGuard
-  readonly resolver: Resolver
+  readonly door: SubmissionDoor
+  readonly clock: Clock
   readonly events: SubmissionEvents
 }
 
-export function submissionServer(
-  { config, certificate }: Surroundings,
-  { events, ...core }: DoorParts & SubmissionParts,
-): SubmissionServer {
+export const submissionDoor = (
+  { submission, smtpHost: hostname }: Config,
+  core: DoorParts & { readonly accept: Accept; readonly loginGuard: LoginGuard; readonly resolver: Resolver },
+): SubmissionDoor => new SubmissionDoor({ ...core, hostname, messageBytesMax: submission.maxMessageBytes })
+
+export function submissionServer({ config, certificate }: Surroundings, parts: SubmissionParts): SubmissionServer {
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
-    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, events, clock: core.clock },
+    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, ...parts },
     tls: { ...certificate, isSelfMade: config.tls.certificateFile === null },
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
-    door: new SubmissionDoor({ ...core, hostname, messageBytesMax: submission.maxMessageBytes }),
   })
 }
 

@@ -10,7 +10,7 @@ import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
-import type { DeliveryQueue } from '#core/delivery/queue/queue.ts'
+import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
 import type { HealthBoard } from '#core/delivery/health/health-board.ts'
 import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
@@ -18,6 +18,7 @@ import type { Transport } from '#core/delivery/transport.ts'
 import type { LoginGuard } from '#core/visitors/login-guard.ts'
 import type { AddressGuard, AllowedRange } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
+import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
@@ -25,8 +26,9 @@ import type { Policies } from '#core/routing/policy/policy.ts'
 import type { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Accept } from '#core/submission/accept/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
+import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
-import type { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
+import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
@@ -58,6 +60,12 @@ export interface Replacements {
   readonly random?: () => number
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
+  /** Reads messages in place of the threads that do. */
+  readonly reader?: MessageReader
+  /** Rewrites messages in place of the threads that do. */
+  readonly rewriter?: MessageRewriter
+  /** Carries notifications of inboxes. */
+  readonly post?: Post
   readonly lookUp?: LookUp
   /** Fetches what clients of the authorization server say about themselves. */
   readonly fetch?: Fetch
@@ -71,6 +79,8 @@ export interface Replacements {
   readonly kv?: (kv: Kv) => Kv
   /** Milliseconds by which the event loop may be late before work is refused. */
   readonly lagMs?: number
+  /** How much of what waits is kept ready. */
+  readonly queue?: Pick<DeliveryQueueOptions, 'readyMax' | 'readyTotal'>
   /** Time, limits and checks of the HTTP side. */
   readonly http?: Pick<AdminApiOptions, 'monotonic' | 'limits' | 'checkAnswers'>
   /** Operations that are served besides. */
@@ -110,7 +120,7 @@ export interface Daemon {
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
-  readonly rewriter: WorkerMessageRewriter
+  readonly rewriter: MessageRewriter
   readonly engagements: Engagements
   readonly ingest: Ingest
   readonly webhooks: WebhookCore
@@ -164,9 +174,41 @@ export const T = {
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
-  Rewriter: token<WorkerMessageRewriter>('Rewriter'),
+  Rewriter: token<MessageRewriter>('Rewriter'),
   Submission: token<SubmissionServer>('Submission'),
+  SubmissionDoor: token<SubmissionDoor>('SubmissionDoor'),
   Transport: token<Transport>('Transport'),
   Webhooks: token<WebhookCore>('Webhooks'),
   Writes: token<SettingWrites>('Writes'),
+}
+
+/** Every part of a daemon that is started and stopped. */
+export function partsOf(part: Resolve): Daemon {
+  return {
+    database: part(T.Database),
+    clock: part(T.Clock),
+    admission: part(T.Admission),
+    reader: part(T.Reader),
+    inboxes: part(T.Inboxes),
+    housekeeping: part(T.Housekeeping),
+    retention: part(T.Retention),
+    transport: part(T.Transport),
+    probes: part(T.Probes),
+    queue: part(T.Queue),
+    replayRunner: part(T.ReplayRunner),
+    removals: part(T.Administration).removals,
+    submission: part(T.Submission),
+    mailDoors: part(T.MailDoors),
+    ownListeners: part(T.OwnListeners),
+    people: part(T.People),
+    http: part(T.Http),
+    health: part(T.Health),
+    rewriter: part(T.Rewriter),
+    engagements: part(T.Engagements),
+    ingest: part(T.Ingest),
+    webhooks: part(T.Webhooks),
+    inbound: part(T.Inbound),
+    decisions: part(T.Decisions),
+    part,
+  }
 }

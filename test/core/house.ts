@@ -1,44 +1,35 @@
 /**
- * The core, composed as the daemon composes it, over a real store in a temporary folder. Replaced are time, the network
- * and, where a test does not need it, the parser of messages.
+ * The core of a daemon that was opened and not started, with records and messages to put into it. Replaced are time, chance, the
+ * network and, where a test does not need it, the parser of messages.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { LoginGuard } from '#core/visitors/login-guard.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import { CaptureBell } from '#core/capture/notify/bell.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import { Notifier } from '#core/capture/notify/notifier.ts'
-import { Readings } from '#core/capture/reading/readings.ts'
 import type { Post } from '#core/outbound/post.ts'
-import type { Resolver } from '#core/outbound/resolver.ts'
+import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import { Attempts } from '#core/delivery/attempt/attempt.ts'
-import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/attempt/backoff.ts'
+import type { RetryPolicy } from '#core/delivery/attempt/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health/health-board.ts'
-import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import type { AttemptReport, Transport } from '#core/delivery/transport.ts'
-import { Signer } from '#core/domains/signer.ts'
 import { destinations, passwordPlace, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { Accept } from '#core/submission/accept/accept.ts'
 import { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
-import type { Acceptance, ContentFacts, Submission } from '#core/submission/submission.ts'
+import type { Acceptance, Submission } from '#core/submission/submission.ts'
 import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
 import { TraceReader } from '#core/trace/story/read.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
-import { Tracking } from '#core/tracking/tracking.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
@@ -48,9 +39,14 @@ import { newTraceId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
-import { CuttableKv } from '../support/cuttable-kv.ts'
+import { storeFolder } from '../../daemon/process/data-folder.ts'
+import { T } from '../../daemon/composition/parts.ts'
+import type { CuttableKv } from '../support/cuttable-kv.ts'
 import { patience } from '../support/deadline.ts'
 import { FakeClock, startOfTime } from '../support/fake-clock.ts'
+import { overhear } from '../support/overhear.ts'
+import { dataFolder, openDaemon, type OpenedDaemon, type StartOptions } from '../support/daemon/start-daemon.ts'
+import { factsDefaults } from './facts.ts'
 import { NoReader, noRewriter } from './no-parsers.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 
@@ -66,6 +62,8 @@ export interface HouseOptions {
   readonly clock?: FakeClock
   readonly retry?: Partial<RetryPolicy>
   readonly random?: () => number
+  /** More settings, as an operator gives them. */
+  readonly env?: Readonly<Record<string, string>>
   readonly connectionsMax?: number
   readonly memoryBytesMax?: number
   readonly readyMax?: number
@@ -84,8 +82,43 @@ export interface HouseOptions {
   readonly post?: Post
 }
 
-/** The parts that live as long as a process. */
+type Test = Pick<ExecutionContext, 'teardown'>
+
+/** Settings and replacements as an operator and the composition know them. */
+function startOptions(options: HouseOptions, clock: FakeClock, transport: Transport): StartOptions {
+  const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test', connectionsMax = 200 } = options
+  const { readyMax = 100, readyTotal = 10_000, memoryBytesMax = 1e9, retry, publicUrl, resolver, post, random = () => 0.5 } = options
+  return {
+    env: {
+      POSTERN_SMTP_HOST: 'mx.postern.test',
+      ...(bounceDomain !== null && { POSTERN_INBOUND_DOMAIN: bounceDomain }),
+      ...(publicUrl !== undefined && { POSTERN_BASE_URL: publicUrl }),
+      ...options.env,
+    },
+    change({ delivery, submission, ...config }) {
+      const { delaysMs, maxAgeMs, ...jitter } = { jitter: 0, ...retry }
+      return {
+        ...config,
+        submission: { ...submission, maxRecipients: recipientsMax, maxMessageBytes: messageBytesMax },
+        delivery: {
+          ...{ ...delivery, ...jitter, connectionsPerDestination: 1, connectionsTotal: connectionsMax, memoryBudgetBytes: memoryBytesMax },
+          ...(delaysMs && { retrySeconds: delaysMs.map((ms) => ms / 1000) }),
+          ...(maxAgeMs !== undefined && { maxAgeHours: maxAgeMs / 3_600_000 }),
+        },
+      }
+    },
+    replacements: {
+      ...{ clock, transport, random, queue: { readyMax, readyTotal } },
+      ...{ reader: options.reader ?? new NoReader(), rewriter: options.rewriter ?? noRewriter },
+      ...(resolver && { resolver: { ...noNames, ...resolver } }),
+      ...(post && { post }),
+    },
+  }
+}
+
+/** The parts of a daemon that was opened; nothing runs but what a test starts. */
 export class House {
+  readonly daemon: OpenedDaemon
   readonly kv: CuttableKv
   readonly database: Database
   readonly clock: FakeClock
@@ -99,13 +132,13 @@ export class House {
   readonly queue: DeliveryQueue
   readonly accept: Accept
   readonly door: SubmissionDoor
-  readonly bell = new CaptureBell()
+  readonly bell: CaptureBell
   readonly notifier: Notifier
   readonly backgroundRead: BackgroundRead
   readonly inboxes: Inboxes
   readonly engagements: Engagements
   readonly traces: TraceReader
-  readonly reader: MessageReader
+  /** Defects of background work. */
   readonly errors: unknown[] = []
   readonly accepted: Trace[] = []
   readonly queued: QueueEntry[] = []
@@ -113,90 +146,63 @@ export class House {
   readonly attempted: { readonly trace: Trace; readonly report: AttemptReport }[] = []
   /** Called before the queue hears of an accepted message. */
   onQueued: ((entry: QueueEntry) => void) | undefined
-  readonly options: HouseOptions
-  readonly #level: LevelKv
+  readonly #offer: DeliveryQueue['offer']
+  readonly #t: Test
+  readonly #options: HouseOptions
 
-  constructor(level: LevelKv, options: HouseOptions) {
-    this.#level = level
-    this.options = options
-    this.kv = new CuttableKv(level)
-    const database = (this.database = new Database(this.kv))
-    const clock = (this.clock = options.clock ?? new FakeClock())
-    const transport = (this.transport = options.transport ?? new ScriptedTransport())
-    const policies = (this.policies = new Policies(database))
-    this.writes = new SettingWrites(database, new Audit({ database, clock }))
-    const reader = (this.reader = options.reader ?? new NoReader())
-    const readings = new Readings(database, reader, clock)
-    const onError = (error: unknown): void => void this.errors.push(error)
-    this.board = new HealthBoard({
-      clock,
-      random: () => 0.5,
-      onUsed: () => {},
-      listener: { breakerChanged: (id, breaker) => void this.breakers.push({ id, ...breaker }) },
-    })
-    this.attempts = new Attempts({
-      database,
-      policies,
-      secrets,
-      clock,
-      transport: options.network ?? transport,
-      signer: new Signer({ secrets, clock }),
-      retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
-      onCaptured: (capture) => void this.captured.push(capture),
-      listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
-      health: this.board,
-      random: options.random ?? (() => 0.5),
-    })
-    this.queue = new DeliveryQueue({
-      database,
-      clock,
-      attempts: this.attempts,
-      limitsOf: deliveryLimits(policies, this.board, 1),
-      connectionsMax: options.connectionsMax ?? 200,
-      memoryBytesMax: options.memoryBytesMax ?? 1e9,
-      readyMax: options.readyMax ?? 100,
-      readyTotal: options.readyTotal ?? 10_000,
-      onError,
-    })
-    this.notifier = new Notifier({ database, secrets, clock, post: options.post ?? noPost, baseUrl: 'https://post.example.ch', onError })
-    this.backgroundRead = new BackgroundRead({ database, policies, readings, clock, bell: this.bell, notifier: this.notifier, onError })
-    this.inboxes = new Inboxes({ database, policies, readings, bell: this.bell, clock })
-    this.traces = new TraceReader({ database, policies, secrets })
-    const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
-    const limits = { recipientsMax, messageBytesMax, bounceDomain }
-    const tracking = new Tracking({ secrets, rewriter: options.rewriter ?? noRewriter, publicUrl: options.publicUrl })
-    this.accept = new Accept({ database, policies, clock, secrets, tracking, ...limits, health: this.board, listener: this.#listener() })
-    const admission = options.admission ?? { check: () => {} }
-    this.engagements = new Engagements({ database, secrets, clock, admission, onError })
-    this.door = new SubmissionDoor({
-      ...{ database, policies, secrets, clock, admission, messageBytesMax },
-      accept: this.accept,
-      loginGuard: new LoginGuard(clock),
-      resolver: options.resolver ?? noNames,
-      hostname: 'mx.postern.test',
-    })
+  private constructor(t: Test, daemon: OpenedDaemon, options: HouseOptions, clock: FakeClock, transport: ScriptedTransport) {
+    const { part, kv } = (this.daemon = daemon)
+    this.#t = t
+    this.#options = options
+    this.kv = kv
+    this.clock = clock
+    this.transport = transport
+    this.database = part(T.Database)
+    this.policies = part(T.Policies)
+    this.writes = part(T.Writes)
+    this.board = part(T.Board)
+    this.attempts = part(T.Attempts)
+    this.queue = part(T.Queue)
+    this.accept = part(T.Accept)
+    this.door = part(T.SubmissionDoor)
+    this.bell = part(T.Bell)
+    this.engagements = part(T.Engagements)
+    const { inboxNotifier, backgroundRead, inboxes } = part(T.Inboxes)
+    this.notifier = inboxNotifier
+    this.backgroundRead = backgroundRead
+    this.inboxes = inboxes
+    this.traces = new TraceReader({ database: this.database, policies: this.policies, secrets })
+    if (options.admission) part(T.Admission).check = () => options.admission?.check()
+    this.#offer = this.queue.offer.bind(this.queue)
+    this.#listen()
   }
 
-  #listener(): ConstructorParameters<typeof Accept>[0]['listener'] {
-    return {
-      accepted: (trace) => void this.accepted.push(trace),
-      queued: (entry, content) => {
-        this.queued.push(entry)
-        this.onQueued?.(entry)
-        if (!this.options.deaf) this.queue.offer(entry, content, true)
-      },
-      captured: (capture) => {
-        this.captured.push(capture)
-        this.bell.ring(capture)
-        this.backgroundRead.wake()
-      },
+  static async open(t: Test, dataDir: string, options: HouseOptions): Promise<House> {
+    const { clock = new FakeClock(), transport = new ScriptedTransport() } = options
+    const daemon = await openDaemon(t, dataDir, startOptions(options, clock, options.network ?? transport))
+    return new House(t, daemon, options, clock, transport)
+  }
+
+  /** Writes down what the parts tell each other. */
+  #listen(): void {
+    const observer = this.daemon.part(T.Observer)
+    overhear(observer, 'attempted', (trace, report) => void this.attempted.push({ trace, report }))
+    overhear(observer, 'breakerChanged', (id, breaker) => void this.breakers.push({ id, ...breaker }))
+    overhear(observer, 'sendAccepted', (trace) => void this.accepted.push(trace))
+    overhear(this.daemon.part(T.Inboxes), 'onCaptured', (capture) => void this.captured.push(capture))
+    observer.broke = (_what, error) => void this.errors.push(error)
+    this.queue.offer = (entry, content, fresh) => {
+      if (!fresh) return this.#offer(entry, content, fresh)
+      this.queued.push(entry)
+      this.onQueued?.(entry)
+      if (!this.#options.deaf) this.#offer(entry, content, fresh)
     }
   }
 
   /** The process ends here, and another one opens the same store. */
   async crash(changes: HouseOptions = {}): Promise<House> {
-    await this.kv.cut()
-    return new House(this.#level, { ...this.options, clock: this.clock, transport: this.transport, ...changes })
+    await this.daemon.crash()
+    return House.open(this.#t, this.daemon.dataDir, { ...this.#options, clock: this.clock, transport: this.transport, ...changes })
   }
 
   async put<R extends Identified>(kind: RecordKind<R>, record: R): Promise<R> {
@@ -238,6 +244,11 @@ export class House {
   inbox(changes: Partial<Inbox> = {}): Promise<Inbox> {
     const defaults = { id: 'inb_1', projectId, addressPattern: '*', name: 'All', createdAt: startOfTime }
     return this.put(inboxes, { ...defaults, ...changes })
+  }
+
+  /** Tells the queue of a message that was accepted, in a house that is deaf too. */
+  offer(entry: QueueEntry): void {
+    this.#offer(entry, undefined, true)
   }
 
   /** Hands a message to `accept`, as a door does. */
@@ -285,19 +296,14 @@ export class House {
   }
 }
 
+export { factsDefaults }
 export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
 
-const noNames: Resolver = { resolve4: async () => [], resolve6: async () => [] }
-const noPost: Post = async () => ({ problem: 'There is no network.', isOurs: true })
-
-export const factsDefaults: ContentFacts = {
-  prefix: '',
-  subject: 'hi',
-  messageId: 'm@example.com',
-  headerFrom: 'shop@example.com',
-  headerAddresses: ['shop@example.com', 'anna@example.net'],
-  eightBit: false,
-  utf8Headers: false,
+const noNames: RecordResolver & Resolver = {
+  resolve4: async () => [],
+  resolve6: async () => [],
+  resolveTxt: async () => [],
+  resolveMx: async () => [],
 }
 
 export const projectDefaults: Project = {
@@ -353,24 +359,22 @@ const credentialDefaults: SmtpCredential = {
   updatedAt: startOfTime,
 }
 
-/** A house with an organization on plan enterprise and its project, and nothing else. */
-export async function houseOf(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-core-'))
-  const level = await LevelKv.open(folder)
-  t.teardown(async () => {
-    await level[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
-  })
-  const house = new House(level, options)
-  await house.put(organizations, {
-    id: organizationId,
-    name: 'Acme',
-    plan: 'enterprise' as const,
-    defaultProjectId: projectId,
-    createdAt: startOfTime,
-  })
-  await house.project()
-  return house
+/** A house with an organization on plan enterprise and its project. */
+export async function houseOf(t: Test, options: HouseOptions = {}): Promise<House> {
+  const dataDir = await dataFolder(t)
+  await seed(dataDir)
+  return House.open(t, dataDir, options)
+}
+
+/** The first organization, which a first start would make under other ids. */
+async function seed(dataDir: string): Promise<void> {
+  await using kv = await LevelKv.open(storeFolder(dataDir))
+  const organization = { name: 'Acme', plan: 'enterprise' as const, defaultProjectId: projectId, createdAt: startOfTime }
+  await new Database(kv).commit(
+    new Change()
+      .insert(organizations, organizationId, { id: organizationId, ...organization })
+      .insert(projects, organizationId, projectDefaults),
+  )
 }
 
 /** Lets the work that is under way go on until something holds; for work that has no event of its own. */

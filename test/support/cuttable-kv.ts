@@ -33,6 +33,7 @@ export class CuttableKv implements Kv {
   async *range(range: Range): AsyncIterable<Entry> {
     this.busy++
     try {
+      if (this.#isCut) await never
       for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
       if (this.#isCut) await never
     } finally {
@@ -63,8 +64,11 @@ export class CuttableKv implements Kv {
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     this.busy++
     try {
-      const value = await work()
+      const value = this.#isCut ? await never : await work()
       return this.#isCut ? await never : value
+    } catch (error) {
+      if (this.#isCut) await never
+      throw error
     } finally {
       this.busy--
     }

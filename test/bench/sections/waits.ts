@@ -5,11 +5,8 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { systemClock } from '#core/clock.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
-import { House, organizationId, projectId, scope, until } from '../../core/house.ts'
-import { startOfTime } from '../../support/fake-clock.ts'
+import { projectId, scope, until, houseOf } from '../../core/house.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions } from '../contenders.ts'
@@ -70,18 +67,10 @@ async function measured({ rounds }: BenchOptions, prepare: (cleanup: AsyncDispos
 
 /** The core with its real store and reader, without HTTP. */
 async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
-  const folder = cleanup.use(await temporaryFolder('bench-wake'))
-  const reader = cleanup.use(new WorkerMessageReader(systemClock))
-  const house = new House(cleanup.use(await LevelKv.open(folder.path)), { reader })
+  const reader = new WorkerMessageReader(systemClock)
+  const house = await houseOf({ teardown: (end) => cleanup.defer(async () => end()) }, { reader })
+  cleanup.use(reader)
   cleanup.defer(() => house.backgroundRead.stop())
-  const organization = {
-    id: organizationId,
-    name: 'Bench',
-    plan: 'enterprise' as const,
-    defaultProjectId: projectId,
-    createdAt: startOfTime,
-  }
-  await house.put(organizations, organization)
   const ids = Array.from({ length: projects }, (_, i) => `prj_${i + 1}`)
   for (const id of ids) {
     await house.project({ id, isDefault: id === projectId })

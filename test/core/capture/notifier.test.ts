@@ -26,7 +26,7 @@ async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): P
 async function housed(t: ExecutionContext, post?: Post): Promise<House> {
   const clock = new FakeClock()
   const overLoopback = guardedPost({ resolver: noNames, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock })
-  return houseOf(t, { clock, post: post ?? overLoopback })
+  return houseOf(t, { clock, post: post ?? overLoopback, publicUrl: 'https://post.example.ch' })
 }
 
 const last = (house: House, inboxId = 'inb_1') => readLastNotify(house.database, organizationId, inboxId)

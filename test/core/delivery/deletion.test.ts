@@ -75,7 +75,7 @@ test('a trace that is deleted before its attempt is not sent', async (t) => {
   const entry = house.queued[0]
   if (!entry) throw new Error('nothing was queued')
   t.true(await discardTrace(house.database, organizationId, traceId))
-  house.queue.offer(entry, undefined, true)
+  house.offer(entry)
   await quiet(house)
   t.deepEqual(house.transport.calls, [])
   t.deepEqual(await house.keys(traceId), [])
@@ -99,7 +99,7 @@ test('an attempt that reads settings while a project or destination is deleted s
         else await house.remove(destinations, 'dst_1')
         return read
       }
-      house.queue.offer(entry, undefined, true)
+      house.offer(entry)
       await quiet(house)
       if (reads < nth) {
         t.true(nth > 1, 'settings are read')

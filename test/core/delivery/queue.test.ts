@@ -1,6 +1,7 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
 import test from 'ava'
 import { House, houseOf, quiet, until } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
 
@@ -143,8 +144,8 @@ test('DeliveryQueue takes entries that are offered out of order, and those it wa
     await submitTo(house, 'dst_1')
   }
   const shuffled = house.queued.toSorted((a, b) => (a.traceId < b.traceId ? -1 : 1))
-  for (const entry of shuffled) house.queue.offer(entry, undefined, true)
-  for (const entry of shuffled.slice(0, 300)) house.queue.offer(entry, undefined, true)
+  for (const entry of shuffled) house.offer(entry)
+  for (const entry of shuffled.slice(0, 300)) house.offer(entry)
   await until('all are sent', () => sent(house) === 700)
   await quiet(house)
   t.is(transport.calls.length, 700)
@@ -167,7 +168,7 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
   }
   await house.queue.start()
   house.transport.script = (call) => report(call, 'transient')
-  house.queue.offer(entry, undefined, true)
+  house.offer(entry)
   await until('the attempt is over', () => house.attempted.length === 1 && house.queue.active === 0)
   done.resolve()
   house.kv.range = range
@@ -252,6 +253,7 @@ test('DeliveryQueue keeps to the rate of a destination, also when it is idle bet
   await until('the last one', () => sent(house) === 13)
   house.clock.advance(hour)
   await quiet(house)
+  await house.daemon.part(T.Probes).stop()
   t.is(house.clock.pending, 0, 'an idle queue has no timer')
 })
 

@@ -20,6 +20,7 @@ async function linkFor({ loginLinks, mails }: PeopleHouse, email: string): Promi
 
 test('a link signs in once, within 15 minutes; looking at it uses nothing up', async (t) => {
   const people = await peopleHouse(t)
+  const first = await people.house.keys('login_link')
   const ada = await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, ' ADA@example.ch ')
   for (let i = 0; i < 3; i++) t.deepEqual(await people.loginLinks.look(secret), { email: 'ada@example.ch' })
@@ -34,7 +35,7 @@ test('a link signs in once, within 15 minutes; looking at it uses nothing up', a
   t.is(await code(t, people.loginLinks.consume(late, browser)), 'not_found')
   for (const wrong of ['', 'x', 'A'.repeat(43)]) t.is(await code(t, people.loginLinks.look(wrong)), 'not_found')
   await people.house.database.sweep(people.house.clock.now() + 1)
-  t.deepEqual(await people.house.keys('login_link'), [])
+  t.deepEqual(await people.house.keys('login_link'), first)
 })
 
 test('of two who press the button at the same time one signs in', async (t) => {
@@ -50,7 +51,7 @@ test('the store holds no secret of a link that is not used yet, but in its mail'
   await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, 'ada@example.ch')
   const rows = await people.house.database.all(linkRecords, { organizationId: 'people' })
-  t.is(rows.length, 1)
+  t.is(rows.length, 2, 'the one of the first start, and this one')
   t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
 })
 

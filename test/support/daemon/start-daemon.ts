@@ -12,7 +12,7 @@ import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import { Lifecycle } from '../../../daemon/process/lifecycle.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { prepareDataFolder } from '../../../daemon/process/data-folder.ts'
-import type { Daemon, Replacements } from '../../../daemon/composition/parts.ts'
+import { type Daemon, type Replacements, partsOf, type Resolve } from '../../../daemon/composition/parts.ts'
 import { open, start } from '../../../daemon/start.ts'
 import { CuttableKv } from '../cuttable-kv.ts'
 import { RestClient } from './rest.ts'
@@ -26,6 +26,8 @@ export const masterKey = Buffer.alloc(32, 7)
 export interface StartOptions {
   /** Settings, as an operator gives them, over those of these tests. */
   readonly env?: Readonly<Record<string, string>>
+  /** Settings beyond what an operator may give. */
+  readonly change?: (config: Config) => Config
   readonly replacements?: Omit<Replacements, 'kv'>
 }
 
@@ -35,8 +37,9 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** One life of a daemon. */
-export interface StartedDaemon extends Daemon {
+/** One life of a daemon of which nothing runs yet: its store is open, and each part is made when it is first asked for. */
+export interface OpenedDaemon {
+  readonly part: Resolve
   readonly config: Config
   /** Its data folder, which the next life opens again. */
   readonly dataDir: string
@@ -45,12 +48,6 @@ export interface StartedDaemon extends Daemon {
   readonly organizationId: string
   /** The link by which the owner signs in; undefined when there is an owner. */
   readonly ownerLink: string | undefined
-  /** `host:port` of what listens. */
-  readonly addresses: { readonly [Name in 'http' | 'submission' | 'submissions' | 'mx']: string }
-  /** The administrator of the first organization. */
-  readonly rest: RestClient
-  /** A client with another key, closed with the daemon. */
-  client(key: string): RestClient
   /** What was logged, from level info. */
   readonly log: LogLine[]
   /** Errors that were logged; one that stays here fails the test. */
@@ -59,6 +56,17 @@ export interface StartedDaemon extends Daemon {
   stop(): Promise<void>
   /** Ends as by `kill -9`: nothing begun comes to an end, and what was not durable is lost. */
   crash(): Promise<void>
+}
+
+/** One life of a daemon. */
+export interface StartedDaemon extends OpenedDaemon, Daemon {
+  readonly part: Resolve
+  /** `host:port` of what listens. */
+  readonly addresses: { readonly [Name in 'http' | 'submission' | 'submissions' | 'mx']: string }
+  /** The administrator of the first organization. */
+  readonly rest: RestClient
+  /** A client with another key, closed with the daemon. */
+  client(key: string): RestClient
   /** The next life on the same store; this one must have ended. */
   again(changes?: StartOptions): Promise<StartedDaemon>
 }
@@ -87,55 +95,76 @@ const outside: Replacements = {
   lagMs: Infinity, // a busy machine fails no test
 }
 
-/** Starts a daemon that ends with the test, on a store of its own. */
-export async function startDaemon(t: Pick<ExecutionContext, 'teardown'>, options: StartOptions = {}): Promise<StartedDaemon> {
+type Test = Pick<ExecutionContext, 'teardown'>
+
+/** A folder for the data of one daemon, removed after the test. */
+export async function dataFolder(t: Test): Promise<string> {
   const folder = await temporaryFolder('daemon')
   t.teardown(() => folder[Symbol.asyncDispose]())
-  return live(t, join(folder.path, 'data'), options)
+  const dataDir = join(folder.path, 'data')
+  await prepareDataFolder(dataDir)
+  return dataDir
 }
 
-async function live(t: Pick<ExecutionContext, 'teardown'>, dataDir: string, options: StartOptions): Promise<StartedDaemon> {
-  const config = loadConfig({ env: { ...settings, POSTERN_DATA_DIR: dataDir, ...options.env }, readFile: () => '{}' })
-  await prepareDataFolder(dataDir)
+/** Starts a daemon that ends with the test, on a store of its own. */
+export const startDaemon = async (t: Test, options: StartOptions = {}): Promise<StartedDaemon> => live(t, await dataFolder(t), options)
+
+/** Opens a daemon on a data folder, and ends it with the test. */
+export async function openDaemon(
+  t: Test,
+  dataDir: string,
+  { env, change = (config) => config, replacements: given }: StartOptions = {},
+): Promise<OpenedDaemon & { readonly lifecycle: Lifecycle }> {
+  const config = change(loadConfig({ env: { ...settings, POSTERN_DATA_DIR: dataDir, ...env }, readFile: () => '{}' }))
   const book = new LogBook()
   const log = createLogger('info', book)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds, { events: new EventEmitter(), exit: () => {} })
   let store: CuttableKv | undefined
-  const replacements = { ...outside, ...options.replacements, kv: (kv) => (store = new CuttableKv(kv)) } satisfies Replacements
-  const clients: RestClient[] = []
-  const stop = async (seconds?: number): Promise<void> => {
-    for (const one of clients.splice(0)) one[Symbol.dispose]()
-    await lifecycle.stop(seconds)
-  }
+  const replacements = { ...outside, ...given, kv: (kv) => (store = new CuttableKv(kv)) } satisfies Replacements
   t.teardown(async () => {
-    await stop()
+    await lifecycle.stop()
     if (book.errors.length > 0) throw new AggregateError(book.errors, `the daemon failed inside: ${JSON.stringify(book.errors)}`)
   })
-  const { daemon, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
-  const listening = await start(daemon, config, lifecycle)
+  const { part, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
   const kv = store as CuttableKv
+  return {
+    ...{ part, config, dataDir, kv, lifecycle, log: book.lines, errors: book.errors },
+    organizationId: bootstrapped.organizationId,
+    ownerLink: bootstrapped.ownerLink,
+    stop: () => lifecycle.stop(),
+    async crash() {
+      await kv.cut()
+      book.close()
+      await lifecycle.stop(0)
+      await kv[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function live(t: Test, dataDir: string, options: StartOptions): Promise<StartedDaemon> {
+  const opened = await openDaemon(t, dataDir, options)
+  const listening = await start(opened.part, opened.config, opened.lifecycle)
   const [submission, submissions, mx] = [listening.submission, listening.submissions, listening.mx].map(
     ([one]) => one && formatEndpoint(one),
   )
   const addresses = { http: formatEndpoint(listening.http), submission: submission ?? '', submissions: submissions ?? '', mx: mx ?? '' }
+  const clients: RestClient[] = []
+  const hangUp = (): void => {
+    for (const one of clients.splice(0)) one[Symbol.dispose]()
+  }
+  t.teardown(hangUp)
   const client = (key: string): RestClient => {
     const made = new RestClient(addresses.http, key)
     clients.push(made)
     return made
   }
+  const ended = (end: () => Promise<void>) => (): Promise<void> => {
+    hangUp()
+    return end()
+  }
   return {
-    ...daemon,
-    ...{ config, dataDir, kv, addresses, client, log: book.lines, errors: book.errors },
-    organizationId: bootstrapped.organizationId,
-    ownerLink: bootstrapped.ownerLink,
-    rest: client(adminKey),
-    stop: () => stop(),
-    async crash() {
-      await kv.cut()
-      book.close()
-      await stop(0)
-      await kv[Symbol.asyncDispose]()
-    },
+    ...{ ...opened, ...partsOf(opened.part), addresses, client, rest: client(adminKey) },
+    ...{ stop: ended(opened.stop), crash: ended(opened.crash) },
     again: (changes = {}) => live(t, dataDir, { ...options, ...changes }),
   }
 }

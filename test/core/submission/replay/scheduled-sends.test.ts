@@ -6,6 +6,7 @@ import { Seeded } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { houseOf, quiet, scope, until, type House, type HouseOptions } from '../../house.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
+import { T } from '../../../../daemon/composition/parts.ts'
 
 const second = 1000
 const hour = 3600 * second
@@ -35,6 +36,7 @@ test('a scheduled send leaves at its time and not before, beside mail that leave
   await until('it is sent', () => sent(house) === 2)
   t.like(await house.trace(traceId), { status: 'sent', attempts: 1, sendAt: startOfTime + 3 * day, begunAt: startOfTime + 3 * day })
   await quiet(house)
+  await house.daemon.part(T.Probes).stop()
   t.is(house.clock.pending, 0)
 })
 

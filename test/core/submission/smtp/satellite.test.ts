@@ -1,8 +1,8 @@
 /** Bounces of satellites over submission: whose they may be, and how many. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
-import { houseOf, until } from '../../house.ts'
+import { until } from '../../house.ts'
 import { content, doorOf, login, submit } from './smtp-rig.ts'
 
 /** DNS as the world has it: one satellite, and a bank. */
@@ -17,7 +17,7 @@ const names: Resolver = {
   resolve6: async (name) => (name === 'web1.example.net' ? ['2001:db8:0::1'] : []),
 }
 
-async function satelliteOf(t: Parameters<typeof houseOf>[0]) {
+async function satelliteOf(t: ExecutionContext) {
   const house = await doorOf(t, { deaf: false, resolver: names })
   await house.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
   const live = await login(house)
