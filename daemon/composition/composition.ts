@@ -50,6 +50,8 @@ import { oauthServer, publicFetch } from './oauth-core.ts'
 import { OwnListeners } from '../process/own-listeners.ts'
 import { publishableCore } from './publishable-core.ts'
 import { Readiness } from '../observability/readiness.ts'
+import { restCore } from './rest-core.ts'
+import { restParts } from './rest-parts.ts'
 import { T, type Foundation, type Replacements, type Resolve } from './parts.ts'
 import { webhookCore } from './webhook-core.ts'
 
@@ -297,12 +299,14 @@ function addDoors(add: Add, foundation: Foundation, replace: Replacements): void
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
     const routes = c.resolve(T.Inbound).routeIntake
     const { feedback, reports } = c.resolve(T.Ingest)
-    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp: replace.lookUp, feedback, reports, random: c.resolve(T.Random) })
+    const { lookUp, scorer } = replace
+    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp, scorer, feedback, reports, random: c.resolve(T.Random) })
   })
   add(T.Publishable, (c) => {
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
     return publishableCore({ ...base(c), ...parts, config })
   })
+  add(T.Core, (c) => restCore(restParts((key) => c.resolve(key), foundation)))
   add(T.Http, (c) => httpDoor((key) => c.resolve(key), foundation, replace))
 }
 

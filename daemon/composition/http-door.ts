@@ -16,13 +16,11 @@ import { flagCheck, restOperations } from '../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../admin-api/http/server.ts'
 import { allowingCore } from './oauth-core.ts'
 import { T, type Foundation, type Replacements, type Resolve } from './parts.ts'
-import { restCore } from './rest-core.ts'
-import { restParts } from './rest-parts.ts'
 
 export function httpDoor(resolve: Resolve, foundation: Foundation, replace: Replacements): AdminApi {
   const { config, metrics, version } = foundation
   const base = { database: resolve(T.Database), policies: resolve(T.Policies), clock: resolve(T.Clock) }
-  const core = restCore(restParts(resolve, foundation))
+  const core = resolve(T.Core)
   const { operatorKey } = config
   const oauth = resolve(T.OAuth)
   const baseUrl = publicUrl(config, config.http.listen)

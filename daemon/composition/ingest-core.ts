@@ -30,6 +30,7 @@ export interface IngestParts {
 }
 
 export interface Ingest extends IngestCore {
+  readonly feedback: Feedback
   /** Tries reports again that came too early; to be started and stopped. */
   readonly pendingReports: PendingReports
   /** To be closed. */

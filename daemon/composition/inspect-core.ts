@@ -2,6 +2,7 @@
 import type { Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
+import type { InspectScorer } from '#core/inspect/report.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'
 import { systemLookUp, type LookUp, type Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
@@ -19,6 +20,8 @@ export interface InspectParts {
   readonly resolver: Resolver
   /** In place of the name servers of the configuration. */
   readonly lookUp?: LookUp | undefined
+  /** In place of threads. */
+  readonly scorer?: (InspectScorer & AsyncDisposable) | undefined
   readonly onError: (error: unknown, testId: string) => void
 }
 
@@ -32,7 +35,7 @@ export function inspectCore({ config, lookUp, resolver, ...parts }: InspectParts
   const { domain, dnsLists, mtaSts } = config.inspect
   const resolve = lookUp ?? systemLookUp(config.outbound.dnsServers)
   const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(resolver, parts.clock)) : undefined
-  const scorer = new ThreadScorer({ clock: parts.clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
+  const scorer = parts.scorer ?? new ThreadScorer({ clock: parts.clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
   const inspectScoring = new InspectScoring({ ...parts, scorer })
   const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived: () => inspectScoring.wake() })
   return { inspectTests, inspectScoring }

@@ -9,6 +9,7 @@ import type { FeedbackTaker } from '#core/feedback/origin.ts'
 import type { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
+import type { InspectScorer } from '#core/inspect/report.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { LookUp, Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
@@ -49,6 +50,8 @@ export interface MailDoorParts extends DoorParts {
   readonly guard: AddressGuard
   readonly random: () => number
   readonly lookUp?: LookUp | undefined
+  /** In place of the threads that score. */
+  readonly scorer?: (InspectScorer & AsyncDisposable) | undefined
 }
 
 export interface MailDoors {

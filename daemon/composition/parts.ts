@@ -15,6 +15,7 @@ import type { HealthBoard } from '#core/delivery/health/health-board.ts'
 import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { InspectScorer } from '#core/inspect/report.ts'
 import type { LoginGuard } from '#core/visitors/login-guard.ts'
 import type { AddressGuard, AllowedRange } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
@@ -34,6 +35,7 @@ import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import type { Operation } from '../../admin-api/http/operation.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/server.ts'
+import type { RestCore } from '../../admin-api/rest/operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/server.ts'
 import type { Administration } from './administration.ts'
 import type { Admission } from '../observability/admission.ts'
@@ -64,6 +66,8 @@ export interface Replacements {
   readonly reader?: MessageReader
   /** Rewrites messages in place of the threads that do. */
   readonly rewriter?: MessageRewriter
+  /** Scores mails of deliverability tests in place of the threads that do. */
+  readonly scorer?: InspectScorer & AsyncDisposable
   /** Carries notifications of inboxes. */
   readonly post?: Post
   readonly lookUp?: LookUp
@@ -146,6 +150,7 @@ export const T = {
   Bell: token<CaptureBell>('Bell'),
   Claims: token<Claims>('Claims'),
   Clock: token<Clock>('Clock'),
+  Core: token<RestCore>('Core'),
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
   Decisions: token<Decisions>('Decisions'),

@@ -12,6 +12,7 @@ import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import { Notifier } from '#core/capture/notify/notifier.ts'
+import type { InspectScorer } from '#core/inspect/report.ts'
 import type { Post } from '#core/outbound/post.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import { Attempts } from '#core/delivery/attempt/attempt.ts'
@@ -26,10 +27,10 @@ import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { Accept } from '#core/submission/accept/accept.ts'
 import { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
 import type { Acceptance, Submission } from '#core/submission/submission.ts'
-import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
-import { TraceReader } from '#core/trace/story/read.ts'
+import { organizations, projects, type Organization, type Project } from '#core/tenancy/organization.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
+import type { TraceReader } from '#core/trace/story/read.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
@@ -39,19 +40,19 @@ import { newTraceId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
+import type { RestCore } from '../../admin-api/rest/operations.ts'
 import { storeFolder } from '../../daemon/process/data-folder.ts'
-import { T } from '../../daemon/composition/parts.ts'
+import { T, type Resolve } from '../../daemon/composition/parts.ts'
 import type { CuttableKv } from '../support/cuttable-kv.ts'
 import { patience } from '../support/deadline.ts'
 import { FakeClock, startOfTime } from '../support/fake-clock.ts'
 import { overhear } from '../support/overhear.ts'
 import { dataFolder, openDaemon, type OpenedDaemon, type StartOptions } from '../support/daemon/start-daemon.ts'
-import { factsDefaults } from './facts.ts'
+import { factsDefaults, credentialDefaults, destinationDefaults, organizationId, projectDefaults, projectId } from './records.ts'
+import { problemsOf } from '../support/problems.ts'
 import { NoReader, noRewriter } from './no-parsers.ts'
-import { ScriptedTransport } from './scripted-transport.ts'
+import { ScriptedTransport, type Script } from './scripted-transport.ts'
 
-export const organizationId = 'org_1'
-export const projectId = 'prj_1'
 export const secrets = new SecretBox(Buffer.alloc(32, 7))
 
 export interface HouseOptions {
@@ -78,6 +79,8 @@ export interface HouseOptions {
   readonly publicUrl?: string
   /** Nothing that is accepted reaches the queue but through the store. */
   readonly deaf?: boolean
+  /** Scores the mails of deliverability tests. */
+  readonly scorer?: InspectScorer & AsyncDisposable
   /** Takes the notifications of inboxes. */
   readonly post?: Post
 }
@@ -112,6 +115,7 @@ function startOptions(options: HouseOptions, clock: FakeClock, transport: Transp
       ...{ reader: options.reader ?? new NoReader(), rewriter: options.rewriter ?? noRewriter },
       ...(resolver && { resolver: { ...noNames, ...resolver } }),
       ...(post && { post }),
+      ...(options.scorer && { scorer: options.scorer }),
     },
   }
 }
@@ -137,8 +141,9 @@ export class House {
   readonly backgroundRead: BackgroundRead
   readonly inboxes: Inboxes
   readonly engagements: Engagements
-  readonly traces: TraceReader
-  /** Defects of background work. */
+  /** A part of the daemon. */
+  readonly part: Resolve
+  /** Defects of background work; one that stays here fails the test. */
   readonly errors: unknown[] = []
   readonly accepted: Trace[] = []
   readonly queued: QueueEntry[] = []
@@ -152,6 +157,7 @@ export class House {
 
   private constructor(t: Test, daemon: OpenedDaemon, options: HouseOptions, clock: FakeClock, transport: ScriptedTransport) {
     const { part, kv } = (this.daemon = daemon)
+    this.part = part
     this.#t = t
     this.#options = options
     this.kv = kv
@@ -171,7 +177,6 @@ export class House {
     this.notifier = inboxNotifier
     this.backgroundRead = backgroundRead
     this.inboxes = inboxes
-    this.traces = new TraceReader({ database: this.database, policies: this.policies, secrets })
     if (options.admission) part(T.Admission).check = () => options.admission?.check()
     this.#offer = this.queue.offer.bind(this.queue)
     this.#listen()
@@ -180,7 +185,21 @@ export class House {
   static async open(t: Test, dataDir: string, options: HouseOptions): Promise<House> {
     const { clock = new FakeClock(), transport = new ScriptedTransport() } = options
     const daemon = await openDaemon(t, dataDir, startOptions(options, clock, options.network ?? transport))
-    return new House(t, daemon, options, clock, transport)
+    const house = new House(t, daemon, options, clock, transport)
+    t.teardown(() => {
+      if (house.errors.length > 0)
+        throw new AggregateError(house.errors, `the daemon failed inside: ${house.errors.map(String).join(', ')}`)
+    })
+    return house
+  }
+
+  /** What the doors of HTTP work with. */
+  get core(): RestCore {
+    return this.part(T.Core)
+  }
+
+  get traces(): TraceReader {
+    return this.core.traces
   }
 
   /** Writes down what the parts tell each other. */
@@ -219,6 +238,17 @@ export class House {
     const stored = await this.database.get(kind, { organizationId }, id)
     if (!stored) throw new Error(`no ${id}`)
     await this.database.commit(new Change().remove(kind, organizationId, stored))
+  }
+
+  /** Changes fields of a record that is there. */
+  async edit<R extends Identified>(kind: RecordKind<R>, id: string, changes: Partial<R>): Promise<R> {
+    const stored = await this.database.get(kind, { organizationId }, id)
+    if (!stored) throw new Error(`no ${id}`)
+    return this.put(kind, { ...stored.record, ...changes })
+  }
+
+  organization(changes: Partial<Organization>): Promise<Organization> {
+    return this.edit(organizations, organizationId, changes)
   }
 
   project(changes: Partial<Project> = {}): Promise<Project> {
@@ -281,6 +311,11 @@ export class House {
     return storyEntries(await this.traces.get(scope, traceId)).map(({ event, message }) => `${event}: ${message}`)
   }
 
+  /** What `postern verify` would say. */
+  problems(): Promise<readonly string[]> {
+    return problemsOf(this)
+  }
+
   queueLength(): Promise<number> {
     return queueLength(this.database)
   }
@@ -296,7 +331,7 @@ export class House {
   }
 }
 
-export { factsDefaults }
+export { destinationDefaults, factsDefaults, organizationId, projectDefaults, projectId }
 export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
 
 const noNames: RecordResolver & Resolver = {
@@ -306,65 +341,24 @@ const noNames: RecordResolver & Resolver = {
   resolveMx: async () => [],
 }
 
-export const projectDefaults: Project = {
-  id: projectId,
-  name: 'Default',
-  status: 'claimed',
-  isDefault: true,
-  noRoutePolicy: 'capture',
-  sendBudget: null,
-  monthlyCaptureCap: null,
-  createdAt: startOfTime,
-}
-
-export const destinationDefaults: SmtpDestination = {
-  id: 'dst_1',
-  projectId,
-  name: 'Provider',
-  provider: 'smtp',
-  preset: null,
-  environment: null,
-  priority: 0,
-  mode: 'live',
-  from: null,
-  host: 'smtp.provider.test',
-  port: 587,
-  security: 'starttls',
-  tlsPolicy: 'verify',
-  username: null,
-  sealedPassword: null,
-  maxConnections: 2,
-  maxRatePerMin: null,
-  createdAt: startOfTime,
-  updatedAt: startOfTime,
-}
-
-const credentialDefaults: SmtpCredential = {
-  id: 'crd_1',
-  projectId,
-  label: 'CMS',
-  username: 'cms-user',
-  passwordFingerprint: '',
-  allowedFromDomains: [],
-  enforceHeaderFrom: true,
-  defaultDestinationId: 'dst_1',
-  maxRatePerMin: null,
-  maxMessageBytes: null,
-  expiresAt: null,
-  verpEnabled: false,
-  verpBounceDomain: null,
-  clickTrackingEnabled: false,
-  openTrackingEnabled: false,
-  createdAt: startOfTime,
-  updatedAt: startOfTime,
-}
-
 /** A house with an organization on plan enterprise and its project. */
 export async function houseOf(t: Test, options: HouseOptions = {}): Promise<House> {
   const dataDir = await dataFolder(t)
   await seed(dataDir)
   return House.open(t, dataDir, options)
 }
+
+/** A house that relays everything to one destination. */
+export async function relayingHouse(t: Test, options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, options)
+  await house.destination()
+  await house.rule({ any: true })
+  return house
+}
+
+/** A house that relays everything to a provider that answers so. */
+export const relaying = (t: Test, script: Script, options: HouseOptions = {}): Promise<House> =>
+  relayingHouse(t, { transport: new ScriptedTransport(script), ...options })
 
 /** The first organization, which a first start would make under other ids. */
 async function seed(dataDir: string): Promise<void> {

@@ -6,7 +6,6 @@ import { organizationRemovalKey, projectRemovalKey } from '#core/tenancy/removal
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue } from '#store/queue.ts'
-import { verify } from '#store/verify/verify.ts'
 import { houseOf, organizationId } from './house.ts'
 
 async function namesIn(pattern: RegExp): Promise<string[]> {
@@ -36,25 +35,24 @@ test('integrityChecks() tells of a message that stands in the queue of another p
   const { traceId } = await house.submit({ destinationId: 'dst_1' })
   const [entry] = house.queued
   if (!entry) return t.fail()
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
   await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, projectId: 'prj_2' }))
-  const { problems } = await verify(house.database, integrityChecks(house.database))
+  const problems = await house.problems()
   t.is(problems.length, 1)
   t.regex(problems[0] ?? '', new RegExp(`the trace ${traceId} is of project prj_1, but is queued for project prj_2$`))
 })
 
 test('integrityChecks() misses the removal of what is deleted, and what a removal is of', async (t) => {
   const house = await houseOf(t)
-  const problems = async () => (await verify(house.database, integrityChecks(house.database))).problems
   await house.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
-  t.is((await problems()).length, 1)
-  t.regex((await problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
+  t.is((await house.problems()).length, 1)
+  t.regex((await house.problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
   await house.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
-  t.deepEqual(await problems(), [])
+  t.deepEqual(await house.problems(), [])
   await house.database.commit(
     new Change().set(projectRemovalKey(8, organizationId, 'prj_2')).set(organizationRemovalKey(9, organizationId)),
   )
-  const found = await problems()
+  const found = await house.problems()
   t.is(found.length, 2)
   for (const problem of found) t.regex(problem, /what it removes may not go at 1970-01-01T00:00:00.00[89]Z/)
 })

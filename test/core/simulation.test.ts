@@ -100,8 +100,20 @@ class Simulation {
 
   async crash(): Promise<void> {
     this.era++
-    this.house = await this.house.crash()
+    const dead = this.house
+    this.house = await dead.crash()
+    this.#takeErrors(dead)
     await this.house.queue.start()
+  }
+
+  /** Only defects that are planned are none. */
+  #takeErrors(house: House): void {
+    this.faults.push(
+      ...house.errors
+        .splice(0)
+        .map(String)
+        .filter((error) => !error.includes('planned defect')),
+    )
   }
 
   async restart(): Promise<void> {
@@ -149,7 +161,7 @@ class Simulation {
       for (const recipient of trace.recipients) this.#auditRecipient(recipient)
     }
     if ((await house.queueLength()) !== 0) faults.push(`the length of the queue is ${await house.queueLength()}`)
-    faults.push(...house.errors.map(String).filter((error) => !error.includes('planned defect')))
+    this.#takeErrors(house)
     return faults
   }
 

@@ -1,13 +1,12 @@
 /** A sandbox that is claimed, as its agent sees it over REST: progress, tokens before and after, and the end by undo. */
 import test from 'ava'
 import { addUser, type User } from '#core/people/users/user.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { lookupPrefix } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig, type Reply } from './rig.ts'
+import { problemsOf } from '../../support/problems.ts'
 
 const progressOf = ({ body }: Reply): unknown => body['claim_progress']
 const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
@@ -101,7 +100,7 @@ test('an open claim goes with its sandbox', async (t) => {
   for (const index of ['code', 'email']) {
     for await (const { key } of rig.database.kv.range(within(lookupPrefix('claim', index)))) t.fail(String(unpack(key)))
   }
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
 })
 
 test('the end of an agent ends the keys that it minted, but for those that are kept', async (t) => {

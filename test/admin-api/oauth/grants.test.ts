@@ -1,15 +1,14 @@
 /** What ends a grant, and that it ends with everything of it: replays, races, revocation. */
 import test from 'ava'
-import { integrityChecks } from '#core/integrity.ts'
 import { oauthGrants } from '#core/oauth/grants/grant.ts'
 import { Parameters } from '#core/oauth/protocol/parameters.ts'
 import type { OAuthScope } from '#core/oauth/protocol/scopes.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { verify } from '#store/verify/verify.ts'
 import { oauthServer } from '../../../daemon/composition/oauth-core.ts'
 import { outcomeOf } from './outcome.ts'
 import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
+import { problemsOf } from '../../support/problems.ts'
 
 const refresh = (rig: OAuthRig, token: unknown, fields = {}): Promise<Reply> =>
   rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
@@ -166,7 +165,7 @@ test('grants go a day after they ended, when the next one is made', async (t) =>
   await rig.signIn()
   t.is(await grants(), 4, 'and the one that could not be refreshed')
   t.is((await refresh(rig, kept['refresh_token'])).status, 200)
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
 })
 
 test('revocation takes either token, asks for the right client, and is never told apart', async (t) => {

@@ -1,17 +1,16 @@
 /** Sandboxes of nobody in particular: what they may do, how many there may be, and that they go. */
 import test from 'ava'
 import { keyUses } from '#core/access/keys/key-uses.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { eventually } from '../../support/deadline.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthRig } from './rig.ts'
+import { problemsOf } from '../../support/problems.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -38,7 +37,7 @@ test('the bootstrap answers a token, a refresh token and a project of its own', 
   t.like((await rig.database.get(projects, reach, bearer.projectId))?.record, { name: 'sandbox', status: 'anonymous', isDefault: true })
   const other = await rig.bootstrap()
   t.not(other.body['project_id'], body['project_id'])
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
 })
 
 test('a sandbox captures, is read, and reaches nothing else', async (t) => {
@@ -151,7 +150,7 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   t.is(await sandboxes.sweep(), 0)
   await rig.database.sweep(rig.clock.now())
   t.is(await count(rig, []), untouched + signingKey - firstLink, 'nothing is left of it')
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
   t.is((await rig.rest.call('GET', '/v1/projects/me')).status, 200)
 })
 

@@ -6,25 +6,19 @@ import type { Scope } from '#core/access/scope/scope.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
-import { integrityChecks } from '#core/integrity.ts'
-import { Replays } from '#core/submission/replay/replays.ts'
-import { Templates } from '#core/templates/templates.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
-import { verify } from '#store/verify/verify.ts'
 import { pack } from '#store/tuple.ts'
-import { administration, type Administration } from '../../../daemon/composition/administration.ts'
+import type { Administration } from '../../../daemon/composition/administration.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
+import { factsDefaults, houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
 
-/** The parts of a house that delete. The removal waits for `accept`. */
-export function officeOf(house: House, accept: { settled(): Promise<void> } = house.accept): Administration {
-  const { database, policies, clock, writes, attempts } = house
-  return administration({ database, policies, clock, writes, accept, attempts, onError: (error) => house.errors.push(error) })
-}
+/** The parts of a house that delete. */
+export const officeOf = (house: House): Administration => house.part(T.Administration)
 
 /** The project Default, another project and a partition of it, each with one of everything. */
 export async function furnished(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
@@ -42,7 +36,7 @@ export async function furnished(t: ExecutionContext, options: HouseOptions = {})
 
 /** Puts one of everything into a project. */
 export async function furnish(house: House, id: string): Promise<void> {
-  const { database, policies, clock, writes } = house
+  const { database, policies, clock, core } = house
   const inside: Scope = { ...scope, projectId: id, bound: true }
   await house.destination({ id: `dst_${id}`, projectId: id })
   await house.destination({ id: `dst_b_${id}`, projectId: id })
@@ -73,12 +67,15 @@ export async function furnish(house: House, id: string): Promise<void> {
   const { webhooks } = await policies.of(organizationId)
   announce(change, webhooks, { organizationId, type: 'failed', trace: event, recipient: 'a@b.ch', reason: null, at: clock.now() })
   await database.commit(change)
-  const templates = new Templates({ database, writes, policies, clock })
   const content = { subject: 'Hello', text: null, html: null, schema: null }
-  const { template } = await templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
-  await templates.save(inside, template.id, { content: { ...content, text: 'again' } })
-  await new Replays({ database, policies, writes, clock, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
-  const elsewhere = { mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }
+  const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
+  await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })
+  house.part(T.ReplayRunner).wake = () => {} // the job stays as it is
+  await core.replays.create(inside, { filter: {}, includeUnknown: false })
+  const elsewhere = {
+    mailFrom: 'a@elsewhere.example',
+    facts: { ...factsDefaults, headerFrom: 'a@elsewhere.example', headerAddresses: ['a@elsewhere.example'] },
+  }
   await house.submit({ projectId: id, scope: inside, ...elsewhere }) // captured
   await house.submit({ projectId: id, scope: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
   await house.submit({ projectId: id, scope: inside, idempotencyKey: `key-${id}` })
@@ -89,18 +86,6 @@ export async function furnish(house: House, id: string): Promise<void> {
     content: `Subject: x\r\n\r\n${'x'.repeat(300_000)}\r\n`,
   })
 }
-
-const factsOf = (headerFrom: string) => ({
-  ...{
-    prefix: '',
-    subject: 'hi',
-    messageId: 'm@example.com',
-    headerFrom,
-    headerAddresses: [headerFrom],
-    eightBit: false,
-    utf8Headers: false,
-  },
-})
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
@@ -123,9 +108,6 @@ export async function rowsNaming(house: House, ...ids: readonly string[]): Promi
   const rows = [...(await everyRow(house))].filter(([key]) => !outlive.some((prefix) => key.startsWith(prefix)))
   return rows.filter(([key, value]) => ids.some((id) => `${key} ${value}`.includes(id))).map(([key]) => key)
 }
-
-export const problems = async ({ database }: House): Promise<readonly string[]> =>
-  (await verify(database, integrityChecks(database))).problems
 
 export const credentialsOf = async ({ database }: House): Promise<string[]> =>
   (await database.all(smtpCredentials, { organizationId })).map(({ record }) => record.id)

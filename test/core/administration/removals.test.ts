@@ -4,18 +4,17 @@ import type { Scope } from '#core/access/scope/scope.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
-import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import { traces } from '#core/trace/trace.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { graceMs, organizationRemovalKey } from '#core/tenancy/removal-key.ts'
-import { organizations, projects } from '#core/tenancy/organization.ts'
+import { projects } from '#core/tenancy/organization.ts'
 import { heldPeak } from '#core/plan/held-usage.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House, relayingHouse } from '../house.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
-import { credentialsOf, everyRow, furnish, furnished, officeOf, problems, rowsNaming } from './office.ts'
+import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './office.ts'
 
 const discard = { discardQueued: true }
 const inside = (id: string): Scope => ({ ...scope, projectId: id, bound: true })
@@ -47,7 +46,7 @@ test('a deleted project and its partition leave no row, and other projects keep 
   await removals.idle()
   t.deepEqual(await rowsNaming(house, 'prj_2', 'prj_3', 'hello-prj_2'), [])
   t.deepEqual(await others(house), before)
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
   t.is(await house.queueLength(), 3, 'those of the first project')
   t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
   t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
@@ -55,7 +54,6 @@ test('a deleted project and its partition leave no row, and other projects keep 
   await house.database.sweep(house.clock.now())
   const left = [...(await everyRow(house))].filter(([key, value]) => /prj_[23]/.test(key + value) && !key.includes('\u0002audit\0'))
   t.deepEqual(left, [])
-  t.deepEqual(house.errors, [])
 })
 
 test('wherever the process ends during a deletion, the next one ends it', async (t) => {
@@ -68,7 +66,7 @@ test('wherever the process ends during a deletion, the next one ends it', async 
       await removals.idle()
     })
     ended = next === house
-    t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
+    t.deepEqual(await next.problems(), [], `after ${writesBefore} writes`)
     const isMarked = (await next.database.get(projects, { organizationId }, 'prj_2'))?.record.deletedAt !== undefined
     if (writesBefore === 0) t.false(isMarked, 'the first write marks it')
     else {
@@ -80,7 +78,7 @@ test('wherever the process ends during a deletion, the next one ends it', async 
       await later.stop()
       t.deepEqual(await rowsNaming(next, 'prj_2', 'prj_3'), [], `after ${writesBefore} writes`)
       t.deepEqual(await others(next), before)
-      t.deepEqual(await problems(next), [])
+      t.deepEqual(await next.problems(), [])
     }
     t.true(writesBefore < 200)
   }
@@ -91,16 +89,14 @@ test('wherever the process ends while an organization is removed, the next one e
   for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
     const house = await houseOf(t, { deaf: true })
     await furnish(house, projectId)
-    const stored = await house.database.get(organizations, { organizationId }, organizationId)
-    if (!stored) throw new Error('no organization')
     const deletedAt = house.clock.now()
-    const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt })
-    await house.database.commit(change.set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
+    await house.organization({ deletedAt })
+    await house.database.commit(new Change().set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
     house.clock.advance(30 * dayMs - 1)
     const early = officeOf(house).removals
     early.wake()
     await early.idle()
-    t.deepEqual(await problems(house), [])
+    t.deepEqual(await house.problems(), [])
     t.is((await rowsNaming(house, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
     house.clock.advance(1)
     const { removals } = officeOf(house)
@@ -109,21 +105,21 @@ test('wherever the process ends while an organization is removed, the next one e
       return removals.idle()
     })
     ended = next === house
-    t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
+    t.deepEqual(await next.problems(), [], `after ${writesBefore} writes`)
     const later = officeOf(next).removals
     later.wake()
     await later.idle()
     const left = [...(await everyRow(next)).keys()].filter((key) => key.includes(organizationId) && !key.startsWith('\u0002\0\u0002expire'))
     t.deepEqual(left, [], `after ${writesBefore} writes`)
     t.is(await next.queueLength(), 0)
-    t.deepEqual(next.errors, [])
     t.true(writesBefore < 200)
   }
 })
 
 test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
   const house = await furnished(t)
-  const { projects: administered } = officeOf(house, { settled: () => new Promise(() => {}) })
+  const { projects: administered } = officeOf(house)
+  house.accept.settled = () => new Promise(() => {})
   await administered.remove(scope, 'prj_2', discard)
   t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
   const { deleted } = await house.policies.of(organizationId)
@@ -167,8 +163,7 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   const later = house.transport.calls.slice(calls).map(({ job }) => job.traceId)
   for (const { traceId } of [mine, ...waiting]) t.false(later.includes(traceId))
   t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await problems(house), [])
-  t.deepEqual(house.errors, [])
+  t.deepEqual(await house.problems(), [])
   const stopped = house.queue.stop(0)
   house.clock.advance(1)
   await stopped
@@ -187,8 +182,7 @@ test('a scheduled send that waits to be captured is queued mail too: it keeps it
   await removals.idle()
   t.deepEqual(house.captured, [])
   t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await problems(house), [])
-  t.deepEqual(house.errors, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a removal waits for an acceptance that was under way, and takes its rows too', async (t) => {
@@ -213,7 +207,7 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
   await sent
   await idle
   t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a removal waits for a refused send that was being recorded, and takes its trace too', async (t) => {
@@ -227,10 +221,8 @@ test('a removal waits for a refused send that was being recorded, and takes its 
     held++
     return gate.promise
   }
-  const keys = { ofBearer: () => Promise.reject(new Error('no page')) }
   const to = [parseMailbox('ada@example.ch')].filter((one) => one !== undefined)
-  const { database, policies, clock, accept } = house
-  const recorded = new RefusedSends({ database, policies, clock, accept, keys }).record(
+  const recorded = house.core.refusedSends.record(
     inside('prj_2'),
     { projectId: undefined, from: undefined, to, bcc: [] },
     new Refusal('validation_failed', 'text: is wrong'),
@@ -245,7 +237,7 @@ test('a removal waits for a refused send that was being recorded, and takes its 
   t.truthy((await recorded).details?.['trace_id'])
   await idle
   t.deepEqual(await house.database.all(traces, { organizationId }), [])
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('messages that arrive while their project is deleted either go with it or are refused', async (t) => {
@@ -280,7 +272,6 @@ test('messages that arrive while their project is deleted either go with it or a
     t.deepEqual(late, [], `seed ${seed}`)
     t.deepEqual(await rowsNaming(house, 'prj_2'), [], `seed ${seed}`)
     t.is(await house.queueLength(), 0, `seed ${seed}`)
-    t.deepEqual(house.errors, [], `seed ${seed}`)
   }
 })
 
@@ -316,15 +307,10 @@ test('organization-wide destinations of a deleted project pass to the project De
 })
 
 test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {
-  const house = await houseOf(t)
-  await house.destination()
-  await house.rule({ any: true })
+  const house = await relayingHouse(t)
   const sendAt = house.clock.now() + 3_600_000
   const { traceId } = await house.submit({ sendAt })
-  const stored = await house.database.get(organizations, { organizationId }, organizationId)
-  if (!stored) throw new Error('no organization')
-  const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt: house.clock.now() })
-  await house.database.commit(change)
+  await house.organization({ deletedAt: house.clock.now() })
   house.clock.advance(3_600_000)
   await until('it has failed', async () => (await house.trace(traceId)).status === 'failed')
   await quiet(house)

@@ -1,36 +1,17 @@
 /** What is metered, against what was done. */
 import test, { type ExecutionContext } from 'ava'
-import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
-import { Operator } from '#core/billing/operator.ts'
-import { Usage } from '#core/billing/usage.ts'
-import { integrityChecks } from '#core/integrity.ts'
-import { Retention } from '#core/retention/retention.ts'
-import { SettingWrites } from '#core/writes/setting-writes.ts'
-import { organizations, type Organization } from '#core/tenancy/organization.ts'
-import { verify } from '#store/verify/verify.ts'
+import type { Organization } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, secrets } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, scope } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 
 async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}) {
-  const house = await houseOf(t, { deaf: true })
-  const organization = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
-  await house.put(organizations, { ...organization, ...changes })
-  const { database, clock, policies } = house
-  const writes = new SettingWrites(database, new Audit({ database, clock }))
-  const usage = new Usage({ database, clock })
-  return {
-    house,
-    usage,
-    invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
-    operator: new Operator({ database, clock, writes, audit: new Audit({ database, clock }) }),
-    credentials: new SmtpCredentials({ database, clock, writes, policies, secrets, bounceDomain: null }),
-    retention: new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) }),
-  }
+  const house = await houseOf(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
+  await house.organization({ plan: 'pro', ...changes })
+  return { house, ...house.core, credentials: house.part(T.Credentials), retention: house.part(T.Retention) }
 }
 
 const amountOf = async (invoices: Invoices, axis: string, month?: string): Promise<number | undefined> =>
@@ -105,7 +86,7 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   house.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
   t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past stays as it was')
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('traces stored are the average over the days of the month', async (t) => {
@@ -166,7 +147,7 @@ test('a month is billed on the plan with the largest fee that was in force in it
   house.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
   t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297], 'the past stays as it was')
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a period is a month that has begun', async (t) => {

@@ -113,7 +113,7 @@ test('BackgroundRead goes on after one message that cannot be read, and tries th
   await until('the good one is read', async () => (await pending(house)) === 1)
   t.deepEqual(
     house.errors.map(String),
-    Array.from(house.errors, () => 'Error: a defect'),
+    Array.from(house.errors.splice(0), () => 'Error: a defect'),
   )
   reader.read = read
   house.backgroundRead.wake()
@@ -133,7 +133,6 @@ test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t
   const next = await house.crash()
   next.backgroundRead.wake()
   await until('gone', async () => (await pending(next)) === 0)
-  t.deepEqual(next.errors, [])
 })
 
 test('BackgroundRead.stop() waits for the message under way, and begins no other', async (t) => {
@@ -187,5 +186,5 @@ test('BackgroundRead survives a store that cannot be read', async (t) => {
   house.kv.range = range
   await house.submit()
   await until('read', async () => (await pending(house)) === 0)
-  t.is(house.errors.length, 1)
+  t.is(house.errors.splice(0).length, 1)
 })

@@ -3,13 +3,10 @@ import test, { type ExecutionContext } from 'ava'
 import Stripe from 'stripe'
 import { inboxes } from '#core/capture/capture.ts'
 import { readLastNotify } from '#core/capture/notify/last-notify.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Post, PostOutcome, PostRequest } from '#core/outbound/post.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -33,8 +30,6 @@ const last = (house: House, inboxId = 'inb_1') => readLastNotify(house.database,
 const noted = (house: House, inboxId = 'inb_1') => until('it is noted', async () => (await last(house, inboxId)) !== undefined)
 const metered = (house: House) =>
   house.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(house.clock.now()).toISOString().slice(0, 7), projectId)))
-const problems = async ({ database }: House) => (await verify(database, integrityChecks(database))).problems
-
 test("a capture is told by one POST that Stripe's own verification accepts with the key of the inbox", async (t) => {
   const receiver = await receiverOf(t)
   const house = await housed(t)
@@ -57,7 +52,7 @@ test("a capture is told by one POST that Stripe's own verification accepts with 
   t.throws(() => check(told?.body ?? '', house.notifier.secretFor(scope, 'inb_2') ?? ''))
   t.like(await last(house), { captureId: id, statusCode: 204, error: null })
   t.is(await metered(house), 1)
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('only inboxes in which the capture is hear of it', async (t) => {
@@ -77,13 +72,10 @@ test('while virtual inboxes are switched off for the organization nobody is told
   const receiver = await receiverOf(t)
   const house = await housed(t)
   await house.inbox({ notifyWebhookUrl: receiver.url })
-  const [organization] = await house.database.all(organizations, { organizationId })
-  if (!organization) return t.fail()
-  const switched = (isOn: boolean) => house.put(organizations, { ...organization.record, flags: { virtual_inboxes: isOn } })
-  await switched(false)
+  await house.organization({ flags: { virtual_inboxes: false } })
   await house.submit()
   await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
-  await switched(true)
+  await house.organization({ flags: { virtual_inboxes: true } })
   const { traceId } = await house.submit()
   await noted(house)
   t.deepEqual(
@@ -110,7 +102,6 @@ test('who took the address away, or gave another one, is believed at once: what 
   await quiet(house)
   t.is(open.length, 3)
   await house.remove(inboxes, inbox.id)
-  t.deepEqual(house.errors, [])
 })
 
 test('a refusal is noted and nothing is sent again', async (t) => {

@@ -4,10 +4,8 @@ import { captures } from '#core/capture/capture.ts'
 import { parsePattern } from '#core/capture/pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
-import { integrityChecks } from '#core/integrity.ts'
-import { Retention } from '#core/retention/retention.ts'
-import { verify } from '#store/verify/verify.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 const never = new AbortController().signal
@@ -39,9 +37,6 @@ async function captureTo(house: House, rcptTo: readonly string[]): Promise<strin
 
 const listed = async (house: House, inbox: string, address?: string): Promise<string[]> =>
   (await house.inboxes.messages(scope, inbox, { limit: 50, address })).rows.map(({ capture }) => capture.id)
-
-const retentionOf = (t: ExecutionContext, { database, clock }: House): Retention =>
-  new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) })
 
 test('patterns are *, @domain and one address, in one spelling whatever the letters of case', (t) => {
   const spelled = [
@@ -118,7 +113,7 @@ test('an address that only the body has comes after what was in the inbox before
   t.deepEqual(ids(await inbox('inb_0')), [next, late, first])
   t.deepEqual(ids(await inbox('inb_1', { captureId: late })), [first, next], 'the other inbox had it from the start')
   t.deepEqual(ids(await inbox('inb_0', { at: told })), [next], 'a time is compared with that of the capture')
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a message that was read late is gone from an inbox after its days, and hides none behind it', async (t) => {
@@ -188,14 +183,14 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   t.deepEqual((await house.inboxes.messages(scope, 'inb_short', { limit: 9, since })).rows.length, 1)
   t.is((await house.inboxes.wait(scope, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
   await t.throwsAsync(house.inboxes.message(scope, 'inb_short', old), { code: 'not_found' })
-  const retention = retentionOf(t, house)
+  const retention = house.part(T.Retention)
   const left = async () => (await house.database.all(captures, { organizationId })).map(({ record }) => record.id)
   t.is(await retention.round(), 0)
   t.deepEqual(await left(), [old, young])
   house.clock.advance(5 * dayMs)
   t.is(await retention.round(), 1)
   t.deepEqual(await left(), [young])
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a catch-all without days of its own keeps everything as long as the plan does', async (t) => {
@@ -203,6 +198,6 @@ test('a catch-all without days of its own keeps everything as long as the plan d
   await house.inbox({ id: 'inb_short', addressPattern: '@example.net', retentionDays: 1 })
   await captureTo(house, ['anna@example.net'])
   house.clock.advance(30 * dayMs)
-  const retention = retentionOf(t, house)
+  const retention = house.part(T.Retention)
   t.is(await retention.round(), 0)
 })

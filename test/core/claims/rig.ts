@@ -1,7 +1,6 @@
 /** Claims over the people of the core's tests: sandboxes, their agents, and persons who take them over. */
 import type { ExecutionContext } from 'ava'
 import type { Scope } from '#core/access/scope/scope.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Sandboxes, type NewSandbox } from '#core/oauth/endpoints/sandboxes.ts'
 import type { SignUp } from '#core/people/sign-in/login-links.ts'
@@ -11,6 +10,7 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { Refusal } from '#core/refusals.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 import { organizationId } from '../house.ts'
 import { peopleHouse, systemDestinationId, type PeopleHouse } from '../people/rig.ts'
 
@@ -23,8 +23,6 @@ export interface ClaimRig extends PeopleHouse {
   sandbox(): Promise<NewSandbox & { readonly scope: Scope }>
   /** Somebody who has signed in before. */
   user(email: string): Promise<User>
-  /** Claims with another store in its place. */
-  claimsOver(database: Database): Claims
 }
 
 export async function claimRig(
@@ -32,14 +30,11 @@ export async function claimRig(
   options: { readonly signUp?: SignUp; readonly hasMail?: boolean } = {},
 ): Promise<ClaimRig> {
   const rig = await peopleHouse(t, { signUp: 'open', ...options })
-  const { house, writes } = rig
-  const { database, clock } = house
+  const { database, clock, part } = rig.house
   await putFirst(database)
-  const sandboxes = new Sandboxes({ database, clock, onDeleted() {} })
-  const claimsOver = (over: Database): Claims =>
-    new Claims({ database: over, writes, clock, sandboxes, people: rig, audit: new Audit({ database, clock }) })
+  const { sandboxes } = part(T.OAuth)
   return {
-    ...{ ...rig, database, clock, sandboxes, claimsOver, claims: claimsOver(database) },
+    ...{ ...rig, database, clock, sandboxes, claims: part(T.Claims) },
     async sandbox() {
       const made = await sandboxes.make(['mcp:read', 'mcp:send-sandbox', 'api:read', 'api:send'], 'rest', '192.0.2.1')
       const { organizationId, grant } = made

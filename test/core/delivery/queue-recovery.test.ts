@@ -87,7 +87,6 @@ test('DeliveryQueue after a crash delivers everything that was accepted, at any 
   await until('the queue is empty', async () => (await house.queueLength()) === 0)
   t.true(ids.size > 20, `${ids.size} accepted`)
   for (const id of ids) t.is((await house.trace(id)).status, 'sent')
-  t.deepEqual(house.errors, [])
 })
 
 test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
@@ -140,7 +139,7 @@ for (const place of ['before', 'after'] as const) {
     t.is((await house.trace(traceId)).status, 'sent')
     t.is((await house.trace(traceId)).attempts, 2)
     t.is(await house.queueLength(), 0)
-    t.is(house.errors.length, 2)
+    t.is(house.errors.splice(0).length, 2)
   })
 }
 
@@ -154,6 +153,7 @@ test('DeliveryQueue survives that limits cannot be read', async (t) => {
   await submitTo(house, 'dst_1')
   await until('defects', () => house.errors.length >= 2)
   await quiet(house)
+  house.errors.splice(0)
   t.is(house.queue.active, 0)
   broken = false
   house.onQueued = undefined

@@ -3,8 +3,6 @@ import test, { type ExecutionContext } from 'ava'
 import { bouncesIn } from '#core/feedback/apply/attempt-bounces.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { requeue } from '#core/submission/replay/requeue.ts'
-import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { Change } from '#store/change.ts'
 import { enqueue } from '#store/queue.ts'
 import { readReports } from '#core/trace/trace-report.ts'
@@ -24,9 +22,6 @@ const replies: Readonly<Record<string, { code: number; enhanced: string; text: s
 }
 
 const gone = { code: 451, enhanced: '5.1.1', text: 'no such user' } // never hard: it was no refusal for good
-
-const unlist = async ({ database, policies, clock }: House, id: string): Promise<void> =>
-  new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) }).remove(scope, id)
 
 /** Refuses those that have a reply above. */
 function refuse(call: Call) {
@@ -152,7 +147,8 @@ async function replayed(house: House, traceId: string, script: typeof refuse | '
 
 test('who was taken off the list and is refused for good again is put on it again', async (t) => {
   const { house, traceId } = await refused(t, [anna])
-  for (const { record } of await house.database.all(suppressions, { organizationId })) await unlist(house, record.id)
+  for (const { record } of await house.database.all(suppressions, { organizationId }))
+    await house.core.suppressions.remove(scope, record.id)
   await replayed(house, traceId, refuse)
   t.deepEqual(await listed(house), [anna])
   await sound(t, house)

@@ -1,8 +1,6 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from 'ava'
-import { Audit } from '#core/writes/audit.ts'
 import { tellCounts } from '#core/feedback/suppression/counts.ts'
-import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { scope, until, type House } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, mailed, sendingHouse, signed, switchFlag, tokenOf } from './reports.ts'
@@ -49,8 +47,7 @@ test('what is refused for good while it is handed over is a bounce of its class'
 test('an entry by hand counts when it is new, and not again', async (t) => {
   const house = await sendingHouse(t)
   const counted = counting(house)
-  const { database, policies, clock } = house
-  const list = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+  const { suppressions: list } = house.core
   const twice = { email: 'gone@example.net' }
   await Promise.all([list.add(scope, twice), list.add(scope, twice)])
   await list.add(scope, { ...twice, expiresAt: null })

@@ -3,8 +3,6 @@ import test, { type ExecutionContext } from 'ava'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/origin.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
-import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { readKeptReport } from '#core/trace/story/kept-report.ts'
 import { keptMailId, readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
@@ -245,8 +243,8 @@ test('soft bounces of three days suppress, and a day whose bounce was none does 
 
 test('an entry that somebody else called for as well, or that was changed or removed by hand, is left alone', async (t) => {
   const house = await prepared(t)
-  const { database, policies, clock } = house
-  const lists = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+  const { database, core } = house
+  const { suppressions: lists } = core
   const prose = returned({ isStructured: false })
   const tell = async (trace: Trace, telling: Telling): Promise<void> => {
     const { origin, told } = telling(trace)

@@ -1,17 +1,14 @@
 /** Messages that have left, and reports about them, as the tests of feedback need them. */
 import { hash } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
-import { Feedback } from '#core/feedback/intake/feedback.ts'
+import type { Feedback } from '#core/feedback/intake/feedback.ts'
 import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/origin.ts'
-import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
-import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
-import { integrityChecks } from '#core/integrity.ts'
-import { organizations } from '#core/tenancy/organization.ts'
+import type { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { verify } from '#store/verify/verify.ts'
 import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
 
@@ -47,18 +44,10 @@ export const signed: FeedbackOrigin = { organizationId, sourceId: 'src_1', chann
 /** Mail that anybody could have sent to the mailbox of a source. */
 export const mailed: FeedbackOrigin = { ...signed, sourceId: 'src_2', channel: 'mailbox' }
 
-export interface Intake {
-  readonly feedback: Feedback
-  readonly pending: PendingReports
-}
-
-export function intakeOf(house: House, room = new WaitingRoom()): Intake {
-  const { database, policies, clock } = house
-  const onPending = (): void => pending.wake()
-  const feedback = new Feedback({ database, policies, clock, secrets, room, onPending })
-  const onError = (error: unknown): void => void house.errors.push(error)
-  const pending: PendingReports = new PendingReports({ database, clock, feedback, room, onError })
-  return { feedback, pending }
+/** What takes reports, and what tries those again that came too early. */
+export function intakeOf(house: House): { readonly feedback: Feedback; readonly pending: PendingReports } {
+  const { feedback, pendingReports } = house.part(T.Ingest)
+  return { feedback, pending: pendingReports }
 }
 
 /** An endpoint that wants every event. */
@@ -75,9 +64,8 @@ export async function sentMessage(house: House, changes: Parameters<House['submi
 }
 
 export async function switchFlag(house: House, flag: string, on: boolean): Promise<void> {
-  const stored = await house.database.get(organizations, { organizationId }, organizationId)
-  if (!stored) throw new Error('no organization')
-  await house.put(organizations, { ...stored.record, flags: { ...stored.record.flags, [flag]: on } })
+  const { organization } = await house.policies.of(organizationId)
+  await house.organization({ flags: { ...organization.flags, [flag]: on } })
 }
 
 /** A house with a destination, whose queue runs. */
@@ -91,6 +79,5 @@ export async function sendingHouse(t: ExecutionContext): Promise<House> {
 
 /** Nothing in the store contradicts itself, and nothing went wrong. */
 export const sound = async (t: ExecutionContext, house: House): Promise<void> => {
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
-  t.deepEqual(house.errors, [])
+  t.deepEqual(await house.problems(), [])
 }

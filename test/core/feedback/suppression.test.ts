@@ -1,32 +1,19 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
-import { Audit } from '#core/writes/audit.ts'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { placeSuppressions } from '#core/feedback/suppression/place.ts'
-import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
-import { Suppressions, type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
-import { integrityChecks } from '#core/integrity.ts'
+import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
-import { verify } from '#store/verify/verify.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
-import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
+import { houseOf, organizationId, quiet, scope, until, type House, relaying } from '../house.ts'
+import { report, take } from '../scripted-transport.ts'
 
 const hour = 3_600_000
 const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
 
-async function relaying(t: ExecutionContext, script: Script, options: HouseOptions = {}) {
-  const house = await houseOf(t, { transport: new ScriptedTransport(script), ...options })
-  await house.destination()
-  await house.rule({ any: true })
-  return house
-}
-
-const listOf = ({ database, policies, clock }: House) =>
-  new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
 const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
-  (await listOf(house).add(scope, { email, ...more })).suppression
+  (await house.core.suppressions.add(scope, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
 test('a message to suppressed recipients alone is kept as suppressed, is never queued, and says why', async (t) => {
@@ -90,9 +77,7 @@ test('a recipient suppressed while the message waits for its retry is not handed
   t.like(trace.recipients[1]?.suppression, { id, reason: 'no' })
   const events = (await house.story(traceId)).map((line) => line.split(':')[0])
   t.deepEqual(events.slice(3), ['attempt', 'retry_scheduled', 'suppressed', 'attempt', 'retry_scheduled', 'suppressed', 'partly_sent'])
-  t.deepEqual(house.errors, [])
-  const { problems } = await verify(house.database, integrityChecks(house.database))
-  t.deepEqual(problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a message whose last recipients failed names those that were suppressed apart', async (t) => {
@@ -123,18 +108,17 @@ test('an expired entry suppresses nothing, and a new one takes its place', async
   const fresh = await add(house, 'anna@example.net', { reason: 'new' })
   t.not(fresh.id, old.id)
   t.is((await house.submit()).status, 'suppressed')
-  const { rows } = await listOf(house).list(scope, { limit: 10 })
+  const { rows } = await house.core.suppressions.list(scope, { limit: 10 })
   t.deepEqual(rows, [fresh])
   t.is(await house.database.get(suppressions, { organizationId }, old.id), undefined)
-  const { problems } = await verify(house.database, integrityChecks(house.database))
-  t.deepEqual(problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('the same idempotency key tells again that the message was suppressed', async (t) => {
   const house = await relaying(t, (call) => take(call))
   const entry = await add(house, 'anna@example.net')
   const first = await house.submit({ idempotencyKey: 'k' })
-  await listOf(house).remove(scope, entry.id)
+  await house.core.suppressions.remove(scope, entry.id)
   t.deepEqual(await house.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
 })
 
@@ -143,21 +127,21 @@ test('addresses are the same in any case, with composed letters and with either 
   const entry = await add(house, 'Zoe\u0308@BÜCHER.example')
   t.is(entry.email, 'zoë@xn--bcher-kva.example')
   t.is((await house.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
-  const found = async (q: string) => (await listOf(house).list(scope, { q, limit: 10 })).rows.length
+  const found = async (q: string) => (await house.core.suppressions.list(scope, { q, limit: 10 })).rows.length
   t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
 })
 
 test('other organizations are not asked', async (t) => {
   const house = await relaying(t, (call) => take(call))
   const entry = await add(house, 'anna@example.net')
-  await listOf(house).remove(scope, entry.id)
+  await house.core.suppressions.remove(scope, entry.id)
   await placeSuppressions(house.database, 'org_2', [entry], startOfTime)
   t.is((await house.submit()).status, undefined)
 })
 
 test('placeSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
   const house = await houseOf(t)
-  const placed = await Promise.all(Array.from({ length: 8 }, () => listOf(house).add(scope, { email: 'anna@example.net' })))
+  const placed = await Promise.all(Array.from({ length: 8 }, () => house.core.suppressions.add(scope, { email: 'anna@example.net' })))
   t.is(placed.filter(({ added }) => added).length, 1)
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
@@ -181,11 +165,10 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
       ['sup_new2', false],
     ],
   )
-  const { rows } = await listOf(house).list(scope, { limit: 10 })
+  const { rows } = await house.core.suppressions.list(scope, { limit: 10 })
   t.deepEqual(rows.map(({ id }) => id).toSorted(), [there.id, 'sup_new1', 'sup_new2'].toSorted())
   t.is(await house.database.get(suppressions, { organizationId }, expired.id), undefined)
-  const { problems } = await verify(house.database, integrityChecks(house.database))
-  t.deepEqual(problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('placeSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
@@ -201,8 +184,7 @@ test('placeSuppressions() never lets an entry end earlier than somebody asked fo
 })
 
 test('an import of rows that are all refused lets others have their turn', async (t) => {
-  const { database, policies, clock } = await relaying(t, (call) => take(call))
-  const imports = new SuppressionImport({ database, policies, clock, audit: new Audit({ database, clock }) })
+  const { core } = await houseOf(t)
   let [turns, isDone] = [0, false]
   const toEntry = (): never => {
     throw invalid([{ path: 'email', message: 'is none' }])
@@ -218,7 +200,7 @@ test('an import of rows that are all refused lets others have their turn', async
   const bytes = (async function* () {
     yield Buffer.from('x')
   })()
-  const { counts } = await imports.run(scope, { bytes, rows, toEntry, signal: new AbortController().signal })
+  const { counts } = await core.suppressionImport.run(scope, { bytes, rows, toEntry, signal: new AbortController().signal })
   isDone = true
   await counting
   t.is(counts.refused, 20_000)

@@ -1,26 +1,20 @@
 /** Opt-outs of lists at send and before every attempt, whose lists they are, and what unsubscribes of earlier versions mean. */
 import test, { type ExecutionContext } from 'ava'
-import { Audit } from '#core/writes/audit.ts'
 import { earlierSuppression } from './earlier-suppression.ts'
 import { moveEarlierUnsubscribes } from '#core/feedback/suppression/move-unsubscribes.ts'
 import { namedList, optOuts, senderList, type MailingList } from '#core/feedback/suppression/opt-out.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
-import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
-import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { encode, Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { organizationId, projectId, quiet, scope, secrets, until, type House } from '../house.ts'
+import { organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { report } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
 
-const unsubscribesOf = ({ database, policies, clock }: House) =>
-  new Unsubscribes({ database, policies, clock, secrets, audit: new Audit({ database, clock }), baseUrl: 'https://post.test' })
-
 const linkOf = (house: House, traceId: string): string =>
-  unsubscribesOf(house).fieldsFor(traceId)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
+  house.core.unsubscribes.fieldsFor(traceId)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
 
 const sender = senderList('shop@example.com')
 const news = namedList(projectId, 'News')
@@ -29,7 +23,7 @@ const mailOf = (list: MailingList | undefined) => ({ destinationId: 'dst_1', ...
 
 const leave = async (house: House, list: MailingList): Promise<void> => {
   const { id } = await sentMessage(house, mailOf(list))
-  await unsubscribesOf(house).unsubscribe(linkOf(house, id))
+  await house.core.unsubscribes.unsubscribe(linkOf(house, id))
 }
 
 const moved = async ({ database, policies, clock }: House): Promise<void> => {
@@ -60,7 +54,7 @@ test('mail that waits for its retry is not handed over any more when its recipie
   const { traceId: other } = await house.submit(mailOf(undefined))
   await until('both were tried', () => house.attempted.length === 2)
   await quiet(house)
-  await unsubscribesOf(house).unsubscribe(linkOf(house, traceId))
+  await house.core.unsubscribes.unsubscribe(linkOf(house, traceId))
   house.clock.advance(3_600_000)
   await until('it is kept back', async () => (await house.trace(traceId)).status === 'suppressed')
   await until('the other is tried again', () => house.transport.attemptsAt(other).length === 2)
@@ -73,7 +67,7 @@ test('two clicks at the same moment are one opt-out, and a link of an earlier ve
   const stored = await house.database.get(traces, { organizationId }, id)
   const { list: _, ...old } = stored?.record ?? ({} as Trace)
   await house.put<Trace>(traces, old)
-  const unsubscribes = unsubscribesOf(house)
+  const { unsubscribes } = house.core
   await Promise.all([1, 2, 3].map(() => unsubscribes.unsubscribe(linkOf(house, id))))
   t.deepEqual(
     (await house.database.all(optOuts, { organizationId })).map(({ record }) => record.list),
@@ -103,8 +97,8 @@ test('an unsubscribe of an earlier version stops every list and nothing else, be
     [['anna@example.net', null]],
   )
   t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, true])
-  const { rows } = await unsubscribesOf(house).list(scope, { limit: 10 })
-  await unsubscribesOf(house).remove(scope, rows[0]?.id ?? '')
+  const { rows } = await house.core.unsubscribes.list(scope, { limit: 10 })
+  await house.core.unsubscribes.remove(scope, rows[0]?.id ?? '')
   t.deepEqual(await reaching(house, [sender, news]), [true, true])
   await sound(t, house)
 })
@@ -119,10 +113,8 @@ test('an unsubscribe of an earlier version ends when it was to end, and one that
   t.is((await house.database.all(optOuts, { organizationId })).length, 0, 'opt-outs have no end')
   house.clock.advance(6000)
   t.deepEqual(await reaching(house, [sender, news, undefined]), [true, true, true])
-  const { database, policies, clock } = house
-  const lists = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
-  t.true((await lists.add(scope, { email: 'anna@example.net' })).added)
-  t.is((await database.all(optOuts, { organizationId })).length, 0, 'what has ended is not moved either')
+  t.true((await house.core.suppressions.add(scope, { email: 'anna@example.net' })).added)
+  t.is((await house.database.all(optOuts, { organizationId })).length, 0, 'what has ended is not moved either')
   await sound(t, house)
 })
 
@@ -155,21 +147,17 @@ test('who left every list is shown as unsubscribed, and another click adds nothi
   const house = await withEarlier(t)
   await moved(house)
   const { id } = await sentMessage(house, { ...mailOf(news), rcptTo: ['zoe@example.net'] })
-  const stored = await house.database.get(traces, { organizationId }, id)
-  if (!stored) throw new Error('no trace')
-  await house.put<Trace>(traces, {
-    ...stored.record,
-    recipients: stored.record.recipients.map((one) => ({ ...one, address: 'anna@example.net' })),
-  })
-  t.true((await unsubscribesOf(house).look(linkOf(house, id))).isUnsubscribed)
-  await unsubscribesOf(house).unsubscribe(linkOf(house, id))
+  const { recipients } = await house.trace(id)
+  await house.edit(traces, id, { recipients: recipients.map((one) => ({ ...one, address: 'anna@example.net' })) })
+  t.true((await house.core.unsubscribes.look(linkOf(house, id))).isUnsubscribed)
+  await house.core.unsubscribes.unsubscribe(linkOf(house, id))
   t.is((await house.database.all(optOuts, { organizationId })).length, 1)
 })
 
 test('a key of one project takes back only the opt-outs that it sees', async (t) => {
   const house = await sendingHouse(t)
   await leave(house, sender)
-  const unsubscribes = unsubscribesOf(house)
+  const unsubscribes = house.core.unsubscribes
   const [entry] = (await unsubscribes.list(scope, { limit: 10 })).rows
   await unsubscribes.remove({ ...scope, projectId: 'prj_2', bound: true }, entry?.id ?? '')
   t.is((await unsubscribes.list(scope, { limit: 10 })).rows.length, 1)
@@ -180,9 +168,8 @@ test('a key of one project takes back only the opt-outs that it sees', async (t)
 for (const by of ['a bounce', 'hand'])
   test(`a suppression by ${by} takes the place of an unsubscribe of an earlier version, which becomes an opt-out`, async (t) => {
     const house = await withEarlier(t)
-    const { database, policies, clock } = house
     await switchFlag(house, 'bounce_auto_suppress', true)
-    const lists = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+    const { suppressions: lists } = house.core
     if (by === 'hand') t.true((await lists.add(scope, { email: 'anna@example.net' })).added)
     else {
       const trace = await sentMessage(house)

@@ -1,13 +1,13 @@
 /** Reports that come too early, or fit nothing: how long they wait, how many may, and where they are seen in the end. */
 import test, { type ExecutionContext } from 'ava'
-import type { Feedback } from '#core/feedback/intake/feedback.ts'
+import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
 import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
 import { keptReportBytes, readKeptReport } from '#core/trace/story/kept-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'
 import { within } from '#store/tuple.ts'
-import { organizationId, until } from '../house.ts'
+import { organizationId, secrets, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import { delivered, event, intakeOf, mailed, sendingHouse, signed, sound, tokenOf } from './reports.ts'
 
@@ -79,27 +79,22 @@ test('a report that fits nothing is given up after a quarter of an hour, also ac
 
 test('one that our own code fails keeps no other waiting, and is given up when its time is over', async (t) => {
   const house = await sendingHouse(t)
-  const { feedback } = intakeOf(house)
+  const { feedback, pending } = intakeOf(house)
   const told = Array.from({ length: 3 }, (_, i) => event({ diagnostic: `no message ${i}` }))
   await feedback.take(signed, told)
   const tried: string[] = []
-  const broken: Pick<Feedback, 'retry'> = {
-    retry: ({ event: { key } }) => {
-      tried.push(key)
-      return key === told[1]?.key ? Promise.reject(new Error('a defect')) : Promise.resolve(false)
-    },
+  feedback.retry = ({ event: { key } }) => {
+    tried.push(key)
+    return key === told[1]?.key ? Promise.reject(new Error('a defect')) : Promise.resolve(false)
   }
-  const errors: unknown[] = []
-  const { database, clock } = house
-  const room = new WaitingRoom()
-  const pending = new PendingReports({ database, clock, room, feedback: broken, onError: (error) => void errors.push(error) })
   t.teardown(() => pending.stop())
   await pending.round()
   t.deepEqual(tried.toSorted(), told.map(({ key }) => key).toSorted())
-  t.is(errors.length, 1)
+  t.is(house.errors.splice(0).length, 1)
   t.is((await house.keys('feedback.pending')).length, 3)
-  clock.step(15 * 60_000)
+  house.clock.step(15 * 60_000)
   await pending.round()
+  t.is(house.errors.splice(0).length, 1)
   t.is((await house.keys('feedback.pending')).length, 2)
 })
 
@@ -128,7 +123,10 @@ test('what fits no message is counted by its source, at once or when it is given
 
 test('of reports that fit nothing, so many wait for an organization; those whose message is under way still find room', async (t) => {
   const { house, traceId, answer } = await unanswered(t)
-  const { feedback, pending } = intakeOf(house, new WaitingRoom(10, 20))
+  const { database, policies, clock, errors } = house
+  const room = new WaitingRoom(10, 20)
+  const feedback = new Feedback({ database, policies, clock, secrets, room, onPending() {} })
+  const pending = new PendingReports({ database, clock, feedback, room, onError: (error) => void errors.push(error) })
   const waiting = async (): Promise<number> => (await house.keys('feedback.pending')).length
   for (let batch = 0; batch < 3; batch++)
     await feedback.take(

@@ -1,14 +1,14 @@
 /** Mail for routes in the core: who takes it, and what goes when. */
 import test, { type ExecutionContext } from 'ava'
 import { removeProject } from '#core/administration/remove-project.ts'
-import { RouteIntake } from '#core/inbound-routes/intake.ts'
+import type { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { sweepInbound } from '#core/inbound-routes/leftovers.ts'
 import { inboundMessages, type InboundMessage } from '#core/inbound-routes/message.ts'
 import { parsePattern, patternsFor } from '#core/inbound-routes/pattern.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const day = 86_400_000
 
@@ -20,7 +20,7 @@ const route = (localPartPattern: string): InboundRoute => ({
 async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ readonly house: House; readonly intake: RouteIntake }> {
   const house = await houseOf(t)
   for (const pattern of patterns) await house.put(inboundRoutes, route(pattern))
-  return { house, intake: new RouteIntake(house) }
+  return { house, intake: house.part(T.Inbound).routeIntake }
 }
 
 async function take(intake: RouteIntake, local: string, octets = 10): Promise<readonly string[]> {
@@ -44,8 +44,7 @@ test('a route whose organization or flag is off takes nothing, and no wider patt
   const { house, intake } = await place(t, 'sales', '*')
   t.is((await intake.routeFor('SALES'))?.id, 'inr_sales')
   t.is((await intake.routeFor('else'))?.id, 'inr_*')
-  const organization = await house.database.get(organizations, { organizationId }, organizationId)
-  await house.put(organizations, { ...organization!.record, flags: { inbound_routes: false } })
+  await house.organization({ flags: { inbound_routes: false } })
   t.is(await intake.routeFor('sales'), undefined)
 })
 

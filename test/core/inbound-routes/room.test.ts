@@ -1,18 +1,16 @@
 /** How much mail is kept by inbound routes, and what makes room for more. */
 import test, { type ExecutionContext } from 'ava'
-import { RouteIntake } from '#core/inbound-routes/intake.ts'
-import { integrityChecks } from '#core/integrity.ts'
+import type { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
 import { inboundRoutes } from '#core/inbound-routes/route.ts'
 import { storedInboundCounter } from '#core/tenancy/counters.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
 import { removeDue, webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const kibibyte = 1024
 
@@ -24,11 +22,10 @@ interface Place {
 /** An organization that keeps a MiB. */
 async function place(t: ExecutionContext): Promise<Place> {
   const house = await houseOf(t)
-  const { record } = (await house.database.get(organizations, { organizationId }, organizationId))!
-  await house.put(organizations, { ...record, overrides: { inboundMebibytes: 1 } })
+  await house.organization({ overrides: { inboundMebibytes: 1 } })
   const route = { id: 'inr_1', projectId, localPartPattern: 'sales', webhookUrl: 'https://hooks.example.ch/', sealedSecret: '' }
   await house.put(inboundRoutes, { ...route, createdAt: startOfTime, updatedAt: startOfTime })
-  return { house, intake: new RouteIntake(house) }
+  return { house, intake: house.part(T.Inbound).routeIntake }
 }
 
 async function take({ house: { clock }, intake }: Place, octets: number): Promise<string> {
@@ -63,8 +60,6 @@ async function tell({ database, clock }: House, id: string, status: WebhookDeliv
 const ids = async ({ database }: House): Promise<string[]> =>
   (await database.all(inboundMessages, { organizationId })).map(({ record }) => record.id)
 const taken = ({ database }: House): Promise<number> => database.kv.counter(pack(storedInboundCounter(organizationId)))
-const problems = async ({ database }: House): Promise<readonly string[]> => (await verify(database, integrityChecks(database))).problems
-
 test('an organization keeps as much mail as its plan says, and is then full until its webhook has some of it', async (t) => {
   const here = await place(t)
   const { house } = here
@@ -80,7 +75,7 @@ test('an organization keeps as much mail as its plan says, and is then full unti
   t.truthy(await house.database.get(webhookDeliveries, { organizationId }, parked))
   t.is(await house.database.get(webhookDeliveries, { organizationId }, succeeded), undefined)
   t.is(await taken(house), 768 * kibibyte)
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('room is made when a mail does not fit, so that nobody is turned away while something can go', async (t) => {
@@ -91,7 +86,7 @@ test('room is made when a mail does not fit, so that nobody is turned away while
   for (const id of mails) await tell(house, id, 'succeeded')
   const large = await take(here, 600 * kibibyte)
   t.deepEqual(await ids(house), [mails[2], large])
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a mail that is larger than all that may be kept is too large, and leaves nothing behind', async (t) => {
@@ -99,7 +94,7 @@ test('a mail that is larger than all that may be kept is too large, and leaves n
   const { house } = here
   await t.throwsAsync(take(here, 1025 * kibibyte), { code: 'request_too_large' })
   t.is(await taken(house), 0)
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('mails that come at the same moment do not pass the limit together', async (t) => {
@@ -108,7 +103,7 @@ test('mails that come at the same moment do not pass the limit together', async 
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(here, 300 * kibibyte)))
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 3)
   t.true(results.every((result) => result.status === 'fulfilled' || (result.reason as { code: string }).code === 'quota_exhausted'))
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('a small mail counts for what it takes, and what goes is no longer counted', async (t) => {
@@ -116,8 +111,7 @@ test('a small mail counts for what it takes, and what goes is no longer counted'
   const { house } = here
   await take(here, 1)
   t.is(await taken(house), 16 * kibibyte)
-  const { record } = (await house.database.get(organizations, { organizationId }, organizationId))!
-  await house.put(organizations, { ...record, overrides: { inboundMebibytes: -1 } })
+  await house.organization({ overrides: { inboundMebibytes: -1 } })
   for (let n = 0; n < 5; n++) await take(here, 300 * kibibyte)
   t.is((await ids(house)).length, 6)
 })

@@ -94,7 +94,7 @@ test('the mail of an invitation outlives a crash right after it was made, and is
   handing.fails = true
   const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
   t.deepEqual(await mails(), [])
-  t.is(errors.length, 1)
+  t.is(errors.splice(0).length, 1)
   handing.fails = false
   outbox.wake()
   outbox.wake()

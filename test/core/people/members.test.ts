@@ -1,13 +1,9 @@
 /** Roles: what they allow, live; and that an organization never loses its last owner. */
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
-import { ApiKeys } from '#core/access/keys/api-keys.ts'
-import { Audit } from '#core/writes/audit.ts'
-import { SendingDomains } from '#core/domains/sending-domains.ts'
-import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { roles } from '#core/access/scope/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
-import { organizationId, scope as keyScope, secrets } from '../house.ts'
+import { organizationId, scope as keyScope } from '../house.ts'
 import { peopleHouse } from './rig.ts'
 
 const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise<unknown>): Promise<void> => {
@@ -99,21 +95,17 @@ test('ownership is handed on in one step', async (t) => {
 })
 
 test('developers and viewers change nothing of the whole organization, and everybody may leave', async (t) => {
-  const { members, member, house, policies, writes } = await peopleHouse(t)
-  const { database, clock } = house
+  const { members, member, house } = await peopleHouse(t)
   await member('olga@example.ch', 'owner')
   const ben = await member('ben@example.ch', 'viewer')
-  const base = { database, policies, clock, writes, secrets }
-  const publishing = { spfMechanisms: [], bounceDomain: null, mxHost: 'post.example.ch' }
-  const resolver = { resolveTxt: async () => [], resolveMx: async () => [] }
-  const domains = new SendingDomains({ ...base, resolver, publishing })
+  const { sendingDomains, suppressions } = house.core
   for (const role of ['developer', 'viewer', 'billing'] as const) {
     const user = await member(`${role}@example.ch`, role)
     const scope = await members.scopeOf(user.id, organizationId)
     await refusedWith(t, 'insufficient_scope', members.changeRole(scope, ben.id, 'developer'))
     await refusedWith(t, 'insufficient_scope', members.remove(scope, ben.id))
-    await refusedWith(t, 'insufficient_scope', domains.create(scope, { domain: 'sender.example.ch', ed25519: false }))
-    await refusedWith(t, 'insufficient_scope', new Suppressions({ ...base, audit: new Audit(base) }).add(scope, { email: 'x@example.ch' }))
+    await refusedWith(t, 'insufficient_scope', sendingDomains.create(scope, { domain: 'sender.example.ch', ed25519: false }))
+    await refusedWith(t, 'insufficient_scope', suppressions.add(scope, { email: 'x@example.ch' }))
     if (role === 'billing') await refusedWith(t, 'insufficient_scope', members.list(scope))
     else t.is((await members.list(scope)).length, 3)
     await t.notThrowsAsync(members.remove(scope, user.id))
@@ -121,11 +113,10 @@ test('developers and viewers change nothing of the whole organization, and every
 })
 
 test('a developer mints keys of a project only, and reaches no others', async (t) => {
-  const { members, member, house, policies, writes } = await peopleHouse(t)
-  const { database, clock } = house
+  const { members, member, house } = await peopleHouse(t)
   const dev = await member('dev@example.ch', 'developer')
   const scope = await members.scopeOf(dev.id, organizationId)
-  const keys = new ApiKeys({ database, clock, policies, writes, rightsOfMember: members.rightsOf, grantStands: async () => false })
+  const { apiKeys: keys } = house.core
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
   await refusedWith(t, 'validation_failed', keys.mint(scope, { name: 'mine', scopes: ['api:admin'] }))
   const mine = await keys.mint(scope, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
@@ -136,5 +127,5 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   await refusedWith(t, 'not_found', keys.rotate(scope, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(scope, wide.record.id))
   await t.notThrowsAsync(keys.revoke(scope, mine.record.id))
-  t.is((await database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
+  t.is((await house.database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
 })

@@ -1,28 +1,23 @@
-/** People over the house of the core's tests: a destination that is live, mail that stays in the queue, and two organizations. */
+/** People over the house of the core's tests: a destination that is live, and mail that stays in the queue. */
 import type { ExecutionContext } from 'ava'
-import { Audit, auditEntries } from '#core/writes/audit.ts'
+import { auditEntries } from '#core/writes/audit.ts'
 import { members } from '#core/people/members/member.ts'
-import { people, type People } from '#core/people/people.ts'
+import type { People } from '#core/people/people.ts'
 import type { SignUp } from '#core/people/sign-in/login-links.ts'
 import type { Role } from '#core/access/scope/role.ts'
 import { addUser, userByEmail, type User } from '#core/people/users/user.ts'
-import { Policies } from '#core/routing/policy/policy.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
-import { SettingWrites } from '#core/writes/setting-writes.ts'
-import { Accept } from '#core/submission/accept/accept.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
-import { noTracking } from '../no-parsers.ts'
-import { houseOf, organizationId, secrets, type House } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
+import { houseOf, organizationId, type House } from '../house.ts'
 
 export const browser = { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', cookie: undefined }
-export const systemDestinationId = 'dst_system'
+export const systemDestinationId = `dst_${'0'.repeat(32)}`
 
 export interface PeopleHouse extends People {
   readonly house: House
-  readonly writes: SettingWrites
-  readonly policies: Policies
   readonly errors: unknown[]
   /** Whether handing over mail of the service breaks off, as in a crash. */
   readonly handing: { fails: boolean }
@@ -38,37 +33,20 @@ export async function peopleHouse(
   t: ExecutionContext,
   options: { readonly signUp?: SignUp; readonly hasMail?: boolean } = {},
 ): Promise<PeopleHouse> {
-  const house = await houseOf(t, { deaf: true })
-  const { database, clock } = house
   const { signUp = 'invited', hasMail = true } = options
-  const systemMail = hasMail ? { destination: systemDestinationId, from: 'Post <post@example.ch>' } : { destination: null, from: null }
+  const systemMail = { POSTERN_SYSTEM_DESTINATION: systemDestinationId, POSTERN_SYSTEM_FROM: 'Post <post@example.ch>' }
+  const env = { POSTERN_SIGN_UP: signUp, ...(hasMail && systemMail) }
+  const house = await houseOf(t, { deaf: true, publicUrl: 'https://post.example.ch', env })
+  const { database, clock, errors } = house
   await house.destination({ id: systemDestinationId })
-  const policies = new Policies(database, systemMail.destination)
-  const writes = new SettingWrites(database, new Audit({ database, clock }))
-  const traces: Trace[] = []
-  const listener = { accepted: (trace: Trace) => void traces.push(trace), queued() {}, captured() {} }
-  const accept = new Accept({ database, policies, clock, secrets, ...noTracking, listener, recipientsMax: 10, messageBytesMax: 1_000_000 })
-  const errors: unknown[] = []
   const handing = { fails: false }
-  const failing = (...given: Parameters<Accept['accept']>) =>
-    handing.fails ? Promise.reject(new Error('the process ends here')) : accept.accept(...given)
-  const onError = (error: unknown): void => void errors.push(error)
-  const all = people({
-    database,
-    writes,
-    policies,
-    secrets,
-    clock,
-    accept: Object.create(accept, { accept: { value: failing } }) as Accept,
-    baseUrl: 'https://post.example.ch',
-    signUp,
-    systemMail,
-    onError,
-  })
+  const accept = house.accept.accept.bind(house.accept)
+  house.accept.accept = (...given) => (handing.fails ? Promise.reject(new Error('the process ends here')) : accept(...given))
+  const all = house.part(T.People)
   t.teardown(() => all.background.idle())
   return {
     ...all,
-    ...{ house, writes, policies, errors, handing },
+    ...{ house, errors, handing },
     async member(email, role) {
       const change = new Change()
       const user = (await userByEmail(database, email))?.record ?? addUser(change, email, clock.now())
@@ -79,7 +57,7 @@ export async function peopleHouse(
     async mails() {
       await all.background.idle()
       return Promise.all(
-        traces.map(async (trace) => {
+        house.accepted.map(async (trace) => {
           const pieces: Uint8Array[] = []
           for await (const piece of readContent(database, systemOrganizationId, trace.content)) pieces.push(piece)
           const raw = Buffer.concat(pieces).toString('utf8')

@@ -1,42 +1,25 @@
 import test, { type ExecutionContext } from 'ava'
 import { captures, inboxes } from '#core/capture/capture.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { optOuts } from '#core/feedback/suppression/opt-out.ts'
-import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { routingRules } from '#core/routing/rule.ts'
-import { Retention } from '#core/retention/retention.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { storedTracesCounter, storedTracesKey } from '#core/tenancy/counters.ts'
-import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { type Organization } from '#core/tenancy/organization.ts'
 import { engagements, nothingSeen, type Engagement } from '#core/trace/story/engagement.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
-import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets, type House } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 
 async function houseWith(t: ExecutionContext, changes: Partial<Organization>): Promise<House> {
   const house = await houseOf(t, { deaf: true })
-  const organization = { id: organizationId, name: 'Acme', plan: 'basic' as const, defaultProjectId: projectId, createdAt: startOfTime }
-  await house.put(organizations, { ...organization, ...changes })
+  await house.organization({ plan: 'basic', ...changes })
   await house.inbox()
   return house
-}
-
-function retentionOf({ database, clock }: House): Retention {
-  return new Retention({
-    database,
-    clock,
-    random: () => 0.5,
-    onError: (error) => {
-      throw error
-    },
-  })
 }
 
 async function submitted(house: House, count: number, changes: Parameters<House['submit']>[0] = {}): Promise<string[]> {
@@ -52,25 +35,23 @@ async function submitted(house: House, count: number, changes: Parameters<House[
 const kept = async ({ database }: House): Promise<string[]> =>
   (await database.list(traces, scope, { index: 'time', limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
 const counted = ({ kv }: House): Promise<number> => kv.counter(pack(storedTracesCounter(organizationId)))
-const problems = async ({ database }: House): Promise<readonly string[]> => (await verify(database, integrityChecks(database))).problems
-
 test('settled traces go when they are as old as the plan keeps them, with all that belongs to them', async (t) => {
   const house = await houseWith(t, {})
   const large = await submitted(house, 1, { content: `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n` })
   const old = await submitted(house, 250)
   house.clock.advance(30 * dayMs - 251_000)
-  t.is(await retentionOf(house).round(), 0, 'thirty days are not over for any')
+  t.is(await house.part(T.Retention).round(), 0, 'thirty days are not over for any')
   house.clock.advance(1)
-  t.is(await retentionOf(house).round(), 1)
+  t.is(await house.part(T.Retention).round(), 1)
   t.deepEqual(await kept(house), old)
   house.clock.advance(dayMs)
   const young = await submitted(house, 3)
-  t.is(await retentionOf(house).round(), 250)
+  t.is(await house.part(T.Retention).round(), 250)
   t.deepEqual(await kept(house), young)
   t.is(await counted(house), 3)
   t.is((await house.database.list(captures, scope, { limit: 1000 })).rows.length, 3)
   for (const id of [...large, ...old]) t.deepEqual(await house.keys(id), [])
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('what is queued stays, however old, and goes once it is settled', async (t) => {
@@ -82,10 +63,9 @@ test('what is queued stays, however old, and goes once it is settled', async (t)
   await house.remove(routingRules, 'rul_1')
   await submitted(house, 120)
   house.clock.advance(40 * dayMs)
-  t.is(await retentionOf(house).round(), 120)
+  t.is(await house.part(T.Retention).round(), 120)
   t.deepEqual(await kept(house), [queued])
-  const stored = await house.database.get(traces, scope, queued)
-  await house.put<Trace>(traces, { ...stored!.record, status: 'failed' })
+  await house.edit(traces, queued, { status: 'failed' })
   t.true(await removeTrace(house.database, organizationId, queued, house.clock.now()))
   t.is(await counted(house), 0)
 })
@@ -99,7 +79,7 @@ test('return paths, openings and clicks go with their trace', async (t) => {
   const returnPath = record.recipients[0]?.verp ?? ''
   t.is((await recipientOfVerp(house.database, secrets, returnPath))?.traceId, id)
   await house.put<Engagement>(engagements, { id, projectId, ...nothingSeen, opens: 1 })
-  await house.put<Trace>(traces, { ...record, status: 'failed' })
+  await house.edit(traces, id, { status: 'failed' })
   t.true(await removeTrace(house.database, organizationId, id, house.clock.now()))
   t.is(await recipientOfVerp(house.database, secrets, returnPath), undefined)
   t.is(await house.database.get(engagements, scope, id), undefined)
@@ -108,26 +88,25 @@ test('return paths, openings and clicks go with their trace', async (t) => {
 test('of more traces than the plan stores, the oldest settled ones go', async (t) => {
   const house = await houseWith(t, { overrides: { tracesStored: 40 } })
   const ids = await submitted(house, 150)
-  t.is(await retentionOf(house).round(), 110)
+  t.is(await house.part(T.Retention).round(), 110)
   t.deepEqual(await kept(house), ids.slice(110))
   t.is(await counted(house), 40)
-  t.is(await retentionOf(house).round(), 0)
+  t.is(await house.part(T.Retention).round(), 0)
 })
 
 test('where the overage is billed, more traces than included are kept as long as somebody answers for the bill', async (t) => {
   const house = await houseWith(t, { plan: 'free', overrides: { tracesStored: 5 }, paymentState: 'manual_ok' })
   await submitted(house, 8)
-  t.is(await retentionOf(house).round(), 0)
-  const stored = await house.database.get(organizations, scope, organizationId)
-  await house.put(organizations, { ...stored!.record, paymentState: 'past_due' })
-  t.is(await retentionOf(house).round(), 3)
+  t.is(await house.part(T.Retention).round(), 0)
+  await house.organization({ paymentState: 'past_due' })
+  t.is(await house.part(T.Retention).round(), 3)
 })
 
 test('a plan without limits removes nothing', async (t) => {
   const house = await houseWith(t, { plan: 'enterprise' })
   await submitted(house, 3)
   house.clock.advance(4000 * dayMs)
-  t.is(await retentionOf(house).round(), 0)
+  t.is(await house.part(T.Retention).round(), 0)
 })
 
 test('a crash in the middle of a round leaves each trace whole or gone, and the next round goes on', async (t) => {
@@ -140,15 +119,15 @@ test('a crash in the middle of a round leaves each trace whole or gone, and the 
     if (++writes === 130) reached.resolve()
     return writes >= 130 ? new Promise<void>(() => {}) : undefined
   }
-  void retentionOf(house).round()
+  void house.part(T.Retention).round()
   await reached.promise
   house = await house.crash()
   const left = await kept(house)
   t.is(left.length, 230 - 129)
   t.is(await counted(house), left.length)
-  t.deepEqual(await problems(house), [])
+  t.deepEqual(await house.problems(), [])
   for (const id of ids.filter((one) => !left.includes(one))) t.deepEqual(await house.keys(id), [])
-  t.is(await retentionOf(house).round(), left.length)
+  t.is(await house.part(T.Retention).round(), left.length)
   t.deepEqual(await kept(house), [])
 })
 
@@ -171,7 +150,7 @@ test('inboxes lose the captures and stay', async (t) => {
   const house = await houseWith(t, {})
   await submitted(house, 2)
   house.clock.advance(31 * dayMs)
-  await retentionOf(house).round()
+  await house.part(T.Retention).round()
   t.deepEqual((await house.inboxes.messages(scope, 'inb_1', { limit: 10 })).rows, [])
   t.is((await house.database.all(inboxes, scope)).length, 1)
 })
@@ -203,15 +182,13 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
   await house.rule({ any: true })
   const [id = '', other = ''] = [...(await submitted(house, 1, { unsubscribeLink: 'public' })), ...(await submitted(house, 1))]
   for (const one of [id, other]) {
-    const stored = await house.database.get(traces, scope, one)
-    await house.put<Trace>(traces, { ...stored!.record, status: 'sent' })
+    await house.edit(traces, one, { status: 'sent' })
   }
-  const { database, policies, clock } = house
-  const audit = new Audit({ database, clock })
-  const unsubscribes = new Unsubscribes({ database, policies, clock, secrets, audit, baseUrl: 'https://post.test' })
+  const { database, clock, core } = house
+  const { unsubscribes } = core
   const tokenOf = (one: string): string => unsubscribes.fieldsFor(one)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
   house.clock.advance(31 * dayMs)
-  t.is(await retentionOf(house).round(), 2)
+  t.is(await house.part(T.Retention).round(), 2)
   t.like(await unsubscribes.look(tokenOf(id)), { recipient: 'anna@example.net', sender: 'shop@example.com', isUnsubscribed: false })
   await t.throwsAsync(unsubscribes.look(tokenOf(other)), { code: 'not_found' }, 'its message had no link')
   await unsubscribes.unsubscribe(tokenOf(id))
@@ -227,7 +204,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
 test('rounds begin with the start and come about every hour; a service where nothing happens writes nothing', async (t) => {
   const house = await houseWith(t, { plan: 'enterprise' })
   await submitted(house, 2)
-  const retention = retentionOf(house)
+  const retention = house.part(T.Retention)
   retention.start()
   await quiet(house)
   const snapshot = await house.kv.get(pack(storedTracesKey(organizationId, '2030-01-15')))

@@ -1,10 +1,10 @@
 /** Mail of the service itself goes after a week, once it is settled. */
 import test from 'ava'
-import { Retention } from '#core/retention/retention.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { peopleHouse } from '../people/rig.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const reach = { organizationId: systemOrganizationId }
 
@@ -14,7 +14,7 @@ test('a sign-in mail is forgotten after seven days, with its content, but not wh
   await member('ada@example.ch', 'owner')
   loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
   const [mail] = await mails()
-  const retention = new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) })
+  const retention = house.part(T.Retention)
   clock.advance(8 * 24 * 3_600_000)
   t.is(await retention.round(), 0)
   const stored = await database.get(traces, reach, mail?.trace.id ?? '')

@@ -7,7 +7,6 @@ import { destinations, type Destination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules } from '#core/routing/match/match.ts'
 import { decideOutcome } from '#core/routing/match/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
-import { Simulate } from '#core/submission/simulate/simulate.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { destinationDefaults, houseOf, organizationId, projectDefaults, projectId as firstProject, scope, type House } from '../house.ts'
@@ -207,9 +206,8 @@ for (const seed of seeds) {
     for (const one of world.destinations) await house.put(destinations, one)
     for (const one of world.rules) await house.put(routingRules, one)
     for (const one of world.destinations) if (world.down.has(one.id)) breakDown(house, one)
-    const { database, policies, clock, board: health } = house
-    for (const one of world.destinations) t.is(health.restMs(one) > 0, world.down.has(one.id))
-    const simulate = new Simulate({ database, policies, clock, health, recipientsMax: 100, messageBytesMax: 10_000_000 })
+    const { board, core } = house
+    for (const one of world.destinations) t.is(board.restMs(one) > 0, world.down.has(one.id))
     for (let n = 0; n < 60; n++) {
       const question = questionOf(random, world)
       const headerFrom = `${typed(random, question.local)}@${spelled(random, question.labels)}`
@@ -223,7 +221,7 @@ for (const seed of seeds) {
       )
       t.is(told, expected(world, question), `seed ${seed}: ${headerFrom}`)
       const asked = { from: headerFrom, rcptTo: ['anna@example.net'], projectId: question.projectId, smtpCredentialId: undefined }
-      const { route, decision, refusal } = await simulate.ofRequest(
+      const { route, decision, refusal } = await core.simulate.ofRequest(
         { ...scope, bound: false },
         { ...asked, destinationId: undefined, ...question.named, size: 100, attachments: 0 },
       )

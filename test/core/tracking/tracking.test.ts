@@ -1,13 +1,11 @@
 /** Tracking on the way of a message: what is rewritten, what the trace keeps, and what is left alone. */
 import test, { type ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import { readClickToken } from '#core/tracking/click-token.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { readWholeContent } from '#store/content.ts'
-import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, secrets, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, secrets, type House, type HouseOptions, relayingHouse } from '../house.ts'
 
 const publicUrl = 'https://post.example.ch'
 const head = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMIME-Version: 1.0\r\n'
@@ -17,10 +15,7 @@ const both = { clicks: true, opens: true }
 async function trackingHouse(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
   const rewriter = new WorkerMessageRewriter(systemClock)
   t.teardown(() => rewriter[Symbol.asyncDispose]())
-  const house = await houseOf(t, { deaf: true, publicUrl, rewriter, ...options })
-  await house.destination()
-  await house.rule({ any: true })
-  return house
+  return relayingHouse(t, { deaf: true, publicUrl, rewriter, ...options })
 }
 
 async function stored(house: House, traceId: string): Promise<string> {
@@ -91,23 +86,22 @@ test('Nothing is tracked that plan, flag, address or outcome do not allow', asyn
     if (tracking?.off && !tracking.opens) t.is(await stored(house, traceId), html)
     return [tracking, (await house.story(traceId)).find((line) => line.startsWith('tracking:')) ?? '']
   }
-  const organization = { id: organizationId, name: 'Acme', defaultProjectId: projectId, createdAt: startOfTime }
   const untracked = (off: string) => ({ clicks: false, links: 0, opens: false, off })
 
   const house = await trackingHouse(t)
-  await house.put(organizations, { ...organization, plan: 'free' as const })
+  await house.organization({ plan: 'free' })
   t.deepEqual(await submitWith(house), [
     untracked('plan'),
     'tracking: Neither clicks nor opens are tracked, because the plan does not include tracking.',
   ])
-  await house.put(organizations, { ...organization, plan: 'basic' as const, flags: { click_tracking: false, open_tracking: false } })
+  await house.organization({ plan: 'basic', flags: { click_tracking: false, open_tracking: false } })
   t.like(await submitWith(house), [untracked('flag')])
-  await house.put(organizations, { ...organization, plan: 'basic' as const, flags: { click_tracking: false } })
+  await house.organization({ flags: { click_tracking: false } })
   t.deepEqual(await submitWith(house), [
     { clicks: false, links: 0, opens: true, off: 'flag' },
     'tracking: Tracked: openings; the rest is not, because tracking is turned off for this organization.',
   ])
-  await house.put(organizations, { ...organization, plan: 'basic' as const })
+  await house.organization({ flags: {} })
   t.like(await submitWith(house), [{ clicks: true, links: 2, opens: true }])
   await house.destination({ mode: 'sandbox' })
   t.like(await submitWith(house), [untracked('captured')])

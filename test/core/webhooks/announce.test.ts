@@ -1,9 +1,8 @@
 /** Events become deliveries in the write that makes them happen, or not at all. */
 import test from 'ava'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { organizationId, projectId, quiet, until } from '../house.ts'
+import { projectId, quiet, until } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 import { receiverOf, webhookRig } from './rig.ts'
 
@@ -105,8 +104,7 @@ test('while the flag is off nothing is announced, and what was announced before 
   const { house, core } = rig
   await rig.endpoint(receiver.url)
   await rig.announce()
-  const stored = await house.database.get(organizations, { organizationId }, organizationId)
-  await house.put(organizations, { ...stored!.record, flags: { webhooks: false } })
+  await house.organization({ flags: { webhooks: false } })
   await rig.announce()
   t.is((await rig.deliveries()).length, 1)
   await core.webhookDispatcher.start()
@@ -117,7 +115,7 @@ test('while the flag is off nothing is announced, and what was announced before 
     attemptCount: 1,
   })
   t.is(receiver.connections, 0)
-  await house.put(organizations, { ...stored!.record, flags: {} })
+  await house.organization({ flags: {} })
   await rig.pass(60_000)
   await rig.reaches('succeeded')
   t.is(receiver.received.length, 1)

@@ -1,23 +1,19 @@
 /** What goes, and when: old deliveries, and everything of deleted projects and organizations. */
 import test from 'ava'
 import { removeTrace } from '#core/retention/remove-trace.ts'
-import { Retention } from '#core/retention/retention.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/office.ts'
 import { organizationId, quiet, scope, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
-import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
+import { receiverOf, webhookRig } from './rig.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const day = 86_400_000
-
-const retentionOf = ({ house }: WebhookRig): Retention =>
-  new Retention({ database: house.database, clock: house.clock, random: () => 0.5, onError: (error) => void house.errors.push(error) })
 
 test('what succeeded goes after 7 days, what did not after 30, and what was asked for again counts from then', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => response.writeHead(nth > 130 ? 500 : 200).end() })
   const rig = await webhookRig(t)
-  const retention = retentionOf(rig)
+  const retention = rig.house.part(T.Retention)
   await rig.endpoint(receiver.url)
   await rig.announce(Array.from({ length: 130 }, (_, n) => `r${n}@example.net`))
   await rig.core.webhookDispatcher.idle()
@@ -49,13 +45,12 @@ test('a plan that keeps traces for 7 days keeps no delivery longer', async (t) =
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const rig = await webhookRig(t)
   await rig.endpoint(receiver.url)
-  const stored = await rig.house.database.get(organizations, { organizationId }, organizationId)
-  await rig.house.put(organizations, { ...stored!.record, plan: 'free' as const })
+  await rig.house.organization({ plan: 'free' })
   await rig.announce()
   await rig.core.webhookDispatcher.idle()
   for (let hours = 0; hours < 45; hours++) await rig.pass(3_600_000)
   await rig.pass(7 * day)
-  await retentionOf(rig).round()
+  await rig.house.part(T.Retention).round()
   t.is((await rig.deliveries()).length, 0)
 })
 
@@ -115,8 +110,7 @@ test('a deleted organization is sent nothing, and what is due says why', async (
   const { house } = rig
   await rig.endpoint(receiver.url)
   await rig.announce()
-  const stored = await house.database.get(organizations, { organizationId }, organizationId)
-  await house.put(organizations, { ...stored!.record, deletedAt: house.clock.now() })
+  await house.organization({ deletedAt: house.clock.now() })
   await rig.core.webhookDispatcher.start()
   await rig.reaches('failed')
   t.like(await rig.delivery(), { lastError: 'The organization is deleted.' })

@@ -1,16 +1,15 @@
-/** Event webhooks over a real store and real HTTP receivers on loopback; time and mail providers are played. */
+/** Event webhooks of a daemon, and real HTTP receivers on loopback; time and mail providers are played. */
 import type { ExecutionContext } from 'ava'
 import { webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
 import type { WebhookEventType } from '#core/webhooks/endpoint.ts'
 import type { WebhookRequest } from '#core/webhooks/endpoints/webhooks.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
-import { verify } from '#store/verify/verify.ts'
-import { webhookCore, type WebhookCore } from '../../../daemon/composition/webhook-core.ts'
+import type { WebhookCore } from '../../../daemon/composition/webhook-core.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
-import { houseOf, organizationId, projectId, scope, secrets, until, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, projectId, scope, until, type House, type HouseOptions } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 export const address = 'anna@example.net'
 
@@ -19,19 +18,17 @@ export class WebhookRig {
   readonly house: House
   readonly core: WebhookCore
   /** Addresses by name, as DNS has them now. */
-  readonly names = new Map<string, readonly string[]>()
+  readonly names: Map<string, readonly string[]>
 
-  constructor(house: House) {
+  constructor(house: House, names: Map<string, readonly string[]>) {
     this.house = house
-    const { database, policies, clock, writes, errors } = house
-    const resolver = { resolve4: (name: string) => Promise.resolve(this.names.get(name) ?? []), resolve6: () => Promise.resolve([]) }
-    const onError = (error: unknown): void => void errors.push(error)
-    this.core = webhookCore({ database, policies, clock, writes, secrets, resolver, allowed: [{ cidr: '127.0.0.1/32' }], onError })
+    this.names = names
+    this.core = house.part(T.Webhooks)
   }
 
   /** The process dies, and another one starts on the same store. */
   async crash(): Promise<WebhookRig> {
-    const next = new WebhookRig(await this.house.crash())
+    const next = new WebhookRig(await this.house.crash(), this.names)
     await next.core.webhookDispatcher.start()
     return next
   }
@@ -83,15 +80,17 @@ export class WebhookRig {
     )
   }
 
-  async problems(): Promise<readonly string[]> {
-    const { database } = this.house
-    return (await verify(database, integrityChecks(database))).problems
+  problems(): Promise<readonly string[]> {
+    return this.house.problems()
   }
 }
 
 /** With the dispatcher running unless it is left to the test. */
 export async function webhookRig(t: ExecutionContext, options: HouseOptions & { readonly isIdle?: boolean } = {}): Promise<WebhookRig> {
-  const rig = new WebhookRig(await houseOf(t, options))
+  const names = new Map<string, readonly string[]>()
+  const resolver = { resolve4: (name: string) => Promise.resolve(names.get(name) ?? []), resolve6: () => Promise.resolve([]) }
+  const env = { POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32' }
+  const rig = new WebhookRig(await houseOf(t, { resolver, env, ...options }), names)
   if (!options.isIdle) await rig.core.webhookDispatcher.start()
   return rig
 }

@@ -4,10 +4,9 @@ import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-so
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
+import { houseOf, organizationId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
@@ -124,14 +123,7 @@ test('Poller leaves alone what is revoked, and organizations that may not take i
   await advance(house, 60)
   t.is(asked.length, 3)
   t.is(asked.at(-1), 'b.test')
-  const organization = {
-    id: organizationId,
-    name: 'Acme',
-    plan: 'enterprise' as const,
-    defaultProjectId: projectId,
-    createdAt: startOfTime,
-  }
-  await house.put(organizations, { ...organization, flags: { bounce_sources: false } })
+  await house.organization({ flags: { bounce_sources: false } })
   await advance(house, 3600)
   t.is(asked.length, 3)
 })

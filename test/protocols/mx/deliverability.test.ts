@@ -1,11 +1,10 @@
 /** What a deliverability test is told of the session, and what is kept of the mail, over a real socket. */
 import test, { type ExecutionContext } from 'ava'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { readWholeContent } from '#store/content.ts'
-import { verify } from '#store/verify/verify.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
+import { problemsOf } from '../../support/problems.ts'
 
 const organizationId = 'org_1'
 const content = Buffer.from('From: Shop <shop@example.com>\r\nSubject: Gr\u00fc\u00dfe\r\n\r\n.. two dots\r\nend\r\n')
@@ -84,6 +83,6 @@ for (const [where, text] of [
     await send(t, rig, rig.names['test'] ?? '', Buffer.from(text), 'none')
     const { mail } = await stored(rig)
     t.is(mail?.session.bareLineEnd, where)
-    t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+    t.deepEqual(await problemsOf(rig), [])
     t.is(mail && String(await readWholeContent(rig.database, organizationId, mail.content)), text.replaceAll(/\r?\n/g, '\r\n'))
   })

@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
-import { RouteIntake } from '#core/inbound-routes/intake.ts'
-import { InspectTests } from '#core/inspect/inspect-tests.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { loopMarkField } from '#core/inbound/loop-mark.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
 import { PostmasterBox, type BoxLimits } from '../../../protocols/mx/postmaster-box.ts'
@@ -14,10 +13,11 @@ import type { ReceptionLimits } from '../../../protocols/reception/settings.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 import type { Database } from '#store/database.ts'
-import { houseOf, scope, secrets } from '../../core/house.ts'
+import { scope, secrets, relayingHouse } from '../../core/house.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/rig.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 
 const bounceDomain = 'bounces.site.test'
 
@@ -75,18 +75,16 @@ export async function startRig(
   t: ExecutionContext,
   { limits, box, admission = { check: () => {} }, host = '127.0.0.1' }: RigOptions = {},
 ): Promise<Rig> {
-  const house = await houseOf(t, { deaf: true, bounceDomain })
-  await house.destination()
-  await house.rule({ any: true })
+  const house = await relayingHouse(t, { deaf: true, bounceDomain, clock: new FakeClock(startOfTime, 3000) })
   const { traceId } = await house.submit({ rcptTo: ['anna@example.net', 'ben@example.net'], verp: { bounceDomain: null } })
   const [anna = '', ben = ''] = (await house.trace(traceId)).recipients.map(({ verp }) => verp ?? '')
   const folder = await temporaryFolder('mx')
-  const clock = new FakeClock(startOfTime, 3000)
+  const { clock, database } = house
   const feedback = new FeedbackDouble()
   const events = new EventLog()
-  const { database, policies } = house
-  const inspectTests = new InspectTests({ database, policies, clock, domain: bounceDomain, onReceived: () => {} })
-  const routes = new RouteIntake({ database, policies, clock })
+  const { inspectTests, inspectScoring } = house.part(T.MailDoors).inspect
+  inspectScoring.wake = () => {} // nothing is scored
+  const { routeIntake: routes } = house.part(T.Inbound)
   const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },

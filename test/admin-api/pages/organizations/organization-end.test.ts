@@ -2,15 +2,14 @@
 import test from 'ava'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { Audit, auditEntries } from '#core/writes/audit.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { unpack, within } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { allowing, asking, decide, exchange, join, signedIn } from '../asking.ts'
 import { startSite, type Site } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
+import { problemsOf } from '../../../support/problems.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
   const site = await startSite(t)
@@ -65,7 +64,7 @@ test('a month later nothing of it is left, and its people are as if it had never
   await site.removals.idle()
   t.is(await rowsOf(site), before)
   t.deepEqual(await site.people.invitations.forAddress('ben@example.ch'), [])
-  t.deepEqual((await verify(site.database, integrityChecks(site.database))).problems, [])
+  t.deepEqual(await problemsOf(site), [])
 })
 
 /** Records and look-ups that name an organization, other than those of the first one and of the service's own mail. */

@@ -2,10 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
-import { integrityChecks } from '#core/integrity.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { pack, within } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { startRig, type Rig } from '../fixture/rig.ts'
 import {
   addSampleSource,
@@ -20,6 +18,7 @@ import {
   switchFlag,
   traceOf,
 } from '../fixture/ingest-posts.ts'
+import { problemsOf } from '../../../support/problems.ts'
 
 const stalwart = '/v1/ingest/stalwart'
 
@@ -101,10 +100,10 @@ test('the mail that a report came as can be looked at, and goes with its trace',
   const id = timeline.find(({ event }) => event === 'bounced')?.detail.report_id ?? ''
   const path = `/v1/traces/${trace.id}/reports/${id}`
   t.is((await rig.rest.call('GET', path)).bytes.toString(), mail)
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
   t.true(await removeTrace(rig.database, rig.organizationId, trace.id, rig.clock.now()))
   t.is((await rig.rest.call('GET', path)).status, 404)
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
 })
 
 test('nothing is taken with a wrong signature, of an unknown source or of a revoked one, and all are told the same', async (t) => {
@@ -170,7 +169,7 @@ test('the same body many times at one moment counts once', async (t) => {
   )
   const { data } = (await rig.rest.must('GET', '/v1/suppressions')) as { data: { source: string; email: string }[] }
   t.like(data, [{ source: 'bounce', email: 'nobody@example.net' }])
-  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.deepEqual(await problemsOf(rig), [])
 })
 
 test('the source may be named in a header, and must be of the right provider', async (t) => {

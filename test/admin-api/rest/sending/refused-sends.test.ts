@@ -1,13 +1,12 @@
 /** Sends that were wrong, and the traces that they leave. Spec "Trace status", `validation_failed`. */
 import test from 'ava'
-import { integrityChecks } from '#core/integrity.ts'
 import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { codeOf, siteOf } from '../fixture/page-site.ts'
 import { adminKey, errorOf, startRig } from '../fixture/rig.ts'
+import { problemsOf } from '../../../support/problems.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
 
@@ -40,7 +39,7 @@ test('a send that is wrong leaves a trace without content, named in the refusal 
   )
   t.regex(String(trace['outcome_reason']), /^unknown: is not a known field/)
   t.false(JSON.stringify(trace).includes('Secret'))
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [], 'a trace without content is no damage')
+  t.deepEqual(await problemsOf({ database }), [], 'a trace without content is no damage')
   for (const query of ['?status=validation_failed', '?to=ada%40example.ch', '?to=bea%40example.ch'])
     t.deepEqual(
       (await listed(rest, query)).map((one) => one['trace_id']),

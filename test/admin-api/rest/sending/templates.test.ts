@@ -1,10 +1,9 @@
 import test from 'ava'
-import { integrityChecks } from '#core/integrity.ts'
 import { templateVersions, versionId } from '#core/templates/template.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { problemsOf } from '../../../support/problems.ts'
 
 const welcome = {
   slug: 'welcome',
@@ -16,8 +15,6 @@ const welcome = {
 const none = [404, 'not_found', 'No template has this id.'] as const
 
 const create = (rig: Rig, changes: object = {}) => rig.rest.must('POST', '/v1/templates', { ...welcome, ...changes })
-const problemsOf = async ({ database }: Rig) => (await verify(database, integrityChecks(database))).problems
-
 test('createTemplate answers the whole resource, in version 1', async (t) => {
   const rig = await startRig(t)
   const schema_json = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }

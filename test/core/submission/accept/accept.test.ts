@@ -1,13 +1,13 @@
 /** Taking responsibility: every outcome, idempotency, and that a refused send leaves nothing behind. */
 import { hash } from 'node:crypto'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { captures } from '#core/capture/capture.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { ContentFacts, Submission } from '#core/submission/submission.ts'
 import { readWholeContent } from '#store/content.ts'
 import { queueHead } from '#store/queue.ts'
 import { pack } from '#store/tuple.ts'
-import { houseOf, organizationId, projectId, type House } from '../../house.ts'
+import { houseOf, organizationId, projectId, type House, relayingHouse, type HouseOptions } from '../../house.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 
 const day = 24 * 3600 * 1000
@@ -15,12 +15,7 @@ const content = 'Subject: hi\r\n\r\nhello\r\n'
 const sha256 = hash('sha256', content)
 
 /** A relaying house that nothing leaves. */
-async function relaying(t: Parameters<typeof houseOf>[0], options: Parameters<typeof houseOf>[1] = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true, ...options })
-  await house.destination()
-  await house.rule({ any: true })
-  return house
-}
+const relaying = (t: ExecutionContext, options: HouseOptions = {}): Promise<House> => relayingHouse(t, { deaf: true, ...options })
 
 /** What a send leaves in the store, by kind of row. */
 async function left(house: House): Promise<string[]> {

@@ -2,16 +2,14 @@
 import test from 'ava'
 import type { PlanName } from '#config/plans/plans.ts'
 import { organizationSendCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
-import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { type Organization } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { houseOf, organizationId, projectId, type House } from '../../house.ts'
-import { startOfTime } from '../../../support/fake-clock.ts'
 
 async function onPlan(t: Parameters<typeof houseOf>[0], plan: PlanName, changes: Partial<Organization> = {}): Promise<House> {
   const house = await houseOf(t, { deaf: true })
-  const organization = { id: organizationId, name: 'Acme', plan, defaultProjectId: projectId, createdAt: startOfTime }
-  await house.put(organizations, { ...organization, ...changes })
+  await house.organization({ plan, ...changes })
   return house
 }
 

@@ -1,34 +1,19 @@
 /** When a message gets return paths of its own, and how long they lead back to it. */
-import test from 'ava'
-import { integrityChecks } from '#core/integrity.ts'
+import test, { type ExecutionContext } from 'ava'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
-import { Replays } from '#core/submission/replay/replays.ts'
-import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { Submission } from '#core/submission/submission.ts'
-import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { type Organization } from '#core/tenancy/organization.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'
-import { verify } from '#store/verify/verify.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House, type HouseOptions } from '../../house.ts'
+import { organizationId, quiet, scope, secrets, until, type House, type HouseOptions, relayingHouse } from '../../house.ts'
 import { ScriptedTransport, take } from '../../scripted-transport.ts'
 
 const day = 24 * 3_600_000
 const two = ['anna@example.net', 'ben@example.net']
 const asked = { verp: { bounceDomain: null } } as const
 
-async function routed(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true, ...options })
-  await house.destination()
-  await house.rule({ any: true })
-  return house
-}
-
-const organization = (house: House, changes: Partial<Organization>) =>
-  house.put<Organization>(organizations, {
-    ...{ id: organizationId, name: 'Acme', plan: 'pro', defaultProjectId: projectId, createdAt: startOfTime },
-    ...changes,
-  })
+const routed = (t: ExecutionContext, options: HouseOptions = {}): Promise<House> => relayingHouse(t, { deaf: true, ...options })
 
 async function traceOf(house: House, changes: Partial<Submission> = {}) {
   const { traceId } = await house.submit({ rcptTo: two, ...asked, ...changes })
@@ -53,7 +38,7 @@ test('Accept.accept() gives return paths at the domain of the service, or at the
       t.deepEqual(await recipientOfVerp(house.database, secrets, verp), { organizationId, traceId: trace.id, address })
   t.is(ours.mailFrom, 'shop@example.com', 'what was submitted stays')
   t.is(await recipientOfVerp(house.database, secrets, 'shop@example.com'), undefined)
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(await house.problems(), [])
 })
 
 test('Accept.accept() makes none that nobody asked for', async (t) => {
@@ -72,7 +57,7 @@ const offs: readonly [string, Partial<Organization>, Partial<Submission>, HouseO
 for (const [what, changes, submission, options, off] of offs) {
   test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
     const house = await routed(t, options)
-    await organization(house, changes)
+    await house.organization({ plan: 'pro', ...changes })
     const trace = await traceOf(house, submission)
     t.deepEqual(trace.verp, { off })
     t.deepEqual(pathsOf(trace), [])
@@ -115,9 +100,9 @@ test('a login asks for VERP as its credential says now, and MAIL FROM keeps to i
     return house.trace(traceId)
   }
   t.is(pathsOf(await submit()).length, 2)
-  await house.put<Organization>(organizations, { ...(await organization(house, {})), plan: 'free' })
+  await house.organization({ plan: 'free' })
   t.deepEqual((await submit()).verp, { off: 'the plan free does not include it' }, 'the plan is that of now')
-  await organization(house, {})
+  await house.organization({ plan: 'pro' })
   await house.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
   t.deepEqual((await submit()).verp, { domain: 'b.example.ch' })
   await house.credential('right', { ...credential, verpEnabled: false })
@@ -149,38 +134,25 @@ test('a replay goes under the same return paths, which then count from it', asyn
   await until('failed', () => house.attempted.length === 1)
   const [first, again] = pathsOf(await house.trace(id))
   house.clock.advance(20 * day)
-  const { database, policies, clock } = house
-  const onError = (error: unknown): void => t.fail(String(error))
-  const runner = new ReplayRunner({
-    ...{ database, policies, clock, traces: house.traces, onError },
-    queued: (entry) => house.queue.offer(entry, undefined, false),
-  })
-  const replays = new Replays({
-    database,
-    writes: house.writes,
-    policies,
-    clock,
-    onJob: (org, job) => runner.wake(org, job),
-  })
-  await replays.create(scope, { filter: {}, includeUnknown: false })
+  await house.core.replays.create(scope, { filter: {}, includeUnknown: false })
   await until('sent', () => house.attempted.length === 2)
   await quiet(house)
   t.deepEqual(
     transport.calls.map(({ job }) => job.mailFrom),
     [first, again, again],
   )
-  await database.sweep(startOfTime + 49 * day)
-  t.is(await recipientOfVerp(database, secrets, first ?? ''), undefined)
-  t.like(await recipientOfVerp(database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })
-  await database.sweep(startOfTime + 51 * day)
-  t.is(await recipientOfVerp(database, secrets, again ?? ''), undefined)
+  await house.database.sweep(startOfTime + 49 * day)
+  t.is(await recipientOfVerp(house.database, secrets, first ?? ''), undefined)
+  t.like(await recipientOfVerp(house.database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })
+  await house.database.sweep(startOfTime + 51 * day)
+  t.is(await recipientOfVerp(house.database, secrets, again ?? ''), undefined)
 })
 
 test('verify() misses the message of a return path', async (t) => {
   const house = await routed(t)
   const { id } = await traceOf(house, { rcptTo: ['anna@example.net'] })
   await house.remove(traces, id)
-  const { problems } = await verify(house.database, integrityChecks(house.database))
+  const problems = await house.problems()
   t.true(
     problems.some((problem) => problem.includes(`the trace ${id} that it belongs to is missing`) && problem.includes('verp')),
     problems.join('\n'),

@@ -4,11 +4,10 @@ import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-po
 import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
-import type { QueueEntry } from '#store/queue.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../../house.ts'
-import { ScriptedTransport, take, type Call, type Script } from '../../scripted-transport.ts'
+import { organizationId, projectId, quiet, scope, until, type House, relaying } from '../../house.ts'
+import { take, type Call, type Script } from '../../scripted-transport.ts'
+import { T } from '../../../../daemon/composition/parts.ts'
 
 const everything: ReplayRequest = { filter: {}, includeUnknown: false }
 const two = ['anna@example.net', 'ben@example.net']
@@ -21,11 +20,9 @@ interface Site {
   ended(job: ReplayJob): Promise<ReplayJob>
 }
 
-function siteOf(house: House, queued: (entry: QueueEntry) => void = (entry) => house.queue.offer(entry, undefined, false)): Site {
-  const { database, policies, clock } = house
-  const onError = (error: unknown): void => void house.errors.push(error)
-  const runner = new ReplayRunner({ database, policies, clock, queued, onError })
-  const replays = new Replays({ database, policies, writes: house.writes, clock, onJob: (id, jobId) => runner.wake(id, jobId) })
+function siteOf(house: House): Site {
+  const runner = house.part(T.ReplayRunner)
+  const { replays } = house.core
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
     await until('the job ended', async () => (await replays.get(scope, job.id)).status !== 'running')
     await quiet(house)
@@ -35,10 +32,8 @@ function siteOf(house: House, queued: (entry: QueueEntry) => void = (entry) => h
 }
 
 async function failing(t: ExecutionContext, script: Script): Promise<Site> {
-  const house = await houseOf(t, { transport: new ScriptedTransport(script) })
-  await house.destination()
+  const house = await relaying(t, script)
   await house.destination({ id: 'dst_2', name: 'Other', host: 'other.provider.test' })
-  await house.rule({ any: true })
   return siteOf(house)
 }
 
@@ -71,7 +66,6 @@ test('a replay sends failed messages again to the target, and their traces tell 
     story.join('\n'),
   )
   t.is(await house.queueLength(), 0)
-  t.deepEqual(house.errors, [])
 })
 
 test('who was accepted is not mailed again by a replay', async (t) => {
@@ -194,24 +188,17 @@ test('messages that have nowhere to go are refused one by one, with the reason',
 })
 
 test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
-  const { house, replays } = await failing(t, toOther)
-  const { database, policies, clock } = house
-  const idle = new Replays({ database, policies, writes: house.writes, clock, onJob: () => {} })
+  const { house, replays, runner } = await failing(t, toOther)
   await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
   await house.destination({ id: 'dst_3', mode: 'sandbox' })
   await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })
   await t.throwsAsync(replays.create(scope, { ...everything, filter: { since: startOfTime + 5, until: startOfTime } }), {
     message: 'filter.since: must be before filter.until',
   })
-  for (let i = 0; i < 3; i++) await idle.create(scope, everything)
-  await t.throwsAsync(idle.create(scope, everything), { code: 'conflict', message: /3 replays are running/ })
-  await house.put(organizations, {
-    id: organizationId,
-    name: 'Acme',
-    plan: 'basic' as const,
-    defaultProjectId: projectId,
-    createdAt: startOfTime,
-  })
+  runner.wake = () => {}
+  for (let i = 0; i < 3; i++) await replays.create(scope, everything)
+  await t.throwsAsync(replays.create(scope, everything), { code: 'conflict', message: /3 replays are running/ })
+  await house.organization({ plan: 'basic' })
   await t.throwsAsync(replays.preview(scope, everything), {
     code: 'feature_disabled',
     message: 'The plan basic does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',

@@ -1,26 +1,20 @@
 /** Retry of one trace over the core: who goes again, when, once, and what is refused with what to do. */
 import test, { type ExecutionContext } from 'ava'
-import { Audit } from '#core/writes/audit.ts'
 import { suppressions, type Suppression } from '#core/feedback/suppression/suppression.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
-import { organizations } from '#core/tenancy/organization.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../../house.ts'
-import { hang, report, ScriptedTransport, take, type Call, type Script } from '../../scripted-transport.ts'
+import { quiet, scope, until, type House, relaying } from '../../house.ts'
+import { hang, report, take, type Call, type Script } from '../../scripted-transport.ts'
 
 const two = ['anna@example.net', 'ben@example.net']
 const safely = { includeUnknown: false }
 
 async function siteOf(t: ExecutionContext, script: Script): Promise<{ readonly house: House; readonly retries: Retries }> {
-  const house = await houseOf(t, { transport: new ScriptedTransport(script) })
-  await house.destination()
-  await house.rule({ any: true })
-  const { database, policies, clock, queue } = house
-  const audit = new Audit({ database, clock })
-  return { house, retries: new Retries({ database, policies, clock, audit, queued: (entry) => queue.offer(entry, undefined, false) }) }
+  const house = await relaying(t, script)
+  return { house, retries: house.core.retries }
 }
 
 async function submitted(house: House, rcptTo: readonly string[] = ['anna@example.net']): Promise<string> {
@@ -136,8 +130,6 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
 test('a message that is settled otherwise is refused with what to do', async (t) => {
   const { house, retries } = await siteOf(t, (call) => take(call))
   const id = await submitted(house)
-  const stored = await house.database.get(traces, { organizationId }, id)
-  if (!stored) throw new Error('no trace')
   const table: Readonly<Partial<Record<TraceStatus, string>>> = {
     sent: 'read_trace',
     delivered: 'read_trace',
@@ -149,7 +141,7 @@ test('a message that is settled otherwise is refused with what to do', async (t)
     validation_failed: 'fix_request',
   }
   for (const [status, nextAction] of Object.entries(table)) {
-    await house.put(traces, { ...stored.record, status: status as TraceStatus })
+    await house.edit(traces, id, { status: status as TraceStatus })
     t.like(await t.throwsAsync(retries.retry(scope, id, safely), undefined, status), { code: 'conflict', nextAction })
   }
   t.is(await house.queueLength(), 0)
@@ -179,8 +171,7 @@ test('a destination that sends nothing, a budget that is used up and a scheduled
   await t.throwsAsync(retries.retry(scope, id, safely), { code: 'project_budget_exhausted' })
   t.deepEqual(await house.trace(id), before)
   await house.project({ sendBudget: null })
-  const plan = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
-  await house.put(organizations, plan)
+  await house.organization({ plan: 'pro' })
   const later = await house.submit({ sendAt: house.clock.now() + 3_600_000 })
   await t.throwsAsync(retries.retry(scope, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
 })

@@ -5,8 +5,7 @@ import { destinations } from '#core/routing/destination.ts'
 import { Refusal } from '#core/refusals.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
-import { organizations } from '#core/tenancy/organization.ts'
-import { organizationId, projectId, secrets, until, type House } from '../../house.ts'
+import { organizationId, secrets, until, type House } from '../../house.ts'
 import { content, doorOf, login, submit } from './smtp-rig.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { contentOf } from '../../scripted-transport.ts'
@@ -287,11 +286,9 @@ const withFile = `${content.slice(0, content.indexOf('\r\n\r\n'))}\r\nContent-Ty
 test('LiveLogin.submit() takes files where the plan has them, and else refuses them for good and keeps nothing', async (t) => {
   const house = await doorOf(t)
   const live = await login(house)
-  const onPlan = (plan: 'basic' | 'pro') =>
-    house.put(organizations, { id: organizationId, name: 'Acme', plan, defaultProjectId: projectId, createdAt: startOfTime })
-  await onPlan('pro')
+  await house.organization({ plan: 'pro' })
   t.is((await submit(live, withFile)).outcome, 'relayed')
-  await onPlan('basic')
+  await house.organization({ plan: 'basic' })
   const before = await house.keys('')
   const message = 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.'
   await t.throwsAsync(submit(live, withFile), { code: 'feature_disabled', message })
