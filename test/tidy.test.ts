@@ -5,7 +5,7 @@ import { decisions, deadLinks } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { packageHomes } from './tidy/packages.ts'
-import { readmes } from './tidy/readmes.ts'
+import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './tidy/shape.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
@@ -33,6 +33,7 @@ test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
 test('every source file starts with a comment that says what it is', (t) => clean(t, headers(sources)))
 test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))
 test('phrases that were replaced do not come back', (t) => clean(t, replacedPhrases(sources, documents)))
-test('every folder has a README.md that names its files and decisions', (t) => clean(t, readmes(tree)))
-test('every decision is a page of its layer, linked from its README.md', (t) => clean(t, decisions(documents)))
+test('every layer has a README.md that names its files', (t) => clean(t, readmes(tree)))
+test('a README.md fits on one screen', (t) => clean(t, longReadmes(documents)))
+test('every decision is a page of its layer, linked from an index', (t) => clean(t, decisions(documents)))
 test('every relative link of a document leads somewhere', (t) => clean(t, deadLinks(documents, paths)))

@@ -5,7 +5,8 @@ import type { Document } from './source.ts'
 
 const document = (path: string, text: string): Document => ({ path, text })
 const page = '# One sync for a group\n\nDate: 2026-11-21\n\n## Context\n\nA\n\n## Decision\n\nB\n\n## Given up\n\nC\n'
-const readme = (text = '[a](decisions/0001-one-sync.md)'): Document => document('store/README.md', text)
+const readme = (text = '[a](decisions/README.md)'): Document => document('store/README.md', text)
+const index = (text = '[a](0001-one-sync.md)'): Document => document('store/decisions/README.md', text)
 
 test('deadLinks() follows files, folders and headings', (t) => {
   const documents = [
@@ -25,13 +26,13 @@ test('deadLinks() finds what is not there, and leaves addresses and code alone',
   t.is(dead('```\n# In code\n```\n\n[x](#in-code)').length, 1)
 })
 
-test('decisions() accepts a whole page that its README links, and READMEs without decisions', (t) => {
-  t.deepEqual(decisions([readme(), document('store/decisions/0001-one-sync.md', page)]), [])
-  t.deepEqual(decisions([readme('- **2026-11-21 – Told here.** And why.')]), [])
+test('decisions() accepts a whole page that its index links, and READMEs without decisions', (t) => {
+  t.deepEqual(decisions([readme(), index(), document('store/decisions/0001-one-sync.md', page)]), [])
+  t.deepEqual(decisions([readme('- **One sync.** And why.')]), [])
 })
 
 test('decisions() wants a number, four parts in their order, and words in each', (t) => {
-  const faults = (path: string, text: string) => decisions([readme(), document(path, text)])
+  const faults = (path: string, text: string) => decisions([readme(), index(), document(path, text)])
   const path = 'store/decisions/0001-one-sync.md'
   for (const text of [
     page.replace('# One sync for a group', ''),
@@ -46,18 +47,21 @@ test('decisions() wants a number, four parts in their order, and words in each',
   t.regex(faults('store/decisions/1-One.md', page).join(), /is not named NNNN-title\.md/)
 })
 
-test('decisions() wants a link to each page, a number for each, and none beside them', (t) => {
+test('decisions() wants an index that links each page, a way to it, a number for each page, and no decision beside them', (t) => {
   const first = document('store/decisions/0001-one-sync.md', page)
-  t.deepEqual(decisions([first]), ['store has decisions and no README.md'])
-  t.deepEqual(decisions([readme(''), first]), ['no README.md of store links store/decisions/0001-one-sync.md'])
-  const twice = readme('[a](decisions/0001-one-sync.md) [b](decisions/0001-two.md)')
-  t.deepEqual(decisions([twice, first, document('store/decisions/0001-two.md', page)]), [
+  const noLink = 'store/decisions/README.md has no link to store/decisions/0001-one-sync.md'
+  const noWay = 'store/README.md has no link to store/decisions/README.md'
+  t.deepEqual(decisions([first]), [noLink, noWay])
+  t.deepEqual(decisions([readme(), index(''), first]), [noLink])
+  t.deepEqual(decisions([readme('[a](decisions/0001-one-sync.md)'), first]), [noLink, noWay])
+  t.deepEqual(decisions([readme(''), index(), first]), [noWay])
+  const both = index('[a](0001-one-sync.md) [b](0001-two.md)')
+  t.deepEqual(decisions([readme(), both, first, document('store/decisions/0001-two.md', page)]), [
     'store/decisions/0001-two.md has the number of another',
   ])
-  t.deepEqual(decisions([readme('[a](decisions/0001-one-sync.md)\n- 2026-11-22: **Told here.**'), first]), [
-    'store/README.md tells a dated decision, which belongs on a page in store/decisions/',
-  ])
-  const below = document('store/level/README.md', '[a](../decisions/0001-one-sync.md)')
-  t.deepEqual(decisions([readme(''), below, first]), [])
-  t.is(decisions([readme(), document('store/level/README.md', `${below.text}\n- 2026-11-22: **Told here.**`), first]).length, 1)
+  for (const path of ['store/README.md', 'store/level/README.md', 'store/decisions/README.md']) {
+    t.deepEqual(decisions([document(path, '- 2026-11-22: **Told here.**')]), [
+      `${path} tells a dated decision, which belongs on a page in decisions/`,
+    ])
+  }
 })

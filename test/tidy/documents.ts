@@ -1,4 +1,4 @@
-/** Markdown that can be followed: every relative link leads somewhere, and a layer's README links each page of its decisions. */
+/** Markdown that can be followed: every relative link leads somewhere, and the index of a layer's decisions links each of their pages. */
 import { posix } from 'node:path'
 import type { Document } from './source.ts'
 
@@ -19,11 +19,18 @@ export function deadLinks(documents: readonly Document[], paths: readonly string
   )
 }
 
-/** Pages of `decisions/` folders that lack a part or a link from the README of their layer, and READMEs that tell decisions beside them. */
+/** Pages of `decisions/` folders that lack a part or a link from their index, indexes that no README leads to, and READMEs that tell decisions beside them. */
 export function decisions(documents: readonly Document[]): string[] {
-  const pages = documents.filter(({ path }) => posix.basename(posix.dirname(path)) === 'decisions')
-  const layers = new Set(pages.map(({ path }) => posix.dirname(posix.dirname(path))))
-  return [...pages.flatMap(pageFaults), ...[...layers].flatMap((layer) => layerFaults(layer, pages, documents))]
+  const readmes = documents.filter(({ path }) => posix.basename(path) === 'README.md')
+  const pages = documents.filter((page) => posix.basename(posix.dirname(page.path)) === 'decisions' && !readmes.includes(page))
+  const folders = new Set(pages.map(({ path }) => posix.dirname(path)))
+  return [
+    ...pages.flatMap(pageFaults),
+    ...[...folders].flatMap((folder) => indexFaults(folder, pages, readmes)),
+    ...readmes
+      .filter(({ text }) => /^[-*] +(\*\*)?20\d\d-\d\d/m.test(text))
+      .map(({ path }) => `${path} tells a dated decision, which belongs on a page in decisions/`),
+  ]
 }
 
 /** The parts of a page, in this order. */
@@ -41,23 +48,27 @@ function pageFaults({ path, text }: Document): string[] {
   ]
 }
 
-/** A page is linked from the README of its layer, or of the folder below it that the decision is about. */
-function layerFaults(layer: string, pages: readonly Document[], documents: readonly Document[]): string[] {
-  const readmes = documents.filter(({ path }) => path.startsWith(`${layer}/`) && posix.basename(path) === 'README.md')
-  if (!readmes.some(({ path }) => path === `${layer}/README.md`)) return [`${layer} has decisions and no README.md`]
-  const linked = new Set(readmes.flatMap((readme) => linksOf(readme).map((link) => posix.join(posix.dirname(readme.path), link))))
-  const own = pages.map(({ path }) => path).filter((path) => posix.dirname(path) === `${layer}/decisions`)
+/** `README.md` beside the pages is their index, and the README of the layer leads there. */
+function indexFaults(folder: string, pages: readonly Document[], readmes: readonly Document[]): string[] {
+  const own = pages.map(({ path }) => path).filter((path) => posix.dirname(path) === folder)
   const numbers = own.map((path) => posix.basename(path).slice(0, 4))
+  const index = `${folder}/README.md`
+  const indexed = linkedFrom(index, readmes)
+  const above = posix.join(folder, '../README.md')
   return [
-    ...own.filter((path) => !linked.has(path)).map((path) => `no README.md of ${layer} links ${path}`),
-    ...own.filter((_, index) => numbers.indexOf(numbers[index] ?? '') < index).map((path) => `${path} has the number of another`),
-    ...readmes
-      .filter(
-        (readme) => linksOf(readme).some((link) => /(^|\/)decisions\/\d/.test(link)) && /^[-*] +(\*\*)?20\d\d-\d\d/m.test(readme.text),
-      )
-      .map(({ path }) => `${path} tells a dated decision, which belongs on a page in ${layer}/decisions/`),
+    ...own.filter((path) => !indexed.has(path)).map((path) => `${index} has no link to ${path}`),
+    ...own.filter((_, place) => numbers.indexOf(numbers[place] ?? '') < place).map((path) => `${path} has the number of another`),
+    ...(linkedFrom(above, readmes).has(index) ? [] : [`${above} has no link to ${index}`]),
   ]
 }
+
+const linkedFrom = (path: string, documents: readonly Document[]): Set<string> =>
+  new Set(
+    documents
+      .filter((document) => document.path === path)
+      .flatMap(linksOf)
+      .map((link) => posix.join(posix.dirname(path), link)),
+  )
 
 /** The relative targets of the links of a document; what stands in code is no link. */
 function linksOf({ text }: Document): string[] {

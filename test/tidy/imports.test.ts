@@ -21,7 +21,7 @@ test(refused, 'store/kv.ts', '#core/clock.ts', 'store stands below or beside dae
 test(refused, 'daemon/core/trace/states.ts', '#ingest/dsn.ts', 'daemon/core stands below or beside ingest')
 test(refused, 'daemon/core/trace/states.ts', '../../main.ts', 'daemon/core stands below or beside daemon')
 test(refused, 'protocols/mx/data.ts', '../../admin-api/server.ts', 'protocols stands below or beside admin-api')
-test(refused, 'admin-api/http/server.ts', '../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
+test(refused, 'admin-api/http/server.ts', '../../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
 test(refused, 'daemon/main.ts', '../test/support/peer.ts', 'daemon stands below or beside test')
 test(refused, 'ingest/dsn.ts', '#core/feedback/apply.ts', 'ingest takes only types from the core')
 test(refused, 'daemon/core/clock.ts', '#core/limits.ts', 'inside daemon/core, import by relative path')

@@ -1,6 +1,6 @@
 /** The rules about size, names, words and READMEs, fed with small bad examples. */
 import test from 'ava'
-import { readmes } from './readmes.ts'
+import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
 import { citations, headers, leftovers, replacedPhrases } from './words.ts'
@@ -130,16 +130,28 @@ test('citations() leaves strings alone, where words of others are quoted', (t) =
   t.deepEqual(citations(file('ingest/a.ts', "const reply = 'not RFC5322 compliant'"), []), [])
 })
 
-test('readmes() wants a README.md with Decisions and a row for each file, and no rows for files long gone', (t) => {
+test('readmes() wants a README.md with a row for each file, and no rows for files long gone', (t) => {
   const sources = [...file('store/a.ts'), ...file('store/b.ts'), ...file('store/level/c.ts')]
   const judge = (text: string) => readmes({ sources, documents: [{ path: 'store/README.md', text }] }, ['store'])
   t.deepEqual(readmes({ sources, documents: [] }, ['store']), ['store has no README.md'])
   const table = '| file | holds |\n| --- | --- |\n| `a.ts` | a |\n| [`b.ts`](b.ts) | b |\n| `level/c.ts` | c |\n'
-  t.deepEqual(judge(`${table}\n## Decisions\n`), [])
-  t.deepEqual(judge(table), ['store/README.md has no "Decisions" heading'])
-  t.deepEqual(judge(`## Decisions\n${table.replace('| `a.ts`', '| a')}`), ['store/README.md has no table row for a.ts'])
-  t.deepEqual(judge(`## Decisions\n${table}| \`d.ts\` | d |\n`), ['store/README.md has a row for d.ts, which is not there'])
-  t.deepEqual(judge('## Decisions\nIn words only: a.ts, b.ts\n').length, 2)
+  t.deepEqual(judge(table), [])
+  t.deepEqual(judge(table.replace('| `a.ts`', '| a')), ['store/README.md has no table row for a.ts'])
+  t.deepEqual(judge(`${table}| \`d.ts\` | d |\n`), ['store/README.md has a row for d.ts, which is not there'])
+  t.deepEqual(judge('In words only: a.ts, b.ts\n').length, 2)
+  const below = { path: 'store/level/README.md', text: '# level' }
+  t.deepEqual(readmes({ sources, documents: [{ path: 'store/README.md', text: table }, below] }, ['store']), [
+    'store/level/README.md has no table row for c.ts',
+  ])
+})
+
+test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and an index of decisions as long as it is', (t) => {
+  const long = (path: string, lines: number) => longReadmes([{ path, text: 'line\n'.repeat(lines) }])
+  t.deepEqual(long('store/README.md', 60), [])
+  t.deepEqual(long('store/README.md', 61), ['store/README.md has 61 lines, more than 60'])
+  t.deepEqual(long('README.md', 150), [])
+  t.is(long('README.md', 151).length, 1)
+  t.deepEqual([...long('store/decisions/README.md', 500), ...long('admin-api/docs/smtp.md', 500)], [])
 })
 
 test('replacedPhrases() finds them in strings, templates and documents, across lines, and leaves comments, names and tests alone', (t) => {
