@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import { variableFor } from './settings/environment.ts'
-import { defaults, settings, type Setting } from './settings/settings.ts'
+import { defaults, settings, type Setting } from './settings/setting-list.ts'
 
 /** Text of the generated files by their name in this folder. */
 export async function generated(): Promise<ReadonlyMap<string, string>> {

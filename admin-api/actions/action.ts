@@ -5,7 +5,7 @@
  */
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Access } from '../http/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'

@@ -2,7 +2,7 @@
  * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
  * feature, input – and the same refusals; how they are told is the surface's.
  */
-import { requireRight } from '#core/access/scope/scope.ts'
+import { requireRight } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'
 import { check } from '../bodies/validation.ts'
 import type { Action, CallContext, Principal } from './action.ts'

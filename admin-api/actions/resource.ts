@@ -5,7 +5,7 @@
 import assert from 'node:assert'
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
-import type { Right } from '#core/access/scope/scope.ts'
+import type { Right } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Page } from '#store/database.ts'
 import type { Access, Method } from '../http/operation.ts'

@@ -1,6 +1,6 @@
 /** A body against its schema, and what the core misses in it: all of it is told at once. */
 import assert from 'node:assert'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { isStreamed } from './body-stream.ts'
 import type { Operation } from '../http/operation.ts'

@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 
 /** Finds out who asks, or throws `unauthorized`. `remoteAddress` is for counting guesses. */
 export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Scope>

@@ -1,5 +1,5 @@
 /** What a caller without a good token is told, so that it can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
-import { rightsInOrder } from '#core/access/scope/scope.ts'
+import { rightsInOrder } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
 
 /** What tokens are for here. */

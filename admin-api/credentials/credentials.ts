@@ -3,7 +3,7 @@
  * carries is the one that counts.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
 import type { PageReader } from '../http/rendering.ts'

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { clientAddress } from '#core/access/client-network.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
-import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
+import { Exchange, type ExchangeSurroundings, type Incoming } from './request-handler.ts'
 import { foreignPaths } from './foreign-paths.ts'
 import type { Operation, ErrorRenderer } from './operation.ts'
 

@@ -16,8 +16,8 @@ import { organizationOperations } from './organizations/organizations.ts'
 import { underOwnAddress } from './session/own-address.ts'
 import { Pages, type PagesCore } from './session/page-operation.ts'
 import { signInOperations } from './account/sign-in.ts'
-import { startOperation } from './account/start.ts'
-import { usageOperations, type UsagePagesCore } from './organizations/usage.ts'
+import { startOperation } from './account/start-page.ts'
+import { usageOperations, type UsagePagesCore } from './organizations/usage-page.ts'
 
 export type { PagesCore } from './session/page-operation.ts'
 

@@ -1,5 +1,5 @@
 /** What the operations need that take reports in. */
-import type { FeedbackTaker } from '#core/feedback/origin.ts'
+import type { FeedbackTaker } from '#core/feedback/feedback-origin.ts'
 import type { LogIntake } from '#core/feedback/intake/log-intake.ts'
 import type { MailEnableIntake } from '#core/feedback/intake/mailenable-intake.ts'
 import type { IngestSources } from '#core/ingest-sources/ingest-sources.ts'

@@ -1,6 +1,6 @@
 /** Settings by environment variable: which variable sets what, and how its text is read. */
 import { closest } from '../words/closest.ts'
-import { isSection } from './settings.ts'
+import { isSection } from './setting-list.ts'
 
 /**
  * How the text of a variable becomes the value that the configuration file would hold: as it is, as a number, split at

@@ -7,7 +7,7 @@ import { contradictions } from './contradictions.ts'
 import { applyOverlay, configFileVariable, readEnvironment, variableFor, type Overlay } from './environment.ts'
 import { formatEndpoint, parseMasterKey, type Endpoint } from './formats.ts'
 import { schema } from './schema.ts'
-import { isSection, settings } from './settings.ts'
+import { isSection, settings } from './setting-list.ts'
 
 type Frozen<T> = T extends Uint8Array ? T : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 

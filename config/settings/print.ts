@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Config } from './load.ts'
 import { schema } from './schema.ts'
-import { at, isSection, settings } from './settings.ts'
+import { at, isSection, settings } from './setting-list.ts'
 
 const mask = '********'
 

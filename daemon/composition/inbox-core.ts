@@ -1,7 +1,7 @@
 /** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { BackgroundRead, type BackgroundReadOptions } from '#core/capture/reading/background-read.ts'
-import type { CaptureBell } from '#core/capture/notify/bell.ts'
+import type { CaptureBell } from '#core/capture/notify/capture-events.ts'
 import type { Capture } from '#core/capture/capture.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inboxes/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'

@@ -1,6 +1,6 @@
 /** The authorization server, from the parts that the composition root has. */
 import { oauthUrls, type Config } from '#config/settings/load.ts'
-import type { RightsOfMember } from '#core/access/scope/members.ts'
+import type { RightsOfMember } from '#core/access/principal/member-scopes.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/writes/audit.ts'
 import type { Clock } from '#core/clock.ts'

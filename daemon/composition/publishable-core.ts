@@ -1,6 +1,6 @@
 /** Publishable keys, composed: keys, reveal links, snippets, and what asks the providers of captchas. */
 import { oauthUrls, publicUrl, type Config } from '#config/settings/load.ts'
-import type { GrantSettingsSource } from '#core/access/scope/settings.ts'
+import type { GrantSettingsSource } from '#core/access/principal/access-settings.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/writes/audit.ts'
 import type { Clock } from '#core/clock.ts'

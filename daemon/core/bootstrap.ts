@@ -19,7 +19,7 @@ import {
   type FirstSecrets,
   type FirstSmtpLogin,
 } from './first-secrets.ts'
-import { meterHeld } from './plan/held-usage.ts'
+import { meterHeld } from './plan/peak-usage.ts'
 import { addOrganization } from './beginnings/new-organization.ts'
 import { addFirstLink } from './people/sign-in/login-link.ts'
 import { hasOwner } from './people/members/members.ts'

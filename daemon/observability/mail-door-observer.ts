@@ -1,9 +1,9 @@
 /** Turns what happens at the MX listener and in polled mailboxes into log lines and metrics. */
 import type { PollEvents } from '../../protocols/imap-dsn/poller.ts'
 import type { PollProblem } from '../../protocols/imap-dsn/poll-failure.ts'
-import type { RoundResult } from '../../protocols/imap-dsn/round.ts'
-import type { Reception, MxEvents } from '../../protocols/mx/settings.ts'
-import type { SessionFacts } from '../../protocols/reception/settings.ts'
+import type { RoundResult } from '../../protocols/imap-dsn/mailbox-poll.ts'
+import type { Reception, MxEvents } from '../../protocols/mx/mx-settings.ts'
+import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 

@@ -1,10 +1,10 @@
 /** The rules of large receivers, and whether this mail meets them. */
 import type { CheckResult, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { weakKey, type Authentication, type DkimFacts } from './facts/authentication.ts'
-import type { Facts } from './facts/facts.ts'
+import type { Facts } from './facts/mail-facts.ts'
 import type { CheckId } from './checks/verdict.ts'
 import { isUnsubscribeLink } from './facts/web-links.ts'
-import { valueOf } from './facts/mail.ts'
+import { valueOf } from './facts/parsed-mail.ts'
 
 type Need = 'must' | 'advised'
 type Told = RuleStatus | boolean

@@ -1,5 +1,5 @@
 /** Rewrites the HTML of a message for click and open tracking; every other octet stays. Runs inside the worker thread. */
-import type { UntrackedReason } from '#core/trace/tracking.ts'
+import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
 import { htmlPlaces } from '../html/html-links.ts'
 import { linkTarget } from '../html/link-target.ts'
 import { BrokenMime, onlyField } from '../mime/mime-head.ts'

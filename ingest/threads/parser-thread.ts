@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
-import type { UntrackedReason } from '#core/trace/tracking.ts'
+import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { afterProcessorTime } from './thread-time.ts'
 

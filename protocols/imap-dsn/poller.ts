@@ -5,8 +5,8 @@
 import type { Clock, Timer } from '#core/clock.ts'
 import type { MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { toPollFailure, type PollProblem } from './poll-failure.ts'
-import { pollOnce, type RoundParts, type RoundResult } from './round.ts'
-import { delayAfterFailure, delayAfterSuccess, delayAtStart } from './schedule.ts'
+import { pollOnce, type RoundParts, type RoundResult } from './mailbox-poll.ts'
+import { delayAfterFailure, delayAfterSuccess, delayAtStart } from './poll-schedule.ts'
 
 /** Calls must neither throw nor wait. */
 export interface PollEvents {

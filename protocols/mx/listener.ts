@@ -1,7 +1,7 @@
 /** One listening address for mail from other servers: whom it is for is decided at RCPT, and nobody logs in. */
 import type { Socket } from 'node:net'
 import { parseDomain } from '#core/addresses.ts'
-import type { LiveRoute } from '#core/inbound-routes/intake.ts'
+import type { LiveRoute } from '#core/inbound-routes/route-intake.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
@@ -9,9 +9,9 @@ import { ReceptionListener } from '../reception/listener.ts'
 import { needsSmtpUtf8, refuseDeclaredSize, refuseUnknownParameters, saysSmtpUtf8 } from '../reception/paths.ts'
 import type { PathArgument } from '../reception/paths.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'
-import { MxConnection } from './connection.ts'
-import { routeOf, testOf, type MxContext } from './context.ts'
-import type { MxOptions } from './settings.ts'
+import { MxConnection } from './mx-connection.ts'
+import { routeOf, testOf, type MxContext } from './mx-context.ts'
+import type { MxOptions } from './mx-settings.ts'
 
 const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
 const none: ReadonlySet<string> = new Set()

@@ -2,7 +2,7 @@
  * A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster or into the store when it is
  * for them, for inbound routes or for a deliverability test.
  */
-import type { ArrivalFacts, RoutedMail } from '#core/inbound-routes/intake.ts'
+import type { ArrivalFacts, RoutedMail } from '#core/inbound-routes/route-intake.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
 import type { Draft } from '#store/content.ts'
 import type { BoxMail } from './postmaster-box.ts'

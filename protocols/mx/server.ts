@@ -1,9 +1,9 @@
 /** The MX server: listeners with STARTTLS for mail from other servers, in front of the core's `InboundDoor`. */
 import { Listeners } from '../reception/listeners.ts'
-import type { ListenAddress } from '../reception/settings.ts'
-import { MxContext } from './context.ts'
+import type { ListenAddress } from '../reception/reception-settings.ts'
+import { MxContext } from './mx-context.ts'
 import { MxListener } from './listener.ts'
-import type { MxOptions } from './settings.ts'
+import type { MxOptions } from './mx-settings.ts'
 
 export class MxServer {
   readonly #options: MxOptions

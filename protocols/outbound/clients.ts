@@ -2,7 +2,7 @@
 import { FetchFailed, type Fetch } from '#core/outbound/fetch.ts'
 import type { GetBytes } from '#core/outbound/get-bytes.ts'
 import type { Post } from '#core/outbound/post.ts'
-import { outboundNetwork, type OutboundOptions } from './connection.ts'
+import { outboundNetwork, type OutboundOptions } from './open-connection.ts'
 import { openingDeadlines } from './dial.ts'
 import { OutboundFailure } from './failure.ts'
 import { request } from './request.ts'

@@ -2,7 +2,7 @@
 import { request as beginRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isPublicAddress } from '#core/outbound/address-guard.ts'
-import { openConnection, targetOf, type SecureNetwork } from './connection.ts'
+import { openConnection, targetOf, type SecureNetwork } from './open-connection.ts'
 import { OutboundFailure } from './failure.ts'
 
 /** One HTTP request, complete. */

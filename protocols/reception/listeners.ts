@@ -1,7 +1,7 @@
 /** All listeners of one server: they open together or not at all, and close within a deadline. */
 import type { Clock } from '#core/clock.ts'
 import type { ReceptionListener } from './listener.ts'
-import type { ListenAddress } from './settings.ts'
+import type { ListenAddress } from './reception-settings.ts'
 
 export class Listeners {
   readonly #clock: Clock

@@ -1,7 +1,7 @@
 /** AUTH (RFC 4954): failures are slow and few. */
 import type { SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerAuthentication, SMTPServerSession } from 'smtp-server'
-import type { SubmissionContext } from './context.ts'
+import type { SubmissionContext } from './submission-context.ts'
 import { Refusal } from '#core/refusals.ts'
 import { isExpected, NegativeReply } from '../reception/smtp-reply.ts'
 

@@ -1,10 +1,10 @@
 /** The SMTP submission server (RFC 6409): listeners with STARTTLS and inside TLS in front of the core's `SmtpDoor`. */
 import { Listeners } from '../reception/listeners.ts'
-import type { ListenAddress } from '../reception/settings.ts'
+import type { ListenAddress } from '../reception/reception-settings.ts'
 import { LoginGate } from './auth.ts'
-import { SubmissionContext } from './context.ts'
+import { SubmissionContext } from './submission-context.ts'
 import { SubmissionListener } from './listener.ts'
-import type { SubmissionOptions } from './settings.ts'
+import type { SubmissionOptions } from './submission-settings.ts'
 
 /** The real addresses, in the order of the options. */
 export interface SubmissionAddresses {

@@ -1,8 +1,8 @@
 /** Where a password may travel without TLS (RFC 4954 §4), and to whom STARTTLS is announced (RFC 3207 §4). */
 import { BlockList, isIPv6 } from 'node:net'
 import type { SMTPServerSession } from 'smtp-server'
-import type { ListenAddress } from '../reception/settings.ts'
-import type { SubmissionOptions } from './settings.ts'
+import type { ListenAddress } from '../reception/reception-settings.ts'
+import type { SubmissionOptions } from './submission-settings.ts'
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')

@@ -5,7 +5,7 @@ import test from 'ava'
 import { variableFor } from '#config/settings/environment.ts'
 import { generated } from '#config/generate-example.ts'
 import { loadConfig } from '#config/settings/load.ts'
-import { settings } from '#config/settings/settings.ts'
+import { settings } from '#config/settings/setting-list.ts'
 
 test('generated() example.json and settings.md are current', async (t) => {
   for (const [name, text] of await generated()) {

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { ConfigInvalid, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
-import { defaults } from '#config/settings/settings.ts'
+import { defaults } from '#config/settings/setting-list.ts'
 
 type Env = Record<string, string>
 

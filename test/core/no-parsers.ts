@@ -1,7 +1,7 @@
 /** Stand where a test needs no parser of messages. */
 import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
-import { Tracking } from '#core/tracking/tracking.ts'
+import { Tracking } from '#core/tracking/message-tracking.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 
 /** Reads nothing out of a message. */

@@ -1,6 +1,6 @@
 /** The taking of feedback as a double, and a reader of reports that does what a header field of the mail says. */
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
-import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '#core/feedback/origin.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '#core/feedback/feedback-origin.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 

@@ -146,7 +146,10 @@ test('waysOut() refuses connections that are opened elsewhere, in every way a mo
 
 test('waysOut() keeps relay for mail, and outbound below it', (t) => {
   const faults = (path: string, specifier: string) => waysOut(importing(path, specifier)).join()
-  t.regex(faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/exchange.ts'), /nothing leaves through relay but relay/)
+  t.regex(
+    faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/http-exchange.ts'),
+    /nothing leaves through relay but relay/,
+  )
   t.regex(faults('protocols/imap-dsn/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../mx/server.ts'), /stands below the other folders/)

@@ -7,11 +7,11 @@ import { invalid } from '#core/refusals.ts'
 import type { Project } from '#core/tenancy/organization.ts'
 import type { Answer } from '../../http/answer.ts'
 import { csrfField } from '../session/confirm-first.ts'
-import { faultSummary, textField, type FieldFault } from '../layout/fields.ts'
+import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { scopeWords, surfaceWords } from './scope-words.ts'
-import { roleWords } from '../layout/words.ts'
+import { roleWords } from '../layout/page-words.ts'
 
 export interface ConsentView {
   readonly pending: PendingAuthorization

@@ -7,7 +7,7 @@ import { html, type Html } from '../layout/html.ts'
 import { missesRule, rulesSection } from './inspect-rules.ts'
 import { sign } from './inspect-sign.ts'
 import { page } from '../layout/layout.ts'
-import { timeOf } from '../layout/words.ts'
+import { timeOf } from '../layout/page-words.ts'
 
 /** `now` in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number): Answer {

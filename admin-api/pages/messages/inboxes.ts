@@ -1,11 +1,11 @@
 /** The virtual inboxes of an organization, the messages of one, and the traces that they lead to; for members. */
 import type { Projects } from '#core/administration/projects.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { CaptureSummary, Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { TraceReader } from '#core/trace/story/read.ts'
+import type { TraceReader } from '#core/trace/story/trace-reader.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../http/answer.ts'
@@ -16,7 +16,7 @@ import { recipients, shortened } from './message-page.ts'
 import { organizationsPath } from '../organizations/organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 import { statusTag, statusWords, timeline } from './trace-words.ts'
-import { timeOf } from '../layout/words.ts'
+import { timeOf } from '../layout/page-words.ts'
 
 export interface InboxPagesCore {
   readonly inboxes: Inboxes

@@ -1,7 +1,7 @@
 /** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'

@@ -5,7 +5,7 @@ import { varies } from '../../http/negotiation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { statusTag, statusWords, timeline } from './trace-words.ts'
-import { timeOf } from '../layout/words.ts'
+import { timeOf } from '../layout/page-words.ts'
 
 export function sharedTracePage(trace: SharedTrace): Answer {
   const { label, sentence } = statusWords(trace.status)

@@ -8,7 +8,7 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
 import { withoutMail } from '../layout/without-mail.ts'
-import { roleWords, timeOf } from '../layout/words.ts'
+import { roleWords, timeOf } from '../layout/page-words.ts'
 
 export const invitationOperations = (pages: Pages): readonly Operation[] => [
   pages.open(

@@ -1,13 +1,13 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
-import { roles, type Role, type RoleRights } from '#core/access/scope/role.ts'
+import { roles, type Role, type RoleRights } from '#core/access/principal/role.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import type { Person } from '#core/people/members/members.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../http/answer.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
-import { doneNotice, faultSummary, selectField, textField, type FieldFault } from '../layout/fields.ts'
+import { doneNotice, faultSummary, selectField, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice } from '../layout/key-choice.ts'
 import { page } from '../layout/layout.ts'
@@ -16,7 +16,7 @@ import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 import { handOver } from '../layout/without-mail.ts'
-import { roleWords, timeOf } from '../layout/words.ts'
+import { roleWords, timeOf } from '../layout/page-words.ts'
 
 /** What every row needs to know of its reader. */
 interface Reader {

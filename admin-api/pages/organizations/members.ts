@@ -1,6 +1,6 @@
 /** Members of an organization and invitations to it. */
-import type { Scope } from '#core/access/scope/scope.ts'
-import { roles, type Role } from '#core/access/scope/role.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
+import { roles, type Role } from '#core/access/principal/role.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../http/answer.ts'
@@ -9,7 +9,7 @@ import { keysToKeep } from '../layout/key-choice.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { membersPath } from './organizations.ts'
 import { membersPage } from './members-page.ts'
-import { doneWords } from '../layout/words.ts'
+import { doneWords } from '../layout/page-words.ts'
 
 const back = ({ id = '' }: Readonly<Record<string, string>>): string => membersPath(id)
 

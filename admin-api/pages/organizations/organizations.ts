@@ -1,17 +1,17 @@
 /** The start page: the organizations of the user, and invitations to others. */
 import type { Membership } from '#core/people/members/members.ts'
 import type { InvitationView } from '#core/people/members/invitations.ts'
-import { rightsOfRole } from '#core/access/scope/role.ts'
+import { rightsOfRole } from '#core/access/principal/role.ts'
 import { userNameMax } from '#core/people/users/user.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Operation } from '../../http/operation.ts'
 import { csrfField } from '../session/confirm-first.ts'
-import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/fields.ts'
+import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
-import { usagePath } from './usage.ts'
-import { doneWords, roleWords, timeOf } from '../layout/words.ts'
+import { usagePath } from './usage-page.ts'
+import { doneWords, roleWords, timeOf } from '../layout/page-words.ts'
 
 const path = '/organizations'
 export const organizationsPath = path

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { classify } from '#core/feedback/apply/classify.ts'
 import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/intake/log-intake.ts'
-import type { FeedbackOutcome } from '#core/feedback/origin.ts'
+import type { FeedbackOutcome } from '#core/feedback/feedback-origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { logSources, readLog } from '#ingest/logs/log.ts'
 import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
-import type { Placed } from '#core/feedback/suppression/place.ts'
+import type { Placed } from '#core/feedback/suppression/add-suppressions.ts'
 import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'

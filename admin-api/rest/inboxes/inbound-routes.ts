@@ -16,7 +16,7 @@ import {
 import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
-import { unlisted } from '../sending/unlisted.ts'
+import { unlisted } from '../sending/unlisted-headers.ts'
 
 const tags = ['inbound routes']
 const feature = 'inbound_routes'

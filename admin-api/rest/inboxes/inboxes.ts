@@ -1,7 +1,7 @@
 /** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes/inboxes.ts'
 import type { Page } from '#store/database.ts'

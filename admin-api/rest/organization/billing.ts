@@ -1,6 +1,6 @@
 /** What an organization used, and what it would be billed. Spec "Limits". */
 import * as z from 'zod'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { raw } from '../../http/answer.ts'

@@ -1,7 +1,7 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
-import { anyOrigin } from '#core/visitors/origin.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import { anyOrigin } from '#core/visitors/web-origin.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { publishable } from '../../credentials/credentials.ts'

@@ -1,6 +1,6 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -25,7 +25,7 @@ import {
 } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../core.ts'
 import { attachmentHeaders } from '../../http/download.ts'
-import { unlisted } from './unlisted.ts'
+import { unlisted } from './unlisted-headers.ts'
 
 const tags = ['traces']
 const traces = resource('/v1/traces', { name: 'Trace', tags, key: 'trace_id', keySchema: traceId })

@@ -6,7 +6,7 @@ import { operation, type Operation } from '../../http/operation.ts'
 import { html } from '../../pages/layout/html.ts'
 import { page } from '../../pages/layout/layout.ts'
 import type { RestCore } from '../core.ts'
-import { unlisted } from './unlisted.ts'
+import { unlisted } from './unlisted-headers.ts'
 
 const tags = ['tracking']
 /** Of any length, so that a wrong one is always just not found. */

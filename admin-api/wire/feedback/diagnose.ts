@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { refusalCategories } from '#config/mail/status-codes.ts'
 import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/search/diagnosis.ts'
-import type { Related } from '#core/diagnose/search/related.ts'
+import type { Related } from '#core/diagnose/search/related-refusals.ts'
 import { bounceStages } from '#core/diagnose/search/refusal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import type { MintedRoute } from '#core/inbound-routes/inbound-routes.ts'
-import type { InboundMessage } from '#core/inbound-routes/message.ts'
+import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'

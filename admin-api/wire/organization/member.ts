@@ -1,6 +1,6 @@
 /** Members and invitations on the wire. */
 import * as z from 'zod'
-import { roles } from '#core/access/scope/role.ts'
+import { roles } from '#core/access/principal/role.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'

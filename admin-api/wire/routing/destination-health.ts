@@ -1,6 +1,6 @@
 /** Tests and health snapshots of destinations on the wire. Spec "Destination". */
 import * as z from 'zod'
-import type { BreakerView } from '#core/delivery/health/health-board.ts'
+import type { BreakerView } from '#core/delivery/health/health-registry.ts'
 import type { HealthSnapshot, ProbeResult } from '#core/delivery/probe/probes.ts'
 import type { HourFigures } from '#core/delivery/health/rolling-hour.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'

@@ -1,7 +1,7 @@
 /** The message envelope of `POST /v1/messages` and its answer. Spec "Message envelope", "Send response". */
 import * as z from 'zod'
 import { attachmentsMax } from '#core/submission/compose/attachments.ts'
-import type { SendOrder } from '#core/submission/doors/send.ts'
+import type { SendOrder } from '#core/submission/doors/send-messages.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
 import { encoder, type Decoded } from '../fields/codec.ts'

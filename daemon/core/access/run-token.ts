@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Database } from '#store/database.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import type { Scope } from './scope/scope.ts'
+import type { Scope } from './principal/principal.ts'
 
 /** As `next`, and an administrator of the first organization for whoever knows the token. Whoever can read it has the master key, too. */
 export function orRunToken(

@@ -1,7 +1,7 @@
 /** The audit log as its organization reads it: acts by who did them, what they were and what they were about. */
 import type { Page } from '#store/database.ts'
-import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../access/scope/lists.ts'
-import type { Scope } from '../access/scope/scope.ts'
+import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../access/principal/lists.ts'
+import type { Scope } from '../access/principal/principal.ts'
 import { auditEntries, type AuditEntry } from '../writes/audit.ts'
 
 /** What a list of acts is narrowed to; each condition narrows. */

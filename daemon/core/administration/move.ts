@@ -1,5 +1,5 @@
 /** Moves a resource to another project of its organization, by the rules of its kind. Spec "Project rules" 5. */
-import type { Scope } from '../access/scope/scope.ts'
+import type { Scope } from '../access/principal/principal.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { InboxSettings } from '../capture/inboxes/inbox-settings.ts'
 import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'

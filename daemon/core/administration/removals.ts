@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
-import { Rounds } from '../rounds.ts'
+import { Rounds } from '../work-loop.ts'
 import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'

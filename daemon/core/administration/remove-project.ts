@@ -11,7 +11,7 @@ import { keyUses } from '../access/keys/key-uses.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
 import { lastNotifyKey } from '../capture/notify/last-notify.ts'
-import { removeMessages } from '../inbound-routes/leftovers.ts'
+import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
@@ -26,7 +26,7 @@ import { projectCounters } from '../tenancy/counters.ts'
 import { projects } from '../tenancy/organization.ts'
 import { traces } from '../trace/trace.ts'
 import { webhookEndpoints } from '../webhooks/endpoint.ts'
-import { removeDeliveries } from '../webhooks/sending/leftovers.ts'
+import { removeDeliveries } from '../webhooks/sending/cleanup.ts'
 
 /** What a removal works with. `stopping` is asked between two writes. */
 export interface RemovalWork {

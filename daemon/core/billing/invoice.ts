@@ -8,7 +8,7 @@ import { organizations } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'
 import { billedTerm, planTerms } from './plan-term.ts'
 import { priceIn, prices } from './price.ts'
-import type { Usage } from './usage.ts'
+import type { Usage } from './usage-report.ts'
 
 export interface InvoiceLine {
   readonly axis: Axis | 'monthly_fee'

@@ -1,7 +1,7 @@
 /** Captured sends and the virtual inboxes they land in. Spec "Captured message", "Virtual inbox". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { arrivals } from './pattern.ts'
+import { arrivals } from './inbox-pattern.ts'
 
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]

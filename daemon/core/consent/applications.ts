@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/minted-keys.ts'
-import type { Minter } from '../access/scope/minter.ts'
+import type { Minter } from '../access/principal/minter.ts'
 import type { Clock } from '../clock.ts'
 import { isMetadataAddress } from '../oauth/clients/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'

@@ -1,10 +1,10 @@
 /** Consent: where a user may let a client in and how far, what they said before, and what they decide. */
-import { requireRight } from '../access/scope/scope.ts'
+import { requireRight } from '../access/principal/principal.ts'
 import type { Projects } from '../administration/projects.ts'
 import type { Approval, Authorizations, PendingAuthorization } from '../oauth/endpoints/authorizations.ts'
 import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
-import { rightsOfRole, type Role } from '../access/scope/role.ts'
+import { rightsOfRole, type Role } from '../access/principal/role.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'

@@ -1,8 +1,8 @@
 /** Diagnoses for people and agents: why a message bounced, and why one did not arrive. They read what is stored and change nothing. */
-import type { Scope } from '../access/scope/scope.ts'
+import type { Scope } from '../access/principal/principal.ts'
 import { diagnoseBounce, type BounceRequest } from './bounce/bounce.ts'
 import type { BounceDiagnosis, MissingDiagnosis } from './search/diagnosis.ts'
-import type { MissingOptions } from './missing/context.ts'
+import type { MissingOptions } from './missing/missing-context.ts'
 import { diagnoseMissing, type MissingRequest } from './missing/missing.ts'
 
 export class Diagnoses {

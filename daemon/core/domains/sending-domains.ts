@@ -2,8 +2,8 @@
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { mapRows, type List, type PageQuery } from '../access/scope/lists.ts'
-import { requireAdministration, type Scope } from '../access/scope/scope.ts'
+import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
+import { requireAdministration, type Scope } from '../access/principal/principal.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -24,7 +24,7 @@ import {
   type RecordVerdict,
   type SendingDomain,
 } from './sending-domain.ts'
-import type { DomainSettingsSource } from './settings.ts'
+import type { DomainSettingsSource } from './domain-settings.ts'
 import { must } from '../writes/transact.ts'
 
 export interface SendingDomainOptions {

@@ -2,7 +2,7 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TargetSource } from '../webhooks/sending/target.ts'
-import { nameOf } from './pattern.ts'
+import { nameOf } from './route-pattern.ts'
 
 const schema = z.strictObject({
   id: z.string(),

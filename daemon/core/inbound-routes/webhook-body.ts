@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import type { ReadAddress, ReadResult } from '../capture/reading/message-reader.ts'
 import type { Authentication } from './authentication.ts'
-import type { LinkedPart } from './links.ts'
-import type { InboundMessage } from './message.ts'
+import type { LinkedPart } from './mail-links.ts'
+import type { InboundMessage } from './inbound-message.ts'
 
 const address = z.object({ address: z.string(), name: z.string() })
 const result = z.string().meta({ description: 'A result of RFC 8601; `temperror` when the DNS lookup timed out.' })

@@ -1,10 +1,10 @@
 /** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../access/scope/scope.ts'
+import type { Scope } from '../access/principal/principal.ts'
 import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import { honeypot } from '../visitors/honeypot.ts'
-import { covers } from './gates.ts'
+import { covers } from './publishable-gates.ts'
 import { publishableKeys, type PublishableKey } from './publishable-key.ts'
 import type { Reveals } from './reveals.ts'
 import { renderSnippet, usualFields, type SnippetField, type SnippetStyle } from './snippet.ts'

@@ -1,13 +1,13 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Element } from '#store/tuple.ts'
-import type { Scope } from '../access/scope/scope.ts'
+import type { Scope } from '../access/principal/principal.ts'
 import type { MailingList } from '../feedback/suppression/opt-out.ts'
 import type { LinkReach } from '../feedback/suppression/unsubscribes.ts'
 import type { Window } from '../visitors/stored-windows.ts'
 import type { Refusal } from '../refusals.ts'
 import type { RouteQuestion } from '../routing/match/match.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
-import type { TrackingWish } from '../tracking/tracking.ts'
+import type { TrackingWish } from '../tracking/message-tracking.ts'
 
 /** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
 export interface ContentFacts {

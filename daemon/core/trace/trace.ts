@@ -6,7 +6,7 @@ import { foldAddress } from '../addresses.ts'
 import type { FailoverNote, PeerReply } from './attempt-record.ts'
 import { traceStatuses, type TraceStatus } from './states.ts'
 import { reportTypes, type ReportType } from './trace-report.ts'
-import { traceTracking, type TraceTracking } from './tracking.ts'
+import { traceTracking, type TraceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
 export const doors = ['rest', 'smtp', 'publishable_key'] as const

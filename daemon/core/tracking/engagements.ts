@@ -8,7 +8,7 @@ import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/story/en
 import { traceOfToken } from '../trace/trace-token.ts'
 import { traces } from '../trace/trace.ts'
 import { readClickToken } from './click-token.ts'
-import { openPurpose } from './tracking.ts'
+import { openPurpose } from './message-tracking.ts'
 
 export interface EngagementsOptions {
   readonly database: Database

@@ -1,5 +1,5 @@
 /** Rewrites a message so that openings and clicks are seen. The work is done outside the main thread, with a limit on time and memory. */
-import type { UntrackedReason } from '../trace/tracking.ts'
+import type { UntrackedReason } from '../trace/trace-tracking.ts'
 
 /** What goes into the message. */
 export interface TrackingAddresses {

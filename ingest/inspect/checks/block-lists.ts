@@ -2,7 +2,7 @@
 import type { Evidence } from '#core/inspect/report.ts'
 import { isPublic, plainAddress, reversed } from '../../dns/addresses.ts'
 import { organizationOf } from '../../dns/domains.ts'
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import { silentList } from '../../dns/dns-lists.ts'
 import type { DnsList } from '../../dns/resolve.ts'
 import type { Questions } from '../../dns/questions.ts'

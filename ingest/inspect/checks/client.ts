@@ -1,7 +1,7 @@
 /** Checks 5 to 7: the server that delivered, by its address, its name and its encryption. */
 import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../../dns/addresses.ts'
 import { plainDomain } from '../../dns/domains.ts'
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import type { Questions } from '../../dns/questions.ts'
 import { unanswered, type Verdict } from './verdict.ts'
 

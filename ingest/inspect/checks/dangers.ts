@@ -1,5 +1,5 @@
 /** Attachments of kinds that receivers refuse: programs, documents with macros, and archives that no scanner can look into. */
-import type { Attachment } from '../facts/mail.ts'
+import type { Attachment } from '../facts/parsed-mail.ts'
 import type { Finding } from './verdict.ts'
 import { archivedFiles } from '../facts/zip-directory.ts'
 

@@ -1,7 +1,7 @@
 /** Check 2: whether a signature holds, and how well it is made. */
 import { weakKey, type DkimFacts } from '../facts/authentication.ts'
-import type { Facts } from '../facts/facts.ts'
-import { countOf } from '../facts/mail.ts'
+import type { Facts } from '../facts/mail-facts.ts'
+import { countOf } from '../facts/parsed-mail.ts'
 import { unanswered, type Finding, type Verdict } from './verdict.ts'
 
 const strongBits = 2048

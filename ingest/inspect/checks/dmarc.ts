@@ -1,5 +1,5 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import type { Forwarder } from '../facts/forwarders.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'

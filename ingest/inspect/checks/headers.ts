@@ -1,8 +1,8 @@
 /** Check 12: the header against RFC 5322, with what large receivers refuse. */
 import { addressList } from '../../mime/address-list.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
-import type { Facts } from '../facts/facts.ts'
-import { countOf, valueOf, type Mail } from '../facts/mail.ts'
+import type { Facts } from '../facts/mail-facts.ts'
+import { countOf, valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
 /** RFC 5322 §3.6: at most one of each. */

@@ -1,5 +1,5 @@
 /** Check 16: what stands in the HTML, seen and unseen. */
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
 const hiddenMax = 200

@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url'
 import { hasMixedScripts } from '../facts/characters.ts'
 import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../dns/domains.ts'
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { isUnsubscribeLink, type WebLink } from '../facts/web-links.ts'
 

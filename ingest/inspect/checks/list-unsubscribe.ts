@@ -1,6 +1,6 @@
 /** Check 15: whether readers of bulk mail can leave with one click. */
-import type { Facts } from '../facts/facts.ts'
-import { valueOf } from '../facts/mail.ts'
+import type { Facts } from '../facts/mail-facts.ts'
+import { valueOf } from '../facts/parsed-mail.ts'
 import { failedFor, unanswered, type Verdict } from './verdict.ts'
 
 export function checkListUnsubscribe({ mail, bulk, auth }: Facts): Verdict {

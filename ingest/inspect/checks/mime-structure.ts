@@ -3,8 +3,8 @@ import { BrokenMime } from '../../mime/mime-head.ts'
 import { placedParts, type PlacedPart } from '../../mime/mime-tree.ts'
 import { decodeBody } from '../../mime/transfer-encoding.ts'
 import { dangersOf } from './dangers.ts'
-import type { Facts } from '../facts/facts.ts'
-import type { Mail } from '../facts/mail.ts'
+import type { Facts } from '../facts/mail-facts.ts'
+import type { Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
 const htmlMax = 102_400

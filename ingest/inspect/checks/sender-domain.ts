@@ -1,9 +1,9 @@
 /** Checks 10 and 11: whether the sender's domains can get an answer, and how well mail to them is protected. */
 import { organizationOf, domainOf } from '../../dns/domains.ts'
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import { addressList } from '../../mime/address-list.ts'
-import { valueOf } from '../facts/mail.ts'
-import type { InspectInput } from '../facts/input.ts'
+import { valueOf } from '../facts/parsed-mail.ts'
+import type { InspectInput } from '../facts/score-input.ts'
 import { policyMode, type PolicyMode } from '../../dns/mta-sts.ts'
 import type { Questions } from '../../dns/questions.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'

@@ -1,5 +1,5 @@
 /** Check 1: whether the domain of MAIL FROM lets the client send for it. */
-import type { Facts } from '../facts/facts.ts'
+import type { Facts } from '../facts/mail-facts.ts'
 import { unanswered, type Verdict } from './verdict.ts'
 
 const lookupsFine = 8

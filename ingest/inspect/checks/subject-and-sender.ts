@@ -2,8 +2,8 @@
 import { addressList } from '../../mime/address-list.ts'
 import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts } from '../facts/characters.ts'
 import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
-import type { Facts } from '../facts/facts.ts'
-import { valueOf, type Mail } from '../facts/mail.ts'
+import type { Facts } from '../facts/mail-facts.ts'
+import { valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { alignment } from './dmarc.ts'
 

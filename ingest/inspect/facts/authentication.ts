@@ -6,8 +6,8 @@ import { withFewSignatures } from '../../authentication/few-signatures.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
 import { domainOf, plainDomain } from '../../dns/domains.ts'
 import { forwardersIn, type Forwarders } from './forwarders.ts'
-import type { InspectInput } from './input.ts'
-import type { Mail } from './mail.ts'
+import type { InspectInput } from './score-input.ts'
+import type { Mail } from './parsed-mail.ts'
 import { watch, type MailauthResolver, type Questions } from '../../dns/questions.ts'
 
 export interface SpfFacts {

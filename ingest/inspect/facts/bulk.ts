@@ -1,5 +1,5 @@
 /** Whether a mail is one of many: what it says of itself, and what it offers its reader. */
-import { valueOf, type Mail } from './mail.ts'
+import { valueOf, type Mail } from './parsed-mail.ts'
 import { isUnsubscribeLink, type WebLink } from './web-links.ts'
 
 /** Fields in which senders of newsletters name a campaign. */

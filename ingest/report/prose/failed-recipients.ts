@@ -3,7 +3,7 @@ import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
 import { mentionedRecipients, nakedNames, namedRecipients, plainlyNamed, saidAbout, type NamedRecipient } from './bounce-text.ts'
 import { listedRecipients } from '../structured/delivery-status.ts'
 import { addressesIn, isMachine } from '../facts/mail-address.ts'
-import { originalTo } from '../facts/report-clues.ts'
+import { originalTo } from '../facts/report-evidence.ts'
 
 /** What is known of a notice. */
 export interface NoticeFacts {

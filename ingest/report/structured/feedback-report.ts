@@ -4,7 +4,7 @@ import { addressList } from '../../mime/address-list.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
 import { recipientsMax } from './delivery-status.ts'
 import { typedAddress } from '../facts/mail-address.ts'
-import { originalTo, toldValues } from '../facts/report-clues.ts'
+import { originalTo, toldValues } from '../facts/report-evidence.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import type { FieldGroup } from '../facts/status-fields.ts'
 

@@ -3,8 +3,8 @@ import type { Clock } from '#core/clock.ts'
 import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
 import { Failure, type Phase } from '../smtp/connection/failure.ts'
 import { verdictByStatus } from './contract/answers.ts'
-import { shown, vendorContext } from './attempt.ts'
-import { exchange, type ExchangeOptions } from './exchange.ts'
+import { shown, vendorContext } from './http-attempt.ts'
+import { exchange, type ExchangeOptions } from './http-exchange.ts'
 import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } from './contract/vendor.ts'
 
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', body: 'auth', final: 'auth' }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
-import type { SecureNetwork } from '../../outbound/connection.ts'
+import type { SecureNetwork } from '../../outbound/open-connection.ts'
 import { OutboundFailure } from '../../outbound/failure.ts'
 import { request, type HttpAnswer } from '../../outbound/request.ts'
 import { Failure } from '../smtp/connection/failure.ts'

@@ -5,7 +5,7 @@ import type { Delivery, DeliveryHolder } from './transaction/delivery.ts'
 import { Failure } from './connection/failure.ts'
 import type { HandshakeOptions, Peer } from './connection/handshake.ts'
 import { openLink } from './connection/handshake.ts'
-import { reportFailure } from './report.ts'
+import { reportFailure } from './attempt-report.ts'
 import type { SessionLimits, SessionOwner } from './session.ts'
 import { Session } from './session.ts'
 

@@ -9,7 +9,7 @@ import { planEnvelope } from './transaction/envelope.ts'
 import { Failure } from './connection/failure.ts'
 import type { Peer } from './connection/handshake.ts'
 import type { Link } from './connection/link.ts'
-import { reportFailure, reportTransaction, reportUnsent } from './report.ts'
+import { reportFailure, reportTransaction, reportUnsent } from './attempt-report.ts'
 import type { Aftermath, TransactionHost } from './transaction/transaction.ts'
 import { Transaction } from './transaction/transaction.ts'
 

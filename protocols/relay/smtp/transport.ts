@@ -1,6 +1,6 @@
 /** The outbound SMTP client (RFC 5321 §3.3) as a transport: pooled connections, one report per attempt. */
 import type { AttemptReport, DeliveryJob, ProbeStep, Transport, SmtpTarget } from '#core/delivery/transport.ts'
-import { outboundNetwork, type OutboundOptions } from '../../outbound/connection.ts'
+import { outboundNetwork, type OutboundOptions } from '../../outbound/open-connection.ts'
 import { AccessTokens } from '../oauth2/access-tokens.ts'
 import type { Deadlines } from './connection/deadlines.ts'
 import { standardDeadlines } from './connection/deadlines.ts'
@@ -9,7 +9,7 @@ import { Failure } from './connection/failure.ts'
 import type { HandshakeOptions } from './connection/handshake.ts'
 import { Pool } from './pool.ts'
 import { probeTarget } from './probe.ts'
-import { reportFailure } from './report.ts'
+import { reportFailure } from './attempt-report.ts'
 import type { SessionLimits } from './session.ts'
 
 export interface SmtpTransportOptions extends OutboundOptions {

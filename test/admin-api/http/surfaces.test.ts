@@ -2,7 +2,7 @@
 import test from 'ava'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { action, type Action } from '../../../admin-api/actions/action.ts'
 import { httpOperation, operationsOf } from '../../../admin-api/actions/http.ts'
 import { invoke } from '../../../admin-api/actions/invoke.ts'

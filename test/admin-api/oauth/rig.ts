@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
-import type { Role } from '#core/access/scope/role.ts'
+import type { Role } from '#core/access/principal/role.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import type { AuthorizationCheck, Authorizations } from '#core/oauth/endpoints/authorizations.ts'
 import { parseScopes } from '#core/oauth/protocol/scopes.ts'

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
 import { members } from '#core/people/members/member.ts'
-import type { Role } from '#core/access/scope/role.ts'
+import type { Role } from '#core/access/principal/role.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { addOrganization } from '#core/beginnings/new-organization.ts'
 import { organizations } from '#core/tenancy/organization.ts'

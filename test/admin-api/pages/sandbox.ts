@@ -1,5 +1,5 @@
 /** A sandbox for tests of pages, whose agent asks somebody to take it over. */
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { Site } from './site.ts'
 
 /** Answers the code that the agent shows, and the organization of the sandbox. */

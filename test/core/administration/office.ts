@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { newKeyRecord } from '#core/access/keys/api-keys.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'

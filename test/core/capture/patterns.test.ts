@@ -1,7 +1,7 @@
 /** Which captures are in which inbox: patterns, addresses that are found later, and how long messages stay. */
 import test, { type ExecutionContext } from 'ava'
 import { captures } from '#core/capture/capture.ts'
-import { parsePattern } from '#core/capture/pattern.ts'
+import { parsePattern } from '#core/capture/inbox-pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'

@@ -1,6 +1,6 @@
 /** Claims over the people of the core's tests: sandboxes, their agents, and persons who take them over. */
 import type { ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Sandboxes, type NewSandbox } from '#core/oauth/endpoints/sandboxes.ts'
 import type { SignUp } from '#core/people/sign-in/login-links.ts'

@@ -2,8 +2,8 @@
 import test from 'ava'
 import { nearness } from '#core/diagnose/missing/near-misses.ts'
 import { isQueueIdIn, queueIdForms, queueIdIn } from '#core/diagnose/search/queue-id.ts'
-import { fingerprint } from '#core/diagnose/search/related.ts'
-import { readWindow } from '#core/diagnose/search/window.ts'
+import { fingerprint } from '#core/diagnose/search/related-refusals.ts'
+import { readWindow } from '#core/diagnose/search/time-window.ts'
 
 test('readWindow() takes durations back from now and two times, and says what is wrong otherwise', (t) => {
   const now = Date.UTC(2026, 10, 21, 12)

@@ -1,10 +1,10 @@
 /** Several reports of one fate: the best evidence decides, in whatever order they come, and whoever was notified is notified again. */
 import test, { type ExecutionContext } from 'ava'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
-import type { FeedbackOrigin } from '#core/feedback/origin.ts'
+import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
-import { readKeptReport } from '#core/trace/story/kept-report.ts'
+import { readKeptReport } from '#core/trace/story/raw-report.ts'
 import { keptMailId, readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'

@@ -1,6 +1,6 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
 import test from 'ava'
-import { placeSuppressions } from '#core/feedback/suppression/place.ts'
+import { placeSuppressions } from '#core/feedback/suppression/add-suppressions.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import type { Trace } from '#core/trace/trace.ts'

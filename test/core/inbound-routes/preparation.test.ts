@@ -1,8 +1,8 @@
 /** What is made of mail after the acknowledgement, and that no mail keeps that of others waiting. */
 import test, { type ExecutionContext } from 'ava'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
-import { RouteIntake } from '#core/inbound-routes/intake.ts'
-import { inboundMessages } from '#core/inbound-routes/message.ts'
+import { RouteIntake } from '#core/inbound-routes/route-intake.ts'
+import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { Preparation } from '#core/inbound-routes/preparation.ts'
 import { inboundRoutes } from '#core/inbound-routes/route.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'

@@ -1,6 +1,6 @@
 /** Deliverability tests in the core: minting, the first mail, scoring across restarts, removal, and what verify says. */
 import test, { type ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { InspectSession } from '#core/inspect/report.ts'

@@ -1,7 +1,7 @@
 /** Roles: what they allow, live; and that an organization never loses its last owner. */
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
-import { roles } from '#core/access/scope/role.ts'
+import { roles } from '#core/access/principal/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import { organizationId, scope as keyScope } from '../house.ts'
 import { peopleHouse } from './rig.ts'

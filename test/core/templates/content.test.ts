@@ -1,7 +1,7 @@
 /** The content of a template as it is saved and rendered: schema, declared variables, and what problems are called. */
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { checkContent, renderContent } from '#core/templates/content.ts'
+import { checkContent, renderContent } from '#core/templates/template-content.ts'
 import type { TemplateContent } from '#core/templates/template.ts'
 
 const plain: TemplateContent = { subject: 'Hello', text: null, html: null, schema: null }

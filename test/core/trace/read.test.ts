@@ -1,7 +1,7 @@
 /** Finding traces: one, lists by filter with a steady cursor, and the public view. */
 import test from 'ava'
-import type { TraceFilter } from '#core/trace/search.ts'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { TraceFilter } from '#core/trace/trace-search.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
 import { factsDefaults, houseOf, organizationId, scope, type House } from '../house.ts'

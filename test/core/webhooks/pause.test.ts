@@ -1,6 +1,6 @@
 /** Endpoints that are paused: nothing is attempted, events wait, and nobody spins over them. Real receivers on loopback. */
 import test from 'ava'
-import { sweepDeliveries } from '#core/webhooks/sending/leftovers.ts'
+import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, quiet, scope } from '../house.ts'
 import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
 

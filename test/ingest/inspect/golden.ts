@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { digestMessage, dkimSignature } from '#core/domains/dkim-signature.ts'
 import type { InspectSession } from '#core/inspect/report.ts'
 import type { DnsList } from '#ingest/dns/resolve.ts'
-import type { InspectInput } from '#ingest/inspect/facts/input.ts'
+import type { InspectInput } from '#ingest/inspect/facts/score-input.ts'
 import { StubDns, type Zone } from './stub-dns.ts'
 
 export const now = Date.UTC(2026, 10, 21, 12, 0, 5)

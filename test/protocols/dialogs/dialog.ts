@@ -15,7 +15,7 @@
  */
 import type { ExecutionContext } from 'ava'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
-import type { SubmissionLimits, SubmissionOptions } from '../../../protocols/submission/settings.ts'
+import type { SubmissionLimits, SubmissionOptions } from '../../../protocols/submission/submission-settings.ts'
 import { plainToken, type DoorDouble } from '../submission/door-double.ts'
 import type { LineClient } from '../submission/line-client.ts'
 import { startRig, type Rig } from '../submission/rig.ts'

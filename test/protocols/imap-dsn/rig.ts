@@ -5,7 +5,7 @@ import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts'
 import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
-import { pollOnce, type RoundParts, type RoundResult } from '../../../protocols/imap-dsn/round.ts'
+import { pollOnce, type RoundParts, type RoundResult } from '../../../protocols/imap-dsn/mailbox-poll.ts'
 import { houseOf, organizationId, secrets, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 

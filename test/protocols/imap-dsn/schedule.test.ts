@@ -1,5 +1,5 @@
 import test from 'ava'
-import { delayAfterFailure, delayAfterSuccess, delayAtStart } from '../../../protocols/imap-dsn/schedule.ts'
+import { delayAfterFailure, delayAfterSuccess, delayAtStart } from '../../../protocols/imap-dsn/poll-schedule.ts'
 
 test('delayAfterSuccess() is the interval with a tenth of jitter either way, and never under 30 s', (t) => {
   t.deepEqual(

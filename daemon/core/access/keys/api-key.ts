@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { minterSchema } from '../scope/minter.ts'
-import { rightsInOrder } from '../scope/scope.ts'
+import { minterSchema } from '../principal/minter.ts'
+import { rightsInOrder } from '../principal/principal.ts'
 
 export const apiKeyPrefix = 'svckey_'
 /** The prefix and at least 32 random bytes in base64url. */

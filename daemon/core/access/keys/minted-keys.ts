@@ -5,8 +5,8 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import { invalid } from '../../refusals.ts'
 import { apiKeys, type ApiKey } from './api-key.ts'
-import { ceilingOf, followsMinter, type Minter } from '../scope/minter.ts'
-import type { Role } from '../scope/role.ts'
+import { ceilingOf, followsMinter, type Minter } from '../principal/minter.ts'
+import type { Role } from '../principal/role.ts'
 
 /** Ids of the keys to keep. */
 export type KeysToKeep = readonly string[]

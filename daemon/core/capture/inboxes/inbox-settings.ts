@@ -2,15 +2,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { owningProject } from '../../access/scope/project-choice.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { owningProject } from '../../access/principal/project-choice.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
 import { inboxes, type Inbox } from '../capture.ts'
 import { lastNotifyKey } from '../notify/last-notify.ts'
-import { parsePattern } from '../pattern.ts'
+import { parsePattern } from '../inbox-pattern.ts'
 
 export interface InboxSettingsOptions extends TargetGuards {
   readonly database: Database

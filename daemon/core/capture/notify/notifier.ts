@@ -4,14 +4,14 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { hasRight, type Scope } from '../../access/scope/scope.ts'
+import { hasRight, type Scope } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
 import { inboxes, type Capture, type Inbox } from '../capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
 import { notifySecret, notifySignature } from './notify-signature.ts'
-import { landsIn } from '../pattern.ts'
+import { landsIn } from '../inbox-pattern.ts'
 
 export interface NotifierOptions {
   readonly database: Database

@@ -1,6 +1,6 @@
 /** Short-lived links under which a captured message is shown without a session, and the images of others that such a view asks for. */
 import { timingSafeEqual } from 'node:crypto'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import type { GetBytes } from '../../outbound/get-bytes.ts'

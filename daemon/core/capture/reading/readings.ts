@@ -6,7 +6,7 @@ import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { KeptReadings } from './kept-readings.ts'
+import { KeptReadings } from './reading-cache.ts'
 import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
 
 export class Readings {

@@ -1,7 +1,7 @@
 /** What the queue must know of a destination now: its limits, and what its circuit breaker lets through. */
 import type { Policies } from '../../routing/policy/policy.ts'
 import type { DeliveryLimits } from './destination-load.ts'
-import type { HealthBoard } from './health-board.ts'
+import type { HealthBoard } from './health-registry.ts'
 
 /** Answers the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
 export const deliveryLimits =

@@ -9,8 +9,8 @@ import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type Queu
 import type { Clock, Timer } from '../../clock.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
-import { Lane, type Ready } from './lane.ts'
-import { Turns } from './turns.ts'
+import { Lane, type Ready } from './destination-queue.ts'
+import { Turns } from './round-robin.ts'
 
 export interface DeliveryQueueOptions {
   readonly database: Database

@@ -1,13 +1,13 @@
 /** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'
 import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubscribes.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
-import type { TraceReader, TraceStory } from '../../trace/story/read.ts'
+import type { TraceReader, TraceStory } from '../../trace/story/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
@@ -15,10 +15,10 @@ import { findMessage } from '../search/find-message.ts'
 import { presentValues, type LookUpOptions } from '../search/look-ups.ts'
 import { whyNotSuppressed } from './not-suppressed.ts'
 import { recipientOf, refusalOf, type RefusalSeen } from '../search/refusal.ts'
-import { relatedTo, type Related } from '../search/related.ts'
+import { relatedTo, type Related } from '../search/related-refusals.ts'
 import { retryOf } from './retry.ts'
 import { isUnsigned, recordsOf } from './sender-records.ts'
-import { textOf } from '../search/window.ts'
+import { textOf } from '../search/time-window.ts'
 
 export interface BounceOptions extends LookUpOptions {
   readonly database: Database

@@ -3,7 +3,7 @@ import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 import type { RefusalSeen } from '../search/refusal.ts'
-import { textOf } from '../search/window.ts'
+import { textOf } from '../search/time-window.ts'
 
 type Retry = BounceDiagnosis['retry']
 

@@ -1,5 +1,5 @@
 /** Which DNS records of the sender a refusal is about. Pure. */
-import { domainOf } from '../search/related.ts'
+import { domainOf } from '../search/related-refusals.ts'
 import type { RefusalSeen } from '../search/refusal.ts'
 import type { SenderRecord } from '../search/look-ups.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'

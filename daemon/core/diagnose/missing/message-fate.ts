@@ -1,13 +1,13 @@
 /** What became of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
 import { keptEvents } from '../../trace/story/engagement.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
-import type { TraceStory } from '../../trace/story/read.ts'
+import type { TraceStory } from '../../trace/story/trace-reader.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
 import { queueIdIn } from '../search/queue-id.ts'
 import { refusalOf, type RefusalSeen } from '../search/refusal.ts'
-import { domainOf } from '../search/related.ts'
-import { textOf } from '../search/window.ts'
+import { domainOf } from '../search/related-refusals.ts'
+import { textOf } from '../search/time-window.ts'
 
 /** One message to the recipient, and what is known around it. */
 export interface MessageSeen {

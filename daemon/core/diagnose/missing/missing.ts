@@ -1,20 +1,20 @@
 /** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
 import { pack } from '#store/tuple.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { parseAddress } from '../../addresses.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import { invalid } from '../../refusals.ts'
 import { dayOf, sendCounter, untracedCounter } from '../../tenancy/counters.ts'
 import type { Trace } from '../../trace/trace.ts'
-import type { Context, MissingOptions } from './context.ts'
+import type { Context, MissingOptions } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import { lookAtDomain } from '../search/look-ups.ts'
 import { fateOf } from './message-fate.ts'
 import { findNearMisses, nearScanMax } from './near-misses.ts'
-import { domainOf, domainReports } from '../search/related.ts'
+import { domainOf, domainReports } from '../search/related-refusals.ts'
 import { afterAcceptance, fromBudget, fromDomain, fromNearMiss, fromSuppression, nothingSent } from './side-evidence.ts'
-import { tracesTo } from '../search/walk.ts'
-import { keptWindow, readWindow, textOf } from '../search/window.ts'
+import { tracesTo } from '../search/trace-reads.ts'
+import { keptWindow, readWindow, textOf } from '../search/time-window.ts'
 
 export interface MissingRequest {
   readonly recipient: string

@@ -1,11 +1,11 @@
 /** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
 import { editDistance } from '#config/words/edit-distance.ts'
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { walkTraces } from '../search/walk.ts'
-import type { Window } from '../search/window.ts'
+import { walkTraces } from '../search/trace-reads.ts'
+import type { Window } from '../search/time-window.ts'
 
 /** So many traces of the window are looked at, the latest first. */
 export const nearScanMax = 2000

@@ -3,11 +3,11 @@ import type { RecordCheck } from '../../domains/sending-domain.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { Trace } from '../../trace/trace.ts'
-import type { Context } from './context.ts'
+import type { Context } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import type { NearMiss } from './near-misses.ts'
-import { domainOf } from '../search/related.ts'
-import { textOf } from '../search/window.ts'
+import { domainOf } from '../search/related-refusals.ts'
+import { textOf } from '../search/time-window.ts'
 
 /** No message to the recipient is there. */
 export function nothingSent({ address, window, scope }: Context, isAlone: boolean, before: Trace | undefined): Hypothesis {

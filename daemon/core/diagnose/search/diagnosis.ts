@@ -2,9 +2,9 @@
 import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { BounceClass } from '../../feedback/event.ts'
 import type { TraceStatus } from '../../trace/states.ts'
-import type { Related } from './related.ts'
+import type { Related } from './related-refusals.ts'
 import type { BounceStage, RefusalReply } from './refusal.ts'
-import type { Window } from './window.ts'
+import type { Window } from './time-window.ts'
 
 export interface BounceDiagnosis {
   readonly traceId: string

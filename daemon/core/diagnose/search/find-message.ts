@@ -1,12 +1,12 @@
 /** The message that somebody means by an id: of the trace, of the message itself, or of a queue at the next host. */
 import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { recipientOfVerp } from '../../trace/return-paths.ts'
 import { traceOfServiceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { isQueueIdIn, queueIdForms } from './queue-id.ts'
-import { tracesTo, walkTraces } from './walk.ts'
+import { tracesTo, walkTraces } from './trace-reads.ts'
 
 /** So many of the latest messages are searched for an id that leads nowhere by itself. */
 export const searchMax = 2000

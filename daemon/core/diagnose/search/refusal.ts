@@ -3,7 +3,7 @@ import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import { classify, type Classification } from '../../feedback/apply/classify.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { AttemptRecord, RecipientReport } from '../../trace/attempt-record.ts'
-import type { TraceStory } from '../../trace/story/read.ts'
+import type { TraceStory } from '../../trace/story/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
 

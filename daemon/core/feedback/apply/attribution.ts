@@ -10,7 +10,7 @@ import type { ReportProof } from '../../trace/trace-report.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { Candidates } from './candidates.ts'
 import type { FeedbackEvent } from '../event.ts'
-import type { FeedbackOrigin } from '../origin.ts'
+import type { FeedbackOrigin } from '../feedback-origin.ts'
 import { foldEmail } from '../suppression/suppression.ts'
 
 export interface AttributionOptions {

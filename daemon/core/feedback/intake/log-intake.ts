@@ -4,9 +4,9 @@ import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
-import type { Turns } from '../../ingest-sources/turns.ts'
+import type { Turns } from '../../ingest-sources/keyed-mutex.ts'
 import type { FeedbackEvent } from '../event.ts'
-import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../origin.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 
 /** Lines that were taken apart and wait for what is remembered; `S` is what a reader remembers of a message, plain data. */
 export interface GroupOfLines<S> {

@@ -9,11 +9,11 @@ import { foldPostoffice } from '../../ingest-sources/postoffice-mapping.ts'
 import { newRefusals, type RefusedLine } from '../../ingest-sources/refused-recipients.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import { tenantsOf, type Tenant, type Tenants } from '../../ingest-sources/tenants.ts'
-import type { Turns } from '../../ingest-sources/turns.ts'
+import type { Turns } from '../../ingest-sources/keyed-mutex.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { takeInSlices } from './log-intake.ts'
-import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../origin.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 
 export interface MailEnableIntakeOptions {
   readonly database: Database

@@ -4,9 +4,9 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
-import { keptReportBytes } from '../../trace/story/kept-report.ts'
+import { keptReportBytes } from '../../trace/story/raw-report.ts'
 import type { FeedbackEvent } from '../event.ts'
-import type { FeedbackOrigin } from '../origin.ts'
+import type { FeedbackOrigin } from '../feedback-origin.ts'
 
 export interface PendingReport {
   readonly id: string

@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
-import type { Correction } from './place.ts'
+import type { Correction } from './add-suppressions.ts'
 import { foldEmail, type Suppression } from './suppression.ts'
 
 const dayMs = 86_400_000

@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import { isSwitchedOn, type FeatureSettings } from '../../plan/features.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import { causeOfSuppression, consequenceOf } from './auto-suppression.ts'
-import { stageSuppressions } from './place.ts'
+import { stageSuppressions } from './add-suppressions.ts'
 
 /** A report that is new, or better evidence than what stood in its place. */
 export interface News {

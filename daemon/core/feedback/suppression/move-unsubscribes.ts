@@ -9,7 +9,7 @@ import { traces } from '../../trace/trace.ts'
 import { causeAtOnce, consequenceOf } from './auto-suppression.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
-import { placeSuppressions } from './place.ts'
+import { placeSuppressions } from './add-suppressions.ts'
 import { foldEmail, suppressions, type Suppression } from './suppression.ts'
 
 const pageRows = 200

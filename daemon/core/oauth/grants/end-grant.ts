@@ -3,7 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
 import { endKeys, keysFollowing, keyWithoutApplication, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
-import type { Minter } from '../../access/scope/minter.ts'
+import type { Minter } from '../../access/principal/minter.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import { oauthGrants, type StoredGrant } from './grant.ts'
 

@@ -1,5 +1,5 @@
 /** The surfaces that tokens are for, and their scopes: in each, a later one includes those before it. Spec "Authentication" 1. */
-import { rightsInOrder, type Right } from '../../access/scope/scope.ts'
+import { rightsInOrder, type Right } from '../../access/principal/principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
 export const surfaces = ['mcp', 'rest'] as const

@@ -1,6 +1,6 @@
 /** Who a bearer secret of the REST API belongs to: an API key, or an access token of the authorization server. */
 import type { ApiKeys } from '../../access/keys/api-keys.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { TokenCheck } from './token-check.ts'
 
 /** Three parts, the first a JSON object: the compact form of RFC 7515 §7.1. */

@@ -1,8 +1,8 @@
 /** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
 import { hash } from 'node:crypto'
-import type { RightsOfMember } from '../../access/scope/members.ts'
-import type { Scope, TokenHolder } from '../../access/scope/scope.ts'
-import { rightsInOrder } from '../../access/scope/scope.ts'
+import type { RightsOfMember } from '../../access/principal/member-scopes.ts'
+import type { Scope, TokenHolder } from '../../access/principal/principal.ts'
+import { rightsInOrder } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'

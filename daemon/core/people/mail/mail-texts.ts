@@ -1,5 +1,5 @@
 /** The mails of the service to its users: fixed words, as text and as HTML. */
-import type { Role } from '../../access/scope/role.ts'
+import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
 
 /** A mail before it has a sender and a recipient. */

@@ -8,7 +8,7 @@ import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import type { Clock } from '../../clock.ts'
-import type { Background } from '../users/background.ts'
+import type { Background } from '../users/background-work.ts'
 import type { MailText } from './mail-texts.ts'
 import type { SystemMail } from './system-mail.ts'
 

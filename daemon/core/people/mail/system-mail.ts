@@ -5,7 +5,7 @@
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import type { Policies } from '../../routing/policy/policy.ts'

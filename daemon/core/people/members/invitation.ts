@@ -2,7 +2,7 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { actorKinds } from '../../writes/audit.ts'
-import { roles } from '../../access/scope/role.ts'
+import { roles } from '../../access/principal/role.ts'
 
 const schema = z.strictObject({
   id: z.string(),

@@ -4,7 +4,7 @@ import { decode } from '#store/change.ts'
 import { defineRecord, lookupPrefix, type Immutable } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import * as z from 'zod'
-import { roles } from '../../access/scope/role.ts'
+import { roles } from '../../access/principal/role.ts'
 
 const schema = z.strictObject({
   /** The id of the user. */

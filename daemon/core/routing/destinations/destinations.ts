@@ -4,16 +4,22 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
-import { owningProject } from '../../access/scope/project-choice.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import { owningProject } from '../../access/principal/project-choice.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { parseMailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
-import { changedConnection, newConnection, type ConnectionChanges, type ConnectionOptions, type ConnectionRequest } from './connection.ts'
+import {
+  changedConnection,
+  newConnection,
+  type ConnectionChanges,
+  type ConnectionOptions,
+  type ConnectionRequest,
+} from './destination-connection.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
-import { assertMayChange, placeOf, type Place, type PlaceChanges } from '../policy/place.ts'
+import { assertMayChange, placeOf, type Place, type PlaceChanges } from '../policy/destination-owner.ts'
 import type { Policies } from '../policy/policy.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'

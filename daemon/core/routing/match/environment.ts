@@ -1,5 +1,5 @@
 /** Which destination of an environment takes a message: live before sandboxed, healthy before down, the smallest priority, the older. Pure. */
-import { isOpenTo } from '../../access/scope/project-choice.ts'
+import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { Destination } from '../destination.ts'
 
 /** How destinations are now. */

@@ -1,5 +1,5 @@
 /** Which destination takes a message, and why. Pure; the caller supplies the settings. */
-import { isOpenTo, requireEnvironment } from '../../access/scope/project-choice.ts'
+import { isOpenTo, requireEnvironment } from '../../access/principal/project-choice.ts'
 import { foldAddress, parseDomain } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Destination } from '../destination.ts'

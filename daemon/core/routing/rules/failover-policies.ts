@@ -1,9 +1,9 @@
 /** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
-import { isOpenTo, owningProject, reachableProject } from '../../access/scope/project-choice.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import { isOpenTo, owningProject, reachableProject } from '../../access/principal/project-choice.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'

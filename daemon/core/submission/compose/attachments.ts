@@ -2,7 +2,7 @@
 import { distinctNames, safeFilename } from '#config/mail/file-names.ts'
 import { octetStream, typeOfName } from '#config/mail/media-types.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
-import type { Steps } from '../../turns.ts'
+import type { Steps } from '../../event-loop.ts'
 import { Base64File } from './base64.ts'
 
 /** The most files of one message. */

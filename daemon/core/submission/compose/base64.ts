@@ -2,7 +2,7 @@
  * Files in base64, as callers give them and as mail carries them. The text is never decoded as a whole: the digits that came
  * in go out again in lines of 76, a piece at a time.
  */
-import { atOnce, type Steps } from '../../turns.ts'
+import { atOnce, type Steps } from '../../event-loop.ts'
 
 /** RFC 2045 §6.8: at most 76 characters in a line, which are 57 octets. */
 const lineDigits = 76

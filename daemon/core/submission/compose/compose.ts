@@ -4,7 +4,7 @@
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../../addresses.ts'
-import { atOnce, type Steps } from '../../turns.ts'
+import { atOnce, type Steps } from '../../event-loop.ts'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
 import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'

@@ -3,7 +3,7 @@ import { octetStream } from '#config/mail/media-types.ts'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
-import type { Steps } from '../../turns.ts'
+import type { Steps } from '../../event-loop.ts'
 import { headerLine, headerWithParameters, lineOctetsMax, type Part } from './part.ts'
 
 // Of a line of 76, what is left beside the name of the parameter.

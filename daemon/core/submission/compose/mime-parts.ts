@@ -1,6 +1,6 @@
 /** MIME parts of a composed message: text and HTML as alternatives, inline files related to the HTML, other files mixed in. */
 import { hash } from 'node:crypto'
-import type { Steps } from '../../turns.ts'
+import type { Steps } from '../../event-loop.ts'
 import type { Attachment } from './attachments.ts'
 import { filePart } from './file-part.ts'
 import { headerWithParameters, type Part } from './part.ts'

@@ -1,6 +1,6 @@
 /** A text as the body of a part, encoded in steps, as texts have up to many megabytes. */
 import { encode as quotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp'
-import type { Steps } from '../../turns.ts'
+import type { Steps } from '../../event-loop.ts'
 import { lineOctetsMax, type Part } from './part.ts'
 
 /** Characters that are encoded in one step: some five milliseconds at worst. */

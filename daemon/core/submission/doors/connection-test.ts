@@ -1,9 +1,9 @@
 /** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
 import { httpProviders } from '#config/mail/providers.ts'
-import { isOpenTo } from '../../access/scope/project-choice.ts'
+import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../../access/smtp-credentials.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import { toTarget } from '../../delivery/attempt/attempt.ts'

@@ -3,14 +3,14 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { isOpenTo } from '../../access/scope/project-choice.ts'
+import { isOpenTo } from '../../access/principal/project-choice.ts'
 import { suppressionsAgainst } from '../../feedback/suppression/suppressed-recipients.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { keepReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
-import { passGates, type Limits } from '../accept/gates.ts'
+import { passGates, type Limits } from '../accept/accept-gates.ts'
 
 /** What keeps a message from going again: a sentence that says what to do, and the same for programs. */
 export interface Obstacle {

@@ -1,8 +1,8 @@
 /** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
 import type { Database, Page } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policies } from '../../routing/policy/policy.ts'

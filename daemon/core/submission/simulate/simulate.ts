@@ -1,8 +1,8 @@
 /** Simulates a send that is described, or one that was made, against the settings of now. Writes nothing. Spec "Routing rule". */
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
-import { owningProject } from '../../access/scope/project-choice.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { owningProject } from '../../access/principal/project-choice.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf, type FailoverHealth } from '../../delivery/attempt/failover.ts'
@@ -14,7 +14,7 @@ import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { minuteOf, rateCounter } from '../../tenancy/counters.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { assertAllowedDomain, currentCredential } from '../doors/sender-rules.ts'
-import { defaultFrom } from '../doors/send.ts'
+import { defaultFrom } from '../doors/send-messages.ts'
 import { attempt, takeWalk, type Sketch, type Walk } from './simulation.ts'
 
 export interface SimulateOptions {

@@ -13,7 +13,7 @@ import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { Outcome } from '../../trace/trace.ts'
-import { passGates, type Candidate, type Sendable } from '../accept/gates.ts'
+import { passGates, type Candidate, type Sendable } from '../accept/accept-gates.ts'
 import { questionOf, type Routable } from '../submission.ts'
 
 /** One thing that was looked at. `decided` settles the outcome, `refused` ends the walk. */

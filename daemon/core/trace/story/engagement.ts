@@ -6,7 +6,7 @@ import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'
-import { untrackedReasons, type TraceTracking } from '../tracking.ts'
+import { untrackedReasons, type TraceTracking } from '../trace-tracking.ts'
 
 /** A click that is told in full. */
 export interface SeenClick {

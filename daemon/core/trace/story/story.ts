@@ -1,6 +1,6 @@
 /** Everything that is told of a trace, in one timeline. */
 import { engagementEntries } from './engagement.ts'
-import type { TraceStory } from './read.ts'
+import type { TraceStory } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'
 import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
 

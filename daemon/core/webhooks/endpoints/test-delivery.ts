@@ -1,7 +1,7 @@
 /** A test: a made-up event is sent to an endpoint at once, and what the receiver said is told. Nothing of it is kept. */
 import { randomUUID } from 'node:crypto'
 import { newId } from '#store/ids.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'

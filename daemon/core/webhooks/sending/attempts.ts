@@ -15,9 +15,9 @@ import {
   type AttemptEnding,
   type WebhookDelivery,
 } from '../delivery.ts'
-import { afterAttempt, besideNewSchedule } from './schedule.ts'
+import { afterAttempt, besideNewSchedule } from './retry-schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
-import type { WebhookSettingsSource } from '../settings.ts'
+import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
 
 export interface AttemptOptions {

@@ -1,8 +1,8 @@
 /** What became of the events that endpoints were to hear of: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/scope/lists.ts'
-import type { Scope } from '../../access/scope/scope.ts'
+import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/principal/lists.ts'
+import type { Scope } from '../../access/principal/principal.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
@@ -15,8 +15,8 @@ import {
   type LoggedAttempt,
   type WebhookDelivery,
 } from '../delivery.ts'
-import { begunAgain } from './schedule.ts'
-import type { WebhookSettingsSource } from '../settings.ts'
+import { begunAgain } from './retry-schedule.ts'
+import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
 import { must, transact } from '../../writes/transact.ts'
 

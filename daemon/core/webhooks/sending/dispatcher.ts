@@ -8,8 +8,8 @@ import { within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../../clock.ts'
 import type { DeliveryAttempts } from './attempts.ts'
 import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from '../delivery.ts'
-import { Lane } from './lane.ts'
-import { leftoverWork, removeLeftovers } from './leftovers.ts'
+import { Lane } from './endpoint-queue.ts'
+import { leftoverWork, removeLeftovers } from './cleanup.ts'
 
 export interface DispatcherOptions {
   readonly database: Database

@@ -1,6 +1,6 @@
 /** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
-import type { SecureNetwork } from '../../../outbound/connection.ts'
+import type { SecureNetwork } from '../../../outbound/open-connection.ts'
 import { connectFirst, permittedAddresses } from '../../../outbound/dial.ts'
 import { secure, tlsFacts, type TlsFacts } from '../../../outbound/tls.ts'
 import type { Capabilities } from './capabilities.ts'

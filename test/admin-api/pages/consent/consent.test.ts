@@ -1,6 +1,6 @@
 /** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
 import test, { type ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/scope/scope.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { allowing, asking, decide, exchange, homeOf, join, loopbackRedirect, registered, signedIn, told, vouchedFor } from '../asking.ts'
 import { startSite, type Site } from '../site.ts'

@@ -1,7 +1,7 @@
 /** Nothing that is put into a template becomes markup. */
 import test from 'ava'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
-import { browserOf, doneWords } from '../../../../admin-api/pages/layout/words.ts'
+import { browserOf, doneWords } from '../../../../admin-api/pages/layout/page-words.ts'
 
 const hostile = `"><script>alert('x')</script>&amp;<img src=x onerror="y">`
 

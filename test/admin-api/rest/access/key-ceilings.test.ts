@@ -1,6 +1,6 @@
 /** Keys that members and their applications mint: how far they reach, and when they end. */
 import test, { type ExecutionContext } from 'ava'
-import type { Role } from '#core/access/scope/role.ts'
+import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { startOAuth, type OAuthRig } from '../../oauth/rig.ts'
 import { errorOf, loopback, objectOf } from '../fixture/rig.ts'

@@ -163,7 +163,7 @@ test('429 tells how long to wait, everywhere but where a count of the plan is us
   const lasting = [...refusalsIn('quota_exhausted')].filter(({ text }) => !text.includes('retryAfterSeconds'))
   t.deepEqual(lasting.map(({ file }) => file).toSorted(), [
     'daemon/core/administration/projects.ts', // a cap above that of the plan
-    'daemon/core/inbound-routes/intake.ts', // rendered by SMTP: 452 4.2.2, try again later
+    'daemon/core/inbound-routes/route-intake.ts', // rendered by SMTP: 452 4.2.2, try again later
     'daemon/core/plan/limits.ts', // counts of the plan
   ])
 })

@@ -1,10 +1,10 @@
 /** Inbound routes over REST: patterns on a domain that tenants share, secrets, moves, and what goes with a route. */
 import test from 'ava'
-import { sweepInbound } from '#core/inbound-routes/leftovers.ts'
-import { inboundMessages } from '#core/inbound-routes/message.ts'
+import { sweepInbound } from '#core/inbound-routes/remove-mail.ts'
+import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { inboundRoutes } from '#core/inbound-routes/route.ts'
 import { Change } from '#store/change.ts'
-import { linkToken } from '#core/inbound-routes/links.ts'
+import { linkToken } from '#core/inbound-routes/mail-links.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { addInboundMail } from '../fixture/inbound-mail.ts'

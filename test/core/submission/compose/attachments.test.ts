@@ -4,7 +4,7 @@ import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/at
 import { Base64File } from '#core/submission/compose/base64.ts'
 import { filePart } from '#core/submission/compose/file-part.ts'
 import { Refusal } from '#core/refusals.ts'
-import { atOnce } from '#core/turns.ts'
+import { atOnce } from '#core/event-loop.ts'
 
 const base64 = (octets: string): Base64File => {
   const parsed = Base64File.parse(Buffer.from(octets, 'latin1').toString('base64'))

@@ -1,7 +1,7 @@
 import { simpleParser } from 'mailparser'
 import test from 'ava'
 import { textPart } from '#core/submission/compose/text-body.ts'
-import { atOnce } from '#core/turns.ts'
+import { atOnce } from '#core/event-loop.ts'
 
 const crlf = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n')
 

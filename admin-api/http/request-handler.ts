@@ -1,0 +1,399 @@
+/**
+ * One request and its answer, in this order: load shedding, authentication, scope, path, query, body, handler. The first
+ * "no" wins, and nothing of the body is read before it is known who sends it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import type { Feature } from '#config/plans/features.ts'
+import { CursorInvalid } from '#store/cursor.ts'
+import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
+import { Answer, type AnswerBody } from './answer.ts'
+import { presentedCredential, principalOf } from '../credentials/principal.ts'
+import type { Authenticate } from '../credentials/authentication.ts'
+import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
+import type { ClientLoad } from './client-load.ts'
+import { challenge, type ProtectedResource } from '../credentials/challenge.ts'
+import { corsReader, ownChallenge, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
+import type { HandlerInput, Operation } from './operation.ts'
+import { queryObject } from './query.ts'
+import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
+import type { JsonLimits } from '../bodies/json-body.ts'
+import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
+import { check } from '../bodies/validation.ts'
+import { checkBody } from '../bodies/body-check.ts'
+
+/** One line of the access log and one observation of the metrics. */
+export interface Answered {
+  readonly operationId: string
+  readonly method: string
+  readonly status: number
+  /** Code of the refusal, where it was one. */
+  readonly code: RefusalCode | undefined
+  /** Its message. */
+  readonly reason: string | undefined
+  /** Of who asked, where that is known. */
+  readonly organizationId: string | undefined
+  readonly durationMs: number
+  readonly requestId: string
+  readonly grantId: string | undefined
+}
+
+/** What the HTTP side reports while it works; implementations must not throw. */
+export interface AdminApiEvents {
+  answered(answered: Answered): void
+  /** Something broke that is not a refusal: to be logged with its stack. */
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
+  /** A connection beyond the limit was closed unanswered. */
+  connectionDropped(): void
+}
+
+/** What all exchanges of a server share. */
+export interface ExchangeSurroundings {
+  readonly authenticate: Authenticate
+  /** Throws `unauthorized` unless the request carries the operator's key, `not_found` where there is none. */
+  readonly authenticateOperator: (headers: IncomingMessage['headers']) => void
+  /** Throws `feature_disabled` while the flag is off for the organization. */
+  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  /** What callers without a good token are pointed to. */
+  readonly protectedResource: ProtectedResource | undefined
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
+  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly events: AdminApiEvents
+  readonly clients: ClientLoad
+  readonly bodies: BodyReading
+  readonly jsonLimits: JsonLimits
+  readonly inFlight: Set<Exchange>
+  /** Connections that broke HTTP and were told so: no further request of theirs is run. */
+  readonly broken: WeakSet<Socket>
+  readonly checkAnswers: boolean
+  isDraining(): boolean
+  /** Milliseconds that only grow. */
+  monotonic(): number
+  nextRequestId(): string
+}
+
+/** The request as the router found it. */
+export interface Incoming {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly remoteAddress: string
+  readonly pathValues: Readonly<Record<string, string>>
+  readonly search: URLSearchParams | undefined
+}
+
+const bodyBytesDefault = 65_536
+/** Of a body nobody wants, this much is taken before the connection is cut. */
+const discardedBytesMax = 1_048_576
+/** Only for the log: nobody is there to see it. */
+const statusOfGone = 499
+const deadlineSecondsDefault = 30
+const waitDeadlineSeconds = 130
+
+/** What is said of a body before anything is done with it. */
+const bodyRefusals: ReadonlySet<RefusalCode> = new Set(['validation_failed', 'request_too_large', 'unsupported_media_type'])
+
+type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
+
+export class Exchange {
+  readonly operation: Operation
+  /** On the clock of `monotonic`. */
+  deadlineAt: number
+  readonly #around: ExchangeSurroundings
+  readonly #incoming: Incoming
+  readonly #asked: CredentialRequest
+  readonly #requestId: string
+  readonly #startedAt: number
+  #aborter: AbortController | undefined
+  #ended: EndReason | undefined
+  #principal: Scope | undefined
+  #bodyBytes = 0
+  #given: unknown // as it was read, where wrong ones are recorded
+  #leave: (() => void) | undefined
+  #settle: ((response: Response) => void) | undefined
+  #isHandling = false
+  /** The handler reads a body that is still coming in, so that it cannot have written anything yet. */
+  #isReading = false
+
+  constructor(operation: Operation, incoming: Incoming, around: ExchangeSurroundings) {
+    this.operation = operation
+    this.#incoming = incoming
+    const { req, remoteAddress, search } = incoming
+    this.#asked = { method: req.method ?? '', headers: req.headers, search, remoteAddress }
+    this.#around = around
+    this.#requestId = around.nextRequestId()
+    this.#startedAt = around.monotonic()
+    const seconds = operation.deadlineSeconds ?? (operation.waits ? waitDeadlineSeconds : deadlineSecondsDefault)
+    this.deadlineAt = this.#startedAt + seconds * 1000
+  }
+
+  /** Runs the exchange; always resolves. */
+  run(): Promise<Response> {
+    this.#around.inFlight.add(this)
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    this.#settle = resolve
+    void this.#answer()
+    return promise
+  }
+
+  get socket(): Socket {
+    return this.#incoming.req.socket
+  }
+
+  /**
+   * A writing operation has all it needs: its write may be under way, and from now on its outcome alone answers. No deadline,
+   * no closing client and no shutdown may say that nothing happened (architecture, promise 2).
+   */
+  get isCommitting(): boolean {
+    return this.#isHandling && !this.#isReading && this.operation.method !== 'GET' && !this.operation.waits
+  }
+
+  /** Ends a wait, or a request that takes too long: the handler's signal aborts, and unless it is committing the client is told to come back. */
+  end(reason: 'deadline' | 'draining'): void {
+    this.#ended ??= reason
+    this.#aborter?.abort(new Error(reason))
+    if (reason === 'deadline' && !this.isCommitting) this.#refuse(this.#interrupted())
+  }
+
+  /** What follows on the connection cannot be read. A request that is still coming in is refused; any other is answered, and the connection closed. */
+  breakOff(refusal: Refusal): void {
+    this.#ended ??= 'broken'
+    if (!this.#isHandling || this.#isReading) this.#refuse(refusal)
+  }
+
+  async #answer(): Promise<void> {
+    try {
+      if (this.#around.broken.has(this.socket)) this.#hangUp()
+      const input = await this.#checkedInput()
+      this.#isHandling = true
+      const result = await this.operation.handle(input)
+      if (this.operation.waits) await this.#askAgain()
+      if (this.#settle) this.#respond(this.#render(result), undefined)
+    } catch (error) {
+      this.#fail(await this.#counted(await this.#recorded(error)))
+    }
+  }
+
+  /** Bodies that are refused count against a credential with limits, as reading them costs what sending does. */
+  async #counted(error: unknown): Promise<unknown> {
+    const limits = this.#bodyLimits()
+    if (!this.#principal || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
+    try {
+      await limits.countRefused(this.#principal, this.#incoming.remoteAddress)
+      return error
+    } catch (fault) {
+      return fault
+    }
+  }
+
+  /** Wrong requests of those who may ask can be kept on record. */
+  async #recorded(error: unknown): Promise<unknown> {
+    const isMeant = this.#given !== undefined && error instanceof Refusal && error.code === 'validation_failed' && this.#settle
+    if (!isMeant || !this.#principal) return error
+    return this.operation.onInvalid?.(this.#principal, this.#given, error).catch((failure: unknown) => failure)
+  }
+
+  async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
+    const { operation } = this
+    const { req, res, remoteAddress, pathValues, search } = this.#incoming
+    if (!operation.bypassesLoadShedding) {
+      this.#leave = this.#around.clients.begin(req.socket, remoteAddress)
+      this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
+    }
+    if (operation.scope === 'operator') {
+      this.#around.authenticateOperator(req.headers)
+    } else if (operation.scope !== 'none') {
+      this.#principal = await this.#askWho()
+      this.#assertOpen()
+      if (operation.feature !== undefined) await this.#around.requireFlag(this.#principal, operation.feature)
+      await this.#bodyLimits()?.admit(this.#principal, remoteAddress)
+      this.#assertOpen()
+    }
+    const params = check(operation.params, pathValues, 'path')
+    const query = check(operation.query, search ? withoutSecrets(queryObject(search), operation) : {}, 'query')
+    const isWhole = req.complete
+    let body: unknown
+    if (isStreamed(operation.body)) {
+      body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())
+    } else if (operation.body) {
+      const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
+      const own = this.#bodyLimits()
+      const limits = { ...(own ? { bytesMax: own.maxBodyBytes } : { bytesMax, setting }), ...this.#around.jsonLimits }
+      const read = await readJsonBody(req, res, limits, this.#around.bodies)
+      this.#bodyBytes = read.bytes
+      if (!isWhole) await this.#askAgain()
+      if (operation.onInvalid) this.#given = read.value
+      this.#assertOpen()
+      body = await checkBody(operation, read.value, this.#principal)
+    } else if (operation.method !== 'GET') {
+      await readAbsentBody(req, res, this.#around.bodies.memory, noBodyWords(operation))
+      if (!isWhole) await this.#askAgain()
+      this.#assertOpen()
+    }
+    const signal = () => this.#signal()
+    return {
+      params,
+      query,
+      body,
+      principal: this.#principal,
+      requestId: this.#requestId,
+      headers: req.headers,
+      headOnly: req.method === 'HEAD',
+      remoteAddress,
+      get signal() {
+        return signal()
+      },
+    }
+  }
+
+  /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
+  async #askAgain(): Promise<void> {
+    if (this.#principal) this.#principal = await this.#askWho()
+  }
+
+  #askWho(): Promise<Scope> {
+    return principalOf(this.operation, this.#asked, this.#around.authenticate)
+  }
+
+  #bodyLimits(): BodyLimits | undefined {
+    return presentedCredential(this.operation, this.#asked)?.limits
+  }
+
+  /** A handler that reads its body as it comes has nothing to write before the end of it. */
+  #bodyWatch(): BodyWatch {
+    return {
+      began: () => {
+        if (this.#ended !== undefined) throw new ClientGone()
+        this.#isReading = true
+      },
+      ended: async () => {
+        await this.#askAgain()
+        this.#assertOpen()
+        this.#isReading = false
+      },
+    }
+  }
+
+  /** The client was told that its connection broke, so that nothing more of it may be run. */
+  #hangUp(): never {
+    this.socket.destroy()
+    throw new ClientGone()
+  }
+
+  /** Once the client has been told to repeat its request, the handler must not run. */
+  #assertOpen(): void {
+    if (this.#settle) return
+    this.#releaseBody()
+    throw new ClientGone()
+  }
+
+  /** Made on demand: most handlers never look at it. */
+  #signal(): AbortSignal {
+    if (this.#aborter) return this.#aborter.signal
+    const aborter = new AbortController()
+    this.#aborter = aborter
+    const { res } = this.#incoming
+    const gone = () => {
+      if (res.writableFinished) return
+      this.#ended ??= 'client gone'
+      aborter.abort(new ClientGone())
+    }
+    if (this.#ended !== undefined) aborter.abort(new Error(this.#ended))
+    else if (res.destroyed) gone()
+    else res.once('close', gone)
+    return aborter.signal
+  }
+
+  #render(result: unknown): Response {
+    const { response } = this.operation
+    const status = this.operation.status ?? 200
+    if (result instanceof Answer) this.#watch(result.body)
+    if (result instanceof Answer) return renderAnswer(result, status, this.#frame())
+    if ('kind' in response) return renderNothing(status, this.#frame())
+    if (this.#around.checkAnswers) response.parse(result)
+    return renderJson(result, status, this.#frame())
+  }
+
+  /** An answer that breaks off while it is sent can no longer be refused; the client sees the connection end, and the log tells why. */
+  #watch(body: AnswerBody): void {
+    if (!(body instanceof Readable)) return
+    const where = { requestId: this.#requestId, operationId: this.operation.operationId }
+    body.once('error', (error) => this.#around.events.failed(error, where))
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#settle) return
+    if (error instanceof Refusal) return this.#refuse(error)
+    if (error instanceof CursorInvalid)
+      return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without a cursor' }]))
+    if (this.#ended === 'client gone' || error instanceof ClientGone)
+      return this.#respond(renderNothing(statusOfGone, this.#frame()), undefined)
+    if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
+    this.#around.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
+    this.#refuse(new Refusal('internal_error', `The request failed inside the service; report it with its id ${this.#requestId}.`))
+  }
+
+  #interrupted(): Refusal {
+    const message =
+      this.#ended === 'draining'
+        ? 'The service is restarting; repeat the request in a few seconds.'
+        : 'The request was not finished in time; repeat it in a few seconds.'
+    return new Refusal('overloaded', message, { retryAfterSeconds: 2 })
+  }
+
+  #refuse(refusal: Refusal): void {
+    if (!this.#settle) return
+    const { headers } = this.#incoming.req
+    const own = this.operation.errorRenderer?.(refusal, headers)
+    const usual = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
+    const asked = ownChallenge(this.operation, refusal) ?? usual
+    const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
+    this.#respond(response, refusal)
+  }
+
+  #respond(response: Response, refusal: Refusal | undefined): void {
+    const { req } = this.#incoming
+    this.#settle?.(response)
+    this.#settle = undefined
+    this.#around.inFlight.delete(this)
+    this.#leave?.()
+    this.#releaseBody()
+    if (!req.complete && announcesBody(req)) discardRest(req, discardedBytesMax)
+    this.#around.events.answered({
+      operationId: this.operation.operationId,
+      method: req.method ?? '',
+      status: response.status,
+      code: refusal?.code,
+      reason: refusal?.message,
+      organizationId: this.#principal?.organizationId,
+      durationMs: this.#around.monotonic() - this.#startedAt,
+      requestId: this.#requestId,
+      grantId: this.#principal?.grantId,
+    })
+  }
+
+  #releaseBody(): void {
+    this.#around.bodies.memory.release(this.#bodyBytes)
+    this.#bodyBytes = 0
+  }
+
+  #frame(): AnswerFrame {
+    const { req } = this.#incoming
+    // A client that waits for "100 Continue" may or may not send the body of a refused request: the connection cannot go on.
+    const unclear = req.headers.expect !== undefined && !req.complete
+    return {
+      requestId: this.#requestId,
+      closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#around.isDraining(),
+      isPrivate: this.operation.scope !== 'none',
+      headOnly: req.method === 'HEAD',
+      openToPages: this.operation.openToPages ?? false,
+      forPage: corsReader(this.operation, this.#asked),
+    }
+  }
+}
+
+function noBodyWords({ query: { shape } }: Operation): string {
+  const names = Object.keys(shape).join(' and ')
+  return `must be left out: this operation takes no body${names === '' ? '' : `; give ${names} in the query`}`
+}

@@ -1,0 +1,17 @@
+/** What people may do in an organization, as access asks for it at every call. */
+import type { Role } from './role.ts'
+import type { Right } from './principal.ts'
+
+/** What the role of a member allows. */
+export interface MemberRights {
+  readonly role: Role
+  readonly rights: readonly Right[]
+  /** May change what belongs to the whole organization, as far as the rights go. */
+  readonly administersOrganization: boolean
+}
+
+/**
+ * The rights of a member's role, or undefined when the user is no member (any more). Asked for every request with a token of
+ * that user, so that a demotion acts at once: whoever implements it answers from memory.
+ */
+export type RightsOfMember = (organizationId: string, userId: string) => Promise<MemberRights | undefined>

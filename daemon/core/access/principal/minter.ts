@@ -1,0 +1,67 @@
+/** On whose behalf a key was minted: its ceiling while they are a member, and its end when they go. */
+import * as z from 'zod'
+import { lowerRole, roles, rightsOfRole, type Role } from './role.ts'
+import { rightsInOrder, type Right } from './scope.ts'
+
+/** The OAuth grant by which a member's application acts. */
+export interface GrantedApplication {
+  readonly grantId: string
+  readonly clientId: string
+  readonly clientName: string
+}
+
+export interface Minter {
+  readonly userId: string
+  /** The role that they had: no key of theirs ever reaches beyond it, whatever they become. */
+  readonly role: Role
+  /** The application that minted it for them; it ends with the grant. */
+  readonly application: GrantedApplication | null
+}
+
+export const minterSchema = z.strictObject({
+  userId: z.string(),
+  role: z.enum(roles),
+  application: z.strictObject({ grantId: z.string(), clientId: z.string(), clientName: z.string() }).nullable(),
+})
+
+/** As much of a key as tells how long it lasts and how far it reaches. */
+export interface Minted {
+  /** Absent: the organization itself stands behind the key, as behind its first one. */
+  readonly minter?: Minter | undefined
+  /** An administrator kept the key: it no longer follows its minter, and keeps the role that was its ceiling. */
+  readonly keptAt?: number | undefined
+}
+
+/** The role beyond which a key does not reach; `none` when nothing bounds it, `ended` when its minter is no member any more. */
+export function ceilingOf({ minter, keptAt }: Minted, roleNow: Role | undefined): Role | 'none' | 'ended' {
+  if (!minter) return 'none'
+  if (keptAt !== undefined) return minter.role
+  return roleNow === undefined ? 'ended' : lowerRole(minter.role, roleNow)
+}
+
+/** Whether a key is still tied to its minter. */
+export const followsMinter = ({ minter, keptAt }: Minted): boolean => minter !== undefined && keptAt === undefined
+
+/**
+ * Whether the key ends at the latest with who holds the other one: the member and, for an application of theirs, that
+ * application. What belongs to the organization itself has no end that a key could outlast.
+ */
+export function endsAlongWith(key: Minted, holder: Minted): boolean {
+  if (!holder.minter || !followsMinter(holder)) return true
+  if (!key.minter || !followsMinter(key)) return false
+  const { userId, application } = holder.minter
+  return key.minter.userId === userId && (application === null || key.minter.application?.clientId === application.clientId)
+}
+
+const levelOf = (rights: readonly Right[]): number => Math.max(-1, ...rights.map((right) => rightsInOrder.indexOf(right)))
+
+/** The rights as far as the ceiling allows them. */
+export function rightsUnder(ceiling: Role | 'none', rights: readonly Right[]): readonly Right[] {
+  if (ceiling === 'none') return rights
+  const { rights: most } = rightsOfRole(ceiling)
+  return levelOf(rights) <= levelOf(most) ? rights : most
+}
+
+/** Whether the ceiling ends at resources of projects. */
+export const endsAtProjects = (ceiling: Role | 'none' | 'ended'): boolean =>
+  ceiling === 'ended' || (ceiling !== 'none' && !rightsOfRole(ceiling).administersOrganization)

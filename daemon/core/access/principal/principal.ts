@@ -1,0 +1,80 @@
+/** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
+import { Refusal } from '../../refusals.ts'
+import type { GrantedApplication, Minter } from './minter.ts'
+import { rightsInOrder, type Right } from './scope.ts'
+
+export { rightsInOrder, type Right }
+
+/** Who holds the access token or the session behind a scope. */
+export type TokenHolder = { readonly kind: 'anonymous' } | UserHolder
+
+/** A signed-in user, or by an access token the application that they allowed. */
+export interface UserHolder {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly application?: GrantedApplication
+}
+
+/** Who asks, for whom, and what they may do. */
+export interface Scope {
+  readonly organizationId: string
+  /** The project that new resources belong to, and the only one reachable when `bound`. */
+  readonly projectId: string
+  /** The caller may not leave `projectId`. */
+  readonly bound: boolean
+  /** Projects that are being deleted: nothing of theirs is reachable. */
+  readonly without?: ReadonlySet<string> | undefined
+  readonly rights: readonly Right[]
+  /** Id of the API key, SMTP credential, user or other grant behind this scope. */
+  readonly grantId: string
+  /** With an access token or a session only. */
+  readonly holder?: TokenHolder
+  /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
+  readonly projectsOnly?: true
+  /** With a publishable key, which sends what its gates let pass and does nothing else: the id of its token. */
+  readonly publishableToken?: string
+  /** A signed-in owner of the organization. */
+  readonly owns?: true
+  /** With an API key only: who stands behind it, and behind what is minted with it. */
+  readonly minter?: (Minter & { readonly keptAt?: number }) | undefined
+  /** A send-only key: without any right, it sends and is told the status of what it sent itself. */
+  readonly sendsOnly?: true
+}
+
+/** Whether the scope includes the right. */
+export const hasRight = ({ rights }: Pick<Scope, 'rights'>, right: Right): boolean =>
+  rights.some((held) => rightsInOrder.indexOf(held) >= rightsInOrder.indexOf(right))
+
+/** Throws `insufficient_scope` unless the scope includes the right. */
+export function requireRight(scope: Scope, right: Right): void {
+  if (hasRight(scope, right)) return
+  throw new Refusal('insufficient_scope', `This requires the scope ${right}; ${whatItHas(scope)}.`, { details: { required_scope: right } })
+}
+
+function whatItHas({ holder, minter, sendsOnly, rights }: Scope): string {
+  if (sendsOnly) return 'this key is for sending only'
+  const has = `the ${holder ? 'token' : 'key'} has ${rights.join(' ') || 'none'}`
+  return minter ? `${has}, limited to the role ${minter.role} of the member who created it` : has
+}
+
+/** Whether the scope may change what belongs to the whole organization. */
+export const administersAll = (scope: Scope): boolean => hasRight(scope, 'api:admin') && !scope.bound && !scope.projectsOnly
+
+/** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */
+export function requireAdministration(scope: Scope): void {
+  requireRight(scope, 'api:admin')
+  requireWholeOrganization(scope)
+  requireOrganizationRole(scope)
+}
+
+/** Throws `insufficient_scope` for a member whose role ends at resources of projects. */
+export function requireOrganizationRole({ projectsOnly }: Scope): void {
+  if (projectsOnly) throw new Refusal('insufficient_scope', 'This belongs to the whole organization; ask one of its administrators.')
+}
+
+/** Throws `insufficient_scope` when the scope is bound to one project. */
+export function requireWholeOrganization({ bound }: Scope): void {
+  if (!bound) return
+  const message = 'This belongs to the whole organization; use a key that is not bound to one project.'
+  throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
+}

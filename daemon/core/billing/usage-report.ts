@@ -1,0 +1,163 @@
+/** What an organization used in a month, and how much of its limits is used now. Spec "Limits". */
+import { axisNames, type Axis } from '#config/plans/prices.ts'
+import type { Plan, PlanName } from '#config/plans/plans.ts'
+import { decode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { smtpCredentials } from '../access/smtp-credential.ts'
+import type { Clock } from '../clock.ts'
+import { heldPeak } from '../plan/peak-usage.ts'
+import { limitsOf } from '../plan/limits.ts'
+import { Refusal } from '../refusals.ts'
+import { templates } from '../templates/template.ts'
+import {
+  captureCounter,
+  dayOf,
+  organizationSendCounter,
+  sendCounter,
+  storedInboundCounter,
+  storedTracesCounter,
+  storedTracesKey,
+  usageCounter,
+  type EventAxis,
+} from '../tenancy/counters.ts'
+import { organizations, projects, type Organization } from '../tenancy/organization.ts'
+import { periodOf, type Period } from './period.ts'
+import { overageOfDay, planTerms, termsWithin, type PlanTerm } from './plan-term.ts'
+
+export interface UsageOptions {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export interface ProjectUsage {
+  readonly projectId: string
+  readonly name: string
+  readonly sends: number
+  readonly smtpMessages: number
+  readonly captures: number
+}
+
+/** How much of a limit is used now. `limit` undefined is none. */
+export interface LimitUse {
+  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates' | 'inbound_mebibytes'
+  readonly used: number
+  readonly limit: number | undefined
+}
+
+/** Whole numbers throughout. */
+export interface UsageReport {
+  readonly period: Period
+  readonly plan: PlanName
+  /** Accepted sends, by every door, with those that a replay queued again. */
+  readonly sends: number
+  readonly axes: Readonly<Record<Axis, number>>
+  readonly projects: readonly ProjectUsage[]
+  readonly limits: readonly LimitUse[]
+}
+
+export class Usage {
+  readonly #options: UsageOptions
+
+  constructor(options: UsageOptions) {
+    this.#options = options
+  }
+
+  /** Of a month such as `2026-11`, the present one unless told. Throws `validation_failed` for what is no month that has begun. */
+  async of(organizationId: string, month: string | undefined): Promise<UsageReport> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    const period = periodOf(month, now)
+    const stored = await database.get(organizations, { organizationId }, organizationId)
+    if (!stored) throw new Refusal('not_found', 'No organization has this id.')
+    const terms = (await database.all(planTerms, { organizationId })).map(({ record }) => record)
+    const daily = await Promise.all(period.begun.map((day) => this.#count(organizationSendCounter(organizationId, day))))
+    return {
+      period,
+      plan: stored.record.plan,
+      sends: sum(daily),
+      axes: await this.#axes(stored.record, terms, period, daily),
+      projects: await this.#projects(organizationId, period),
+      limits: await this.#limits(stored.record, now),
+    }
+  }
+
+  async #axes(
+    organization: Organization,
+    terms: readonly PlanTerm[],
+    period: Period,
+    daily: readonly number[],
+  ): Promise<Record<Axis, number>> {
+    const { id } = organization
+    const axes = {} as Record<Axis, number>
+    for (const axis of axisNames) {
+      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await heldPeak(this.#options.database, id, axis, period.month)
+      else if (axis === 'traces_stored') axes[axis] = await this.#averageStored(id, period)
+      else if (axis === 'sends_overage') axes[axis] = sum(daily.map((sends, i) => overageOn(organization, terms, period.from, i, sends)))
+      else axes[axis] = await this.#count(usageCounter(id, axis satisfies EventAxis, period.month))
+    }
+    return axes
+  }
+
+  /** Over all days of the month, rounded half up; days to come count as none. */
+  async #averageStored(organizationId: string, { days, begun }: Period): Promise<number> {
+    const { kv } = this.#options.database
+    const prefix = within([organizationId, 'usage.stored'])
+    const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
+    let count = 0
+    for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) count = decode<number>(value)
+    const byDay = new Map<string, number>()
+    const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
+    for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), decode<number>(value))
+    const total = sum(begun.map((day) => (count = byDay.get(day) ?? count)))
+    return Math.floor((2 * total + days.length) / (2 * days.length))
+  }
+
+  async #projects(organizationId: string, { month, begun }: Period): Promise<ProjectUsage[]> {
+    const rows: ProjectUsage[] = []
+    for (const { record } of await this.#options.database.all(projects, { organizationId })) {
+      if (record.deletedAt !== undefined) continue
+      const { id: projectId, name } = record
+      const [smtpMessages, captures, ...sends] = await Promise.all([
+        this.#count(usageCounter(organizationId, 'smtp_messages', month, projectId)),
+        this.#count(captureCounter(organizationId, projectId, month)),
+        ...begun.map((day) => this.#count(sendCounter(organizationId, projectId, day))),
+      ])
+      rows.push({ projectId, name, sends: sum(sends), smtpMessages, captures })
+    }
+    return rows
+  }
+
+  async #limits(organization: Organization, nowMs: number): Promise<LimitUse[]> {
+    const { database } = this.#options
+    const { id: organizationId } = organization
+    const limits: Plan = limitsOf(organization)
+    const all = await database.all(projects, { organizationId })
+    const reach = { organizationId, without: new Set(all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))) }
+    const [sends, traces, credentials, made, inbound] = await Promise.all([
+      this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
+      this.#count(storedTracesCounter(organizationId)),
+      database.all(smtpCredentials, reach),
+      database.all(templates, reach),
+      this.#count(storedInboundCounter(organizationId)),
+    ])
+    return [
+      { name: 'sends_today', used: sends, limit: limits.sendsPerDay },
+      { name: 'traces_stored', used: traces, limit: limits.tracesStored },
+      { name: 'smtp_credentials', used: credentials.length, limit: limits.smtpCredentials },
+      { name: 'templates', used: made.length, limit: limits.templates },
+      { name: 'inbound_mebibytes', used: Math.ceil(inbound / 2 ** 20), limit: limits.inboundMebibytes },
+    ]
+  }
+
+  #count(key: readonly Element[]): Promise<number> {
+    return this.#options.database.kv.counter(pack(key))
+  }
+}
+
+function overageOn(organization: Organization, terms: readonly PlanTerm[], monthFrom: number, day: number, sends: number): number {
+  const from = monthFrom + day * 86_400_000
+  return overageOfDay(termsWithin(organization, terms, from, from + 86_400_000).map(limitsOf), sends)
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0)

@@ -1,0 +1,92 @@
+/** Whether a refusal is one of many: how often the recipient, its domain and the reply itself came up lately. */
+import type { Database } from '#store/database.ts'
+import { indexPrefix } from '#store/record-kind.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import type { Scope } from '../../access/principal/principal.ts'
+import { foldEmail } from '../../feedback/suppression/suppression.ts'
+import { traceReports, type TraceReport } from '../../trace/trace-report.ts'
+import type { Trace, TraceRecipient } from '../../trace/trace.ts'
+import { tracesTo, walkTraces } from './trace-reads.ts'
+
+const dayMs = 86_400_000
+const recipientDays = 30
+/** So many messages to the recipient, of the last day, and reports of its domain are looked at, the latest first. */
+const toRecipientMax = 200
+const lastDayMax = 2000
+const reportsMax = 500
+
+export interface Related {
+  /** Other messages to this recipient that failed in the last 30 days. */
+  readonly sameRecipient: number
+  /** Other messages to its domain that failed in the last 24 hours. */
+  readonly sameDomainLast24h: number
+  /** Other messages that got the same reply in the last 24 hours, to whomever. */
+  readonly sameReplyLast24h: number
+  /** False when more was sent than is looked at, so that the counts may be too low. */
+  readonly isComplete: boolean
+  /** Days of the last 30 on which the recipient bounced softly. */
+  readonly softDays: number
+}
+
+export async function relatedTo(
+  database: Database,
+  scope: Scope,
+  trace: Trace,
+  recipient: string,
+  replyText: string | undefined,
+  nowMs: number,
+): Promise<Related> {
+  const folded = foldEmail(recipient)
+  const print = replyText === undefined ? undefined : fingerprint(replyText) || undefined
+  const day = { from: nowMs - dayMs, to: nowMs + 1 }
+  const others = (
+    await tracesTo(database, scope, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, toRecipientMax)
+  ).flatMap((one) =>
+    one.recipients.filter(({ address }) => foldEmail(address) === folded).map((fate) => ({ isThis: one.id === trace.id, fate })),
+  )
+  const domains = new Set<string>()
+  const replies = new Set<string>()
+  const isComplete = await walkTraces(database, scope, day, lastDayMax, (one) => {
+    if (one.id === trace.id) return
+    if (one.recipients.some(({ address, status }) => isFailure(status) && domainOf(address) === domainOf(folded))) domains.add(one.id)
+    if (print !== undefined && one.recipients.some(({ reply }) => reply && reply.code >= 400 && fingerprint(reply.text) === print))
+      replies.add(one.id)
+  })
+  for (const report of await domainReports(database, scope, domainOf(folded), day.from))
+    if (report.type === 'bounced' && report.traceId !== trace.id && print !== undefined && fingerprint(report.diagnostic ?? '') === print)
+      replies.add(report.traceId)
+  const softDays = others.flatMap(({ fate: { report } }) => (report?.bounce === 'soft' ? [Math.floor(report.at / dayMs)] : []))
+  return {
+    sameRecipient: others.filter(({ isThis, fate }) => !isThis && isFailure(fate.status)).length,
+    sameDomainLast24h: domains.size,
+    sameReplyLast24h: replies.size,
+    isComplete,
+    softDays: new Set(softDays).size,
+  }
+}
+
+/** Bounces and complaints of a domain since a time, the latest first. */
+export async function domainReports(database: Database, scope: Scope, domain: string, since: number): Promise<TraceReport[]> {
+  const prefix = [...indexPrefix(traceReports.name, scope.organizationId, 'trouble'), domain]
+  const range = { start: pack([...prefix, since]), end: pack([...prefix, Number.MAX_SAFE_INTEGER]), reverse: true, limit: reportsMax }
+  const found: TraceReport[] = []
+  for await (const { key } of database.kv.range(range)) {
+    const stored = await database.get(traceReports, scope, String(unpack(key).at(-1)))
+    if (stored) found.push(stored.record)
+  }
+  return found
+}
+
+const isFailure = (status: TraceRecipient['status']): boolean => status === 'bounced' || status === 'failed'
+
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/** A reply without what differs from message to message: addresses, links, numbers and queue ids. */
+export const fingerprint = (text: string): string =>
+  text
+    .slice(0, 500)
+    .toLowerCase()
+    .replaceAll(/<[^<>]{0,320}>/g, ' ')
+    .split(/[\s<>()[\]]+/)
+    .filter((word) => !/[@\d]/.test(word) && !word.includes('://'))
+    .join(' ')

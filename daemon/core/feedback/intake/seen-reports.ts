@@ -1,0 +1,51 @@
+/**
+ * Which reports of a source were taken already, whatever came of them: log shippers and webhooks tell the same again, and those
+ * that fit no message have no other row by which they are known.
+ */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import type { FeedbackEvent } from '../event.ts'
+import type { FeedbackOrigin } from '../feedback-origin.ts'
+
+/** A report that came before. */
+export interface KnownReport {
+  readonly isKnown: true
+  /** The message that it fitted at once; null for others. */
+  readonly traceId: string | null
+}
+
+/** As long as anybody tells the same again. */
+const rememberedMs = 7 * 86_400_000
+
+type Owner = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
+
+/** Undefined at the bounce domain: there the message itself knows its reports. */
+function knownKey({ organizationId, sourceId }: Owner, { key }: FeedbackEvent): readonly Element[] | undefined {
+  return organizationId === null || sourceId === null ? undefined : [organizationId, 'feedback.key', sourceId, key]
+}
+
+/** For each event whether it is known, or was told before among these. */
+export async function knownReports(
+  database: Database,
+  owner: Owner,
+  events: readonly FeedbackEvent[],
+): Promise<readonly (KnownReport | undefined)[]> {
+  const keys = events.map((event) => (event.type === 'ignored' ? undefined : knownKey(owner, event)))
+  const asked = keys.filter((key) => key !== undefined)
+  const rows = new Map((await database.kv.getMany(asked.map(pack))).map((row, i) => [asked[i], row]))
+  const before = new Set<string>()
+  return events.map(({ key }, i) => {
+    const row = keys[i] && rows.get(keys[i])
+    if (row) return { isKnown: true, traceId: decode<string | null>(row.value) }
+    if (keys[i] === undefined) return undefined
+    const isTwice = before.has(key)
+    before.add(key)
+    return isTwice ? { isKnown: true, traceId: null } : undefined
+  })
+}
+
+export function rememberReport(change: Change, owner: Owner, event: FeedbackEvent, traceId: string | null, nowMs: number): void {
+  const key = knownKey(owner, event)
+  if (key) change.set(key, encode(traceId)).expire(nowMs + rememberedMs, key)
+}

@@ -1,0 +1,15 @@
+/** What `verify` asks of mail that came in: what still has to be told of is found, and nothing else is. */
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { inboundMessages, unpreparedKey, type InboundMessage } from './inbound-message.ts'
+
+export async function checkInboundMessage(database: Database, organizationId: string, { id, prepared }: InboundMessage): Promise<string[]> {
+  const waits = (await database.kv.get(pack(unpreparedKey(organizationId, id)))) !== undefined
+  if (waits === (prepared === null)) return []
+  return [waits ? 'it is to be told of, although it was' : 'nobody was told of it, and nothing finds it']
+}
+
+export async function checkUnprepared(database: Database, [, , organization, id]: readonly Element[]): Promise<string[]> {
+  const stored = await database.get(inboundMessages, { organizationId: String(organization) }, String(id))
+  return stored ? [] : [`the mail ${String(id)} is missing`]
+}

@@ -1,0 +1,150 @@
+/** Takes mail for routes: who is at a local part, and the mail itself, durable in one write with what must follow. Spec "Inbound routes". */
+import { Change } from '#store/change.ts'
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Clock } from '../clock.ts'
+import { isSwitchedOn } from '../plan/features.ts'
+import { Refusal } from '../refusals.ts'
+import { storedInboundCounter } from '../tenancy/counters.ts'
+import type { WebhookSettings, WebhookSettingsSource } from '../webhooks/webhook-settings.ts'
+import { inboundMessages, preparationWork, unpreparedKey, weightOf, type InboundMessage } from './inbound-message.ts'
+import { patternsFor } from './route-pattern.ts'
+import { mostKept, Room } from './make-room.ts'
+import { inboundRoutes, patternKey, type InboundRoute } from './route.ts'
+
+export interface RouteIntakeOptions {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly clock: Clock
+}
+
+/** A route that takes mail now. */
+export interface LiveRoute {
+  readonly organizationId: string
+  readonly id: string
+}
+
+/** A route with the recipients of one mail that it takes. */
+export interface Routed {
+  readonly route: LiveRoute
+  readonly recipients: readonly string[]
+}
+
+/** What the session knows of a mail. */
+export type ArrivalFacts = Pick<InboundMessage, 'mailFrom' | 'remoteAddress' | 'helo' | 'isEncrypted' | 'prefix'>
+
+const isLive = ({ organization, projects }: WebhookSettings, { projectId }: InboundRoute): boolean =>
+  organization.deletedAt === undefined && projects.has(projectId) && isSwitchedOn(organization, 'inbound_routes')
+
+export class RouteIntake {
+  readonly #options: RouteIntakeOptions
+  readonly #room: Room
+
+  constructor(options: RouteIntakeOptions) {
+    this.#options = options
+    this.#room = new Room(options.database, options.clock)
+  }
+
+  /**
+   * The route with the most specific pattern that fits. When that one may take nothing now, no other one does: it could be that of
+   * another tenant. Throws `quota_exhausted` when its organization keeps as much mail as it may.
+   */
+  async routeFor(localPart: string): Promise<LiveRoute | undefined> {
+    const { database, policies } = this.#options
+    for (const pattern of patternsFor(localPart)) {
+      const stored = await database.lookup(inboundRoutes, 'pattern', patternKey(pattern))
+      if (!stored) continue
+      const { organizationId, record } = stored
+      const settings = await policies.of(organizationId)
+      if (!isLive(settings, record)) return undefined
+      if (!(await this.#room.has(organizationId, settings.organization))) throw full
+      return { organizationId, id: record.id }
+    }
+    return undefined
+  }
+
+  /** A mail on its way in, once for each route. */
+  open(routed: readonly Routed[]): RoutedMail {
+    return new RoutedMail(this.#options, this.#room, routed)
+  }
+}
+
+const full = new Refusal('quota_exhausted', 'The mailbox of the recipient is full; try again later.')
+
+const tooLarge = new Refusal('request_too_large', 'The message exceeds the size limit of the recipient; make it smaller.')
+
+/** The mail for one route. */
+interface Copy {
+  readonly id: string
+  readonly draft: Draft
+  readonly routed: Routed
+}
+
+/** What changes at the same moment is tried again, so often. */
+const triesMax = 20
+
+/** Nothing of it counts before `commit`. */
+export class RoutedMail {
+  readonly #options: RouteIntakeOptions
+  readonly #room: Room
+  readonly #copies: readonly Copy[]
+  #isCommitted = false
+
+  constructor(options: RouteIntakeOptions, room: Room, routed: readonly Routed[]) {
+    this.#options = options
+    this.#room = room
+    this.#copies = routed.map((one) => {
+      const id = newId('inm', options.clock.now())
+      return { id, draft: new Draft(options.database, one.route.organizationId, id), routed: one }
+    })
+  }
+
+  /** The chunk must not change afterwards. */
+  async write(chunk: Uint8Array): Promise<void> {
+    for (const { draft } of this.#copies) await draft.write(chunk)
+  }
+
+  /**
+   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws `conflict` when
+   * a route went away meanwhile: the other server tries again, and is then told who is there. Throws `quota_exhausted` when there is no
+   * room for it.
+   */
+  async commit(facts: ArrivalFacts): Promise<readonly string[]> {
+    for (let tries = 0; tries < triesMax && !this.#isCommitted; tries++) {
+      const change = new Change()
+      for (const copy of this.#copies) await this.#add(change, copy, facts)
+      const result = await this.#options.database.commit(change)
+      this.#isCommitted = result.ok
+      if (!result.ok && result.reason === 'limit') throw full // others came at the same moment
+    }
+    if (!this.#isCommitted) throw new Error('a route changes all the time')
+    return this.#copies.map(({ id }) => id)
+  }
+
+  /** Safe to call at any time; a mail that was committed stays. */
+  async discard(): Promise<void> {
+    for (const { draft } of this.#copies) await draft.discard(this.#isCommitted)
+  }
+
+  /** One copy for the route as it is now; the write fails when it changes before it. */
+  async #add(change: Change, { id, draft, routed: { route, recipients } }: Copy, facts: ArrivalFacts): Promise<void> {
+    const { database, policies, clock } = this.#options
+    const { organizationId, id: routeId } = route
+    const stored = await database.get(inboundRoutes, { organizationId }, routeId)
+    const settings = await policies.of(organizationId)
+    if (!stored || !isLive(settings, stored.record))
+      throw new Refusal('conflict', 'A recipient was removed while the message was received; send it again.')
+    const { projectId } = stored.record
+    change.check([organizationId, inboundRoutes.name, routeId], stored.version)
+    const content = draft.seal(change)
+    const weight = weightOf({ content })
+    const most = mostKept(settings.organization)
+    if (weight > most) throw tooLarge
+    if (!(await this.#room.has(organizationId, settings.organization, weight))) throw full
+    change.add(storedInboundCounter(organizationId), weight, most)
+    const message = { ...facts, id, routeId, projectId, recipients, receivedAt: clock.now(), content, prepared: null }
+    change.insert(inboundMessages, organizationId, message)
+    change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
+  }
+}

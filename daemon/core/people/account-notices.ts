@@ -1,0 +1,31 @@
+/** What users are told by mail about their account; sent after the act, where mail is configured. */
+import type { Database } from '#store/database.ts'
+import type { Background } from './users/background-work.ts'
+import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail/mail-texts.ts'
+import type { MemberNotices } from './members/members.ts'
+import type { PasskeyNotices } from './sign-in/passkeys.ts'
+import type { SystemMail } from './mail/system-mail.ts'
+import { userById, type User } from './users/user.ts'
+
+export interface Notices extends MemberNotices, PasskeyNotices {
+  sessionsEnded(user: User, count: number): void
+  /** A token of an application came twice, and its access was ended, with the API keys of these names. */
+  accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
+}
+
+export function mailedNotices(database: Database, mail: SystemMail, background: Background): Notices {
+  const send = async (user: User | undefined, text: MailText): Promise<void> => {
+    if (user && (await mail.isReady())) await mail.send(user.email, text)
+  }
+  const tell = (user: User, text: MailText): void => background.run(() => send(user, text))
+  const account = mail.urlOf('/account')
+  return {
+    roleChanged: (user, { name }, role) => tell(user, roleMail(name, role, mail.urlOf('/organizations'))),
+    removed: (user, { name }) => tell(user, removedMail(name)),
+    passkeyAdded: (user, { name }) => tell(user, passkeyMail(name, 'added', account)),
+    passkeyRemoved: (user, { name }) => tell(user, passkeyMail(name, 'removed', account)),
+    sessionsEnded: (user, count) => tell(user, sessionsMail(count, account)),
+    accessEnded: (userId, clientName, endedKeys) =>
+      background.run(async () => send(await userById(database, userId), reuseMail(clientName, endedKeys, `${account}/applications`))),
+  }
+}

@@ -1,0 +1,73 @@
+/** What a publishable key is made of, checked and brought into the one form in which it is kept. */
+import { parseDomain, parseMailbox } from '../addresses.ts'
+import { invalid, type FieldProblem } from '../refusals.ts'
+import type { CaptchaProvider } from '../visitors/captcha.ts'
+import { pageOrigin } from '../visitors/web-origin.ts'
+import type { PublishableKey, RatePreset, Rates } from './publishable-key.ts'
+
+export interface NewPublishableKey {
+  readonly name: string
+  readonly allowedOrigins: readonly string[]
+  readonly allowedTo: readonly string[]
+  readonly lockedFrom: string
+  readonly ratePreset: RatePreset
+  readonly rates: Partial<Rates>
+  readonly captchaProvider?: CaptchaProvider | undefined
+  readonly captchaSecret?: string | undefined
+  readonly captchaSiteKey?: string | undefined
+  /** That of the caller unless told. */
+  readonly projectId?: string | undefined
+}
+
+/** Throws `validation_failed` naming every field that is wrong. */
+export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, 'allowedOrigins' | 'allowedTo' | 'lockedFrom'> {
+  const problems: FieldProblem[] = []
+  const allowedOrigins = each(
+    request.allowedOrigins,
+    pageOrigin,
+    'allowed_origins',
+    'must be an origin such as https://shop.example.ch, without a path; http is allowed only for http://localhost',
+    problems,
+  )
+  const words = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
+  const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', words, problems)
+  const locked = parseMailbox(request.lockedFrom)
+  if (!locked) problems.push({ path: 'locked_from', message: 'must be one address such as shop@example.ch' })
+  problems.push(...captchaProblems(request))
+  if (problems.length > 0) throw invalid(problems)
+  return { allowedOrigins, allowedTo, lockedFrom: request.lockedFrom.trim() }
+}
+
+function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: NewPublishableKey): FieldProblem[] {
+  if (captchaProvider !== undefined)
+    return captchaSecret === undefined ? [{ path: 'captcha_secret', message: 'is required with captcha_provider' }] : []
+  const path = captchaSecret === undefined ? 'captcha_site_key' : 'captcha_secret'
+  const isGiven = captchaSecret !== undefined || captchaSiteKey !== undefined
+  return isGiven ? [{ path, message: 'requires captcha_provider: turnstile or hcaptcha' }] : []
+}
+
+/** Folded. */
+function toEntry(text: string): string | undefined {
+  if (!text.startsWith('@')) {
+    const mailbox = parseMailbox(text)
+    return mailbox?.name === '' ? mailbox.address.toLowerCase() : undefined
+  }
+  const domain = parseDomain(text.slice(1))
+  return domain === undefined ? undefined : `@${domain}`
+}
+
+/** The entries in their one form, each once. */
+function each(
+  given: readonly string[],
+  read: (text: string) => string | undefined,
+  path: string,
+  message: string,
+  problems: FieldProblem[],
+): string[] {
+  const entries = given.map((text, index) => {
+    const entry = read(text)
+    if (entry === undefined) problems.push({ path: `${path}[${index}]`, message })
+    return entry
+  })
+  return [...new Set(entries.filter((entry) => entry !== undefined))]
+}

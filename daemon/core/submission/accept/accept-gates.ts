@@ -1,0 +1,178 @@
+/**
+ * Every gate a send passes, on one screen: doors as columns, gates as rows in a fixed order. A gate throws a refusal,
+ * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
+ */
+import type { Change } from '#store/change.ts'
+import { keyName, pack, type Element } from '#store/tuple.ts'
+import { requireFlag, type FeatureSettings } from '../../plan/features.ts'
+import { billsOverage, limitsOf, requireIncluded, unpaidOverage } from '../../plan/limits.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import type { Decision } from '../../routing/match/outcome.ts'
+import { captureCapOf, type Project } from '../../tenancy/organization.ts'
+import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../../tenancy/counters.ts'
+import type { Door } from '../../trace/trace.ts'
+import { assertFits } from '../compose/message-size.ts'
+import { checkSendAt } from '../schedule/send-schedule.ts'
+import type { Submission } from '../submission.ts'
+
+/** What the gates look at: a submission, or a message that goes again. */
+export type Sendable = Pick<
+  Submission,
+  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute' | 'windows'
+> & {
+  readonly door: Door | 'replay'
+  readonly draft: Pick<Submission['draft'], 'size'>
+}
+
+/** A send on its way through the gates. */
+export interface Candidate {
+  readonly submission: Sendable
+  readonly project: Project
+  readonly organization: FeatureSettings
+  readonly decision: Decision
+  readonly nowMs: number
+  readonly recipientsMax: number
+  readonly messageBytesMax: number
+  /** Messages this submitter sent in the minute before this one, for the sliding window. */
+  readonly previousMinute: number
+}
+
+/** The counters that may stop the write, by key, with the refusal that it then becomes. */
+export type Limits = Map<string, Refusal>
+
+type Pass = (candidate: Candidate, change: Change, limits: Limits) => void
+interface Gate {
+  readonly name: string
+  readonly doors: readonly Sendable['door'][]
+  readonly pass: Pass
+}
+
+const REST = 'rest'
+const KEY = 'publishable_key'
+const SMTP = 'smtp'
+const REPLAY = 'replay'
+const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: pass.name, doors, pass })
+
+// prettier-ignore
+const gates: readonly Gate[] = [
+  gate(smtpRelay,       [           SMTP        ]),
+  gate(recipientCount,  [REST, KEY, SMTP        ]),
+  gate(messageSize,     [REST, KEY, SMTP        ]),
+  gate(attachments,     [REST, KEY, SMTP        ]),
+  gate(schedule,        [REST, KEY              ]),
+  gate(unsubscribeLink, [REST, KEY              ]),
+  gate(submitterRate,   [           SMTP        ]),
+  gate(keyWindows,      [      KEY              ]), // after those of the page, which come before: see page-send.ts
+  gate(captureCap,      [REST, KEY, SMTP        ]),
+  gate(planSends,       [REST, KEY, SMTP, REPLAY]),
+  gate(sendBudget,      [REST, KEY, SMTP, REPLAY]), // last: a refused send consumes nothing
+]
+
+/** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */
+export function passGates(candidate: Candidate, change: Change): Limits {
+  const limits: Limits = new Map()
+  for (const { doors, pass } of gates) if (doors.includes(candidate.submission.door)) pass(candidate, change, limits)
+  return limits
+}
+
+function bounded(change: Change, limits: Limits, key: readonly Element[], limit: number, refusal: Refusal): void {
+  const packed = pack(key)
+  change.addPacked(packed, 1, limit)
+  limits.set(keyName(packed), refusal)
+}
+
+function smtpRelay({ organization }: Candidate): void {
+  requireFlag(organization, 'smtp_relay')
+}
+
+function recipientCount({ submission, recipientsMax }: Candidate): void {
+  if (submission.rcptTo.length === 0)
+    throw new Refusal('validation_failed', 'The message has no recipient; give at least one in to, cc or bcc.')
+  if (submission.rcptTo.length > recipientsMax) {
+    throw new Refusal(
+      'validation_failed',
+      `The message has ${submission.rcptTo.length} recipients; at most ${recipientsMax} are allowed. Split it.`,
+    )
+  }
+}
+
+function messageSize({ submission, messageBytesMax }: Candidate): void {
+  assertFits(submission.draft.size, messageBytesMax, [])
+}
+
+/** Spec "Limits" 7. */
+function attachments({ submission, organization }: Candidate): void {
+  if ((submission.attachments ?? 0) === 0) return
+  requireIncluded(organization, 'attachments', { lacks: 'sends no attachments', instead: 'link to the files' })
+}
+
+function schedule({ submission, organization, nowMs }: Candidate): void {
+  if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, organization, nowMs)
+}
+
+/** What recipients would get in vain must not go out; a capture may have it. RFC 8058 §3.1. */
+function unsubscribeLink({ submission, decision }: Candidate): void {
+  if (submission.unsubscribeLink !== 'local' || decision.outcome !== 'relayed') return
+  const message =
+    'requires a public https address of this service, and none is configured; leave it out, or ask the operator to set POSTERN_BASE_URL'
+  throw invalid([{ path: 'list_unsubscribe', message }])
+}
+
+/** The two-bucket sliding window: what is left of the previous minute counts by its share. */
+function submitterRate({ submission, nowMs, previousMinute }: Candidate, change: Change, limits: Limits): void {
+  const { ratePerMinute, submittedBy, scope } = submission
+  if (ratePerMinute === undefined) return
+  const elapsed = (nowMs % 60_000) / 60_000
+  const allowed = Math.max(0, Math.floor(ratePerMinute - previousMinute * (1 - elapsed)))
+  const key = rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs))
+  const retryAfterSeconds = Math.max(1, Math.ceil(60 - (nowMs % 60_000) / 1000))
+  const message = `This SMTP credential can send ${ratePerMinute} messages per minute; wait and send again.`
+  bounded(change, limits, key, allowed, new Refusal('rate_limit_exceeded', message, { retryAfterSeconds }))
+  change.expire(nowMs + 3 * 60_000, key)
+}
+
+/** Bounds what the windows of the key leave open; they were looked at before, and this settles what happens at the same moment. */
+function keyWindows({ submission }: Candidate, change: Change, limits: Limits): void {
+  for (const { key, most, refusal, expiresAt, group } of submission.windows ?? []) {
+    bounded(change, limits, key, most, refusal)
+    change.expire(expiresAt, key)
+    change.add(group.key, 1)
+    change.expire(group.expiresAt, group.key)
+  }
+}
+
+function captureCap({ submission, organization, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {
+  if (decision.outcome === 'relayed') return
+  const key = captureCounter(submission.scope.organizationId, project.id, monthOf(nowMs))
+  const cap = captureCapOf(project, organization)
+  if (cap === undefined) return void change.add(key, 1)
+  const message = `This project has reached its limit of ${cap} captured messages this month; wait for the next month, promote the destination to live, or raise the plan.`
+  bounded(change, limits, key, cap, new Refusal('quota_exhausted_captures', message))
+}
+
+/** Spec "Limits" 1 and 2: a fixed plan refuses what goes beyond it; where the overage is billed, it is only counted. */
+function planSends({ submission, organization, nowMs }: Candidate, change: Change, limits: Limits): void {
+  const { plan } = organization
+  const { sendsPerDay, overageBilled } = limitsOf(organization)
+  const key = organizationSendCounter(submission.scope.organizationId, dayOf(nowMs))
+  if (sendsPerDay === undefined || billsOverage(organization)) return void change.add(key, 1)
+  if (overageBilled) return bounded(change, limits, key, sendsPerDay, unpaidOverage(organization, `${sendsPerDay} sends per day`))
+  const message = `The limit of ${sendsPerDay} sends per day of the plan ${plan} is reached; raise the plan, or send again after midnight UTC.`
+  bounded(change, limits, key, sendsPerDay, new Refusal('quota_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }))
+}
+
+/** Every send is counted, for `sends_today`; with a budget, only so many are taken. */
+function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
+  const key = sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs))
+  if (project.sendBudget === null) return void change.add(key, 1)
+  const message = `The project's budget of ${project.sendBudget} sends per day is exhausted; raise it, or send again after midnight UTC.`
+  bounded(
+    change,
+    limits,
+    key,
+    project.sendBudget,
+    new Refusal('project_budget_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }),
+  )
+}
+
+const secondsToMidnight = (nowMs: number): number => Math.ceil((86_400_000 - (nowMs % 86_400_000)) / 1000)

@@ -1,0 +1,103 @@
+/** Sends a message for a web page: the gates of its publishable key, in the order of the specification, and then like any other send. */
+import { hash } from 'node:crypto'
+import type { Scope } from '../../access/principal/principal.ts'
+import { parseMailbox, type Mailbox } from '../../addresses.ts'
+import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
+import { passPageGates } from '../../publishable/publishable-gates.ts'
+import { type PublishableKey, askerOf } from '../../publishable/publishable-key.ts'
+import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
+import { KeyWindows, type Counted } from '../../publishable/key-windows.ts'
+import { invalid } from '../../refusals.ts'
+import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from './send-messages.ts'
+import type { Acceptance, Submission } from '../submission.ts'
+
+export interface PageSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
+  readonly keys: PublishableKeys
+  readonly sendMessages: SendMessages
+}
+
+/** Where a send comes from. */
+export interface Visit {
+  /** The header `Origin`. */
+  readonly origin: string | undefined
+  readonly remoteAddress: string
+  readonly captchaToken: string | undefined
+}
+
+/** Longer than any provider takes a token for. */
+const captchaTokenMs = 3_600_000
+
+export class PageSends {
+  readonly #options: PageSendOptions
+  readonly #windows: KeyWindows
+  readonly #captchas: Captchas
+
+  constructor(options: PageSendOptions) {
+    this.#options = options
+    this.#windows = new KeyWindows(options)
+    this.#captchas = new Captchas(options)
+  }
+
+  /** Before a body is read. Throws `rate_limit_exceeded` where bodies were refused before and a window of the key is full. */
+  async admit(scope: Scope, remoteAddress: string): Promise<void> {
+    await this.#windows.admit(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  }
+
+  /** Counts a body that was refused, so that sending such bodies is bounded like sending. */
+  async countRefused(scope: Scope, remoteAddress: string): Promise<void> {
+    await this.#windows.countRefused(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  }
+
+  /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
+  async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
+    const { accept, keys, sendMessages } = this.#options
+    const key = await keys.ofBearer(scope)
+    const recipients = [...given.to, ...given.cc, ...given.bcc]
+    passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
+    assertOwnChoice(given, key)
+    const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
+    const earlier = await accept.earlier({
+      scope,
+      projectId: key.projectId,
+      idempotencyKey: order.idempotencyKey,
+      orderDigest: orderDigest(order),
+    })
+    if (earlier) return earlier // its captcha was solved, and it is counted
+    const { organizationId } = scope
+    const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
+    await this.#windows.check(organizationId, key, counted)
+    await this.#captchas.verify(askerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await keys.ofBearer(scope) // it can have ended during the wait for the provider
+    const once = this.#once(scope, key, visit)
+    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))
+  }
+
+  /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
+  #once({ organizationId }: Scope, { id, captcha }: PublishableKey, { captchaToken = '' }: Visit): Submission['once'] {
+    if (captcha === null || captchaToken.length > captchaTokenMax) return undefined
+    const key = [organizationId, 'captcha.used', id, hash('sha256', captchaToken)]
+    return { key, expiresAt: this.#options.clock.now() + captchaTokenMs, refusal: captchaFailed() }
+  }
+}
+
+const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => parseMailbox(lockedFrom)
+
+/** Apart from the keys of the project, so that a visitor can neither take one of them nor learn what came of it. */
+const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
+  given === undefined ? undefined : `${id}\0${given}`
+
+/**
+ * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
+ * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
+ */
+function assertOwnChoice({ projectId, destinationId, environment, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
+  const choices: readonly (readonly [string, boolean, string])[] = [
+    ['project_id', projectId !== undefined && projectId !== key.projectId, 'is not the project of this key; leave it out'],
+    ['destination_id', destinationId !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
+    ['environment', environment !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
+    ['headers', headers.length > 0, 'cannot be set with a publishable key; leave them out'],
+    ['list_unsubscribe', listUnsubscribe !== undefined && listUnsubscribe !== false, 'cannot be set with a publishable key; leave it out'],
+  ]
+  const problems = choices.flatMap(([path, isMade, message]) => (isMade ? [{ path, message }] : []))
+  if (problems.length > 0) throw invalid(problems)
+}

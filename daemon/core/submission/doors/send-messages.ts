@@ -1,0 +1,197 @@
+/** Sends a message that came as fields (REST): finds project and From, composes once, and hands over to `accept`. */
+import { createHash } from 'node:crypto'
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import { owningProject } from '../../access/principal/project-choice.ts'
+import type { Scope } from '../../access/principal/principal.ts'
+import { parseMailbox, type Mailbox } from '../../addresses.ts'
+import type { Clock } from '../../clock.ts'
+import { namedList, senderList, type MailingList } from '../../feedback/suppression/opt-out.ts'
+import type { Unsubscribes } from '../../feedback/suppression/unsubscribes.ts'
+import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
+import { chooseInEnvironment, type DestinationHealth } from '../../routing/match/environment.ts'
+import { matchRoute } from '../../routing/match/match.ts'
+import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { RenderedOrder, TemplateOrder, Templates } from '../../templates/templates.ts'
+import type { TrackingWish } from '../../tracking/message-tracking.ts'
+import { inTurns } from '../../event-loop.ts'
+import type { Accept } from '../accept/accept.ts'
+import { attachmentsOf, checkingFiles, type UncheckedAttachment } from '../compose/attachments.ts'
+import { composing, type SendRequest } from '../compose/compose.ts'
+import { drafted } from '../compose/drafted.ts'
+import { questionOf, type Acceptance, type Submission } from '../submission.ts'
+
+export interface SendOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly accept: Accept
+  readonly templates: Templates
+  readonly unsubscribes: Unsubscribes
+  readonly clock: Clock
+  readonly health: DestinationHealth
+}
+
+/** A send as the caller asks for it: without a From, that of a destination is taken. */
+export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
+  readonly from: Mailbox | undefined
+  readonly attachments: readonly UncheckedAttachment[]
+  readonly projectId: string | undefined
+  readonly destinationId: string | undefined
+  /** In place of a destination: the one of this environment that takes mail now. */
+  readonly environment?: string | undefined
+  readonly idempotencyKey: string | undefined
+  /** Milliseconds since the epoch; at once unless told. */
+  readonly sendAt?: number | undefined
+  /** Gives text and HTML, and the subject unless there is one. */
+  readonly template: TemplateOrder | undefined
+  /** The message gets a link by which its one recipient leaves a list with one click: the list of the sender's address, or the one with this name. */
+  readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
+  /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
+  readonly verpEnabled?: boolean | undefined
+  /** Openings and clicks to tell of in the trace; none unless told. */
+  readonly tracking?: TrackingWish | undefined
+}
+
+/** The SHA-256 of everything that the caller asked for but the key itself, in hexadecimal; undefined without a key. */
+export function orderDigest({ idempotencyKey, attachments, text, html, ...rest }: SendOrder): string | undefined {
+  if (idempotencyKey === undefined) return undefined
+  const digest = createHash('sha256')
+  const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
+  const files = attachments.map(({ content: _, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
+  // lengths come first, so that nothing can move from one part into the next
+  digest.update(JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null]))
+  for (const part of [text ?? '', html ?? '', ...digits]) digest.update(part)
+  return digest.digest('hex')
+}
+
+export class SendMessages {
+  readonly #options: SendOptions
+
+  constructor(options: SendOptions) {
+    this.#options = options
+  }
+
+  /** What a send without From is refused for, if anything. Ids in the order need not exist. */
+  async missingSender(
+    scope: Scope,
+    order: Pick<SendOrder, 'projectId' | 'destinationId' | 'environment'>,
+  ): Promise<readonly FieldProblem[]> {
+    const { policies, health } = this.#options
+    try {
+      const policy = await policies.of(scope.organizationId)
+      const projectId = owningProject(scope, policy.projects, order.projectId)
+      requireTellable(scope, policy, projectId, order, health)
+      defaultFrom(policy, projectId, order, health)
+      return []
+    } catch (error) {
+      const isMissing = error instanceof Refusal && error.code === 'validation_failed'
+      if (error instanceof Refusal) return isMissing ? ((error.details?.['fields'] ?? []) as FieldProblem[]) : []
+      throw error
+    }
+  }
+
+  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `page`: a web page sends it. */
+  async send(scope: Scope, order: SendOrder, page?: Pick<Submission, 'windows' | 'once'>): Promise<Acceptance> {
+    const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
+    const policy = await policies.of(scope.organizationId)
+    const projectId = owningProject(scope, policy.projects, order.projectId)
+    requireTellable(scope, policy, projectId, order, health)
+    const keyed = { idempotencyKey: ownIdempotencyKey(scope, order.idempotencyKey), orderDigest: orderDigest(order) }
+    const earlier = order.template && (await accept.earlier({ scope, projectId, ...keyed }))
+    if (earlier) return earlier // also when the template has changed or gone since
+    const rendered = order.template && (await templates.render(scope, projectId, order.template))
+    const traceId = newTraceId()
+    const from = order.from ?? defaultFrom(policy, projectId, order, health)
+    const list = listFor(order.listUnsubscribe, from, projectId)
+    const request: SendRequest = {
+      ...order,
+      ...contentOf(order, rendered),
+      headers: list ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
+      attachments: attachmentsOf(await inTurns(checkingFiles(order.attachments))),
+      from,
+    }
+    const composed = await inTurns(composing(request, traceId, clock.now()))
+    accept.assertFits(composed.size, request.attachments)
+    const draft = await drafted(new Draft(database, scope.organizationId, traceId), composed)
+    return accept.accept({
+      ...page,
+      door: page ? 'publishable_key' : 'rest',
+      scope,
+      projectId,
+      traceId,
+      mailFrom: request.from.address,
+      attachments: request.attachments.length,
+      rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
+      facts: composed.facts,
+      template: rendered?.from,
+      unsubscribeLink: list && unsubscribes.reach,
+      list,
+      draft,
+      destinationId: order.destinationId,
+      environment: order.environment,
+      ...keyed,
+      sendAt: order.sendAt,
+      tracking: order.tracking,
+      submittedBy: scope.grantId,
+      verp: order.verpEnabled ? { bounceDomain: null } : undefined,
+    })
+  }
+}
+
+/** The list that the recipient can leave; undefined when none was asked for. */
+function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: string): MailingList | undefined {
+  if (asked === undefined || asked === false) return undefined
+  return asked === true ? senderList(from.address) : namedList(projectId, asked.list)
+}
+
+/** Who names an unknown environment is told which there are, but for a send-only key, which reads nothing. */
+function requireTellable(
+  { sendsOnly }: Scope,
+  { destinations }: Policy,
+  projectId: string,
+  { environment }: Pick<SendOrder, 'environment'>,
+  health: DestinationHealth,
+): void {
+  if (!sendsOnly || environment === undefined || chooseInEnvironment(destinations, projectId, environment, health)) return
+  throw invalid([{ path: 'environment', message: 'no destination of this project has this environment' }])
+}
+
+/** A send-only key is told of no send but its own, so that its idempotency keys are apart from those of the project. */
+const ownIdempotencyKey = ({ sendsOnly, grantId }: Scope, key: string | undefined): string | undefined =>
+  sendsOnly && key !== undefined ? `${grantId}/${key}` : key
+
+/** One link stands for one recipient, so a message to several cannot have one. */
+function unsubscribable(order: SendOrder): SendOrder {
+  const path = 'list_unsubscribe'
+  if (order.to.length + order.cc.length + order.bcc.length !== 1)
+    throw invalid([{ path, message: 'requires exactly one recipient; send a separate message to each' }])
+  if (order.headers.some(({ name }) => name.toLowerCase().startsWith('list-unsubscribe')))
+    throw invalid([{ path, message: 'sets the List-Unsubscribe fields; leave them out of headers' }])
+  return order
+}
+
+/** What the request gives, or its template; a subject that is given comes before that of the template. */
+function contentOf(order: SendOrder, rendered: RenderedOrder | undefined): Pick<SendRequest, 'subject' | 'text' | 'html'> {
+  if (!rendered) return order
+  for (const path of ['text', 'html'] as const)
+    if (order[path]) throw invalid([{ path, message: 'comes from the template; leave it out, or send without a template' }])
+  const { subject, text, html } = rendered
+  if (text === null && html === null && order.attachments.length === 0)
+    throw invalid([{ path: 'text', message: 'the template has neither text nor HTML, and a message needs a body' }])
+  return { subject: order.subject || subject, text: text ?? undefined, html: html ?? undefined }
+}
+
+/** The From of the destination that takes the message whoever sends it: named by the request, by a rule for any sender, or by default. */
+export function defaultFrom(
+  policy: Policy,
+  projectId: string,
+  { destinationId, environment }: Pick<SendOrder, 'destinationId' | 'environment'>,
+  health: DestinationHealth,
+): Mailbox {
+  const question = questionOf({ door: 'rest', projectId, mailFrom: '', facts: { headerFrom: '' }, destinationId, environment })
+  const { destination } = matchRoute(policy, question, health)
+  const from = destination?.from ? parseMailbox(destination.from) : undefined
+  if (from) return from
+  throw invalid([{ path: 'from', message: 'is required, because no destination supplies one' }])
+}

@@ -1,0 +1,109 @@
+/** The content of a template: subject, text and HTML with the schema of their variables; what makes it good, and what comes of it. */
+import { invalid, type FieldProblem } from '../refusals.ts'
+import { undeclared } from './declared-variables.ts'
+import { parseTemplate } from './parser.ts'
+import { escapeHtml, onOneLine, render } from './renderer.ts'
+import { readSchema, type Schema } from './schema.ts'
+import { fitValues, wrongDefaults } from './schema-values.ts'
+import type { ParsedTemplate } from './syntax.ts'
+import { faultsMax, placeOf, TemplateFault } from './template-fault.ts'
+import type { TemplateContent, Variables } from './template.ts'
+
+/** A template filled in. */
+export interface RenderedTemplate {
+  readonly subject: string
+  readonly text: string | null
+  readonly html: string | null
+}
+
+/** The characters that come of each part at most; a subject with its name keeps to a line (RFC 5322 §2.1.1). */
+const subjectMax = 989
+const bodyMax = 1_048_576
+const asItIs = (text: string): string => text
+
+const parts = [
+  { part: 'subject', field: 'subject_tmpl', escape: onOneLine, charactersMax: subjectMax },
+  { part: 'text', field: 'text_tmpl', escape: asItIs, charactersMax: bodyMax },
+  { part: 'html', field: 'html_tmpl', escape: escapeHtml, charactersMax: bodyMax },
+] as const
+
+type Part = (typeof parts)[number]
+
+/** A problem with its place in the template. */
+interface PlacedProblem extends FieldProblem {
+  readonly line: number
+  readonly column: number
+  readonly variable?: string
+}
+
+/** Throws `validation_failed` naming field, line, column and variable of what is wrong. */
+export function checkContent(content: TemplateContent): void {
+  const { schema, problems: inSchema } = content.schema === null ? noSchema : readSchema(content.schema, 'schema_json')
+  const inDefaults = schema && inSchema.length === 0 ? wrongDefaults(schema, 'schema_json') : []
+  const problems: FieldProblem[] = [...inSchema, ...inDefaults]
+  if (onOneLine(content.subject) !== content.subject)
+    problems.push({ path: 'subject_tmpl', message: 'must be on one line, without control characters' })
+  for (const { part, field } of parts) {
+    const source = content[part]
+    if (source === null) continue
+    problems.push(...faultsOf(source, inSchema.length === 0 ? schema : undefined).map((fault) => placed(field, source, fault)))
+  }
+  if (problems.length > 0) throw invalid(problems.slice(0, faultsMax))
+}
+
+const noSchema = { schema: undefined, problems: [] } as const
+
+function faultsOf(source: string, schema: Schema | undefined): readonly TemplateFault[] {
+  try {
+    return undeclared(parseTemplate(source), schema)
+  } catch (error) {
+    return [asFault(error)]
+  }
+}
+
+function placed(path: string, source: string, { message, at, variable }: TemplateFault): PlacedProblem {
+  const { line, column } = placeOf(source, at)
+  return { path, message: `line ${line}, column ${column}: ${message}`, line, column, ...(variable !== undefined && { variable }) }
+}
+
+/** `given` is what the variables are called in the request. Throws `validation_failed` for those that do not fit. */
+export function renderContent(content: TemplateContent, variables: Variables, given: string): RenderedTemplate {
+  const values = fitted(content, variables, given)
+  const problems: FieldProblem[] = []
+  const filled = (part: Part): string | null => {
+    const source = content[part.part]
+    if (source === null) return null
+    const parsed = parseTemplate(source)
+    try {
+      return render(parsed, values, { ...part, strict: content.schema === null })
+    } catch (error) {
+      problems.push(unfit(part.field, parsed, asFault(error), given))
+      return null
+    }
+  }
+  const [subject, text, html] = [filled(parts[0]), filled(parts[1]), filled(parts[2])]
+  if (problems.length > 0) throw invalid(problems)
+  return { subject: subject ?? '', text, html }
+}
+
+/** The variables with the defaults of the schema. */
+function fitted({ schema }: TemplateContent, variables: Variables, given: string): unknown {
+  if (schema === null) return variables
+  const { value, problems } = fitValues(readSchema(schema, 'schema_json').schema, variables, given)
+  if (problems.length > 0) throw invalid(problems)
+  return value
+}
+
+/** A variable is at fault where there is one, otherwise what comes of all of them. */
+function unfit(field: string, { source }: ParsedTemplate, { message, at, variable }: TemplateFault, given: string): FieldProblem {
+  if (variable === undefined) return { path: given, message: `${field} ${message}; give less` }
+  const { line, column } = placeOf(source, at)
+  const path = variable === '' ? given : `${given}.${variable}`
+  const problem: PlacedProblem = { path, message: `${message}; ${field} uses it in line ${line}, column ${column}`, line, column, variable }
+  return problem
+}
+
+function asFault(error: unknown): TemplateFault {
+  if (error instanceof TemplateFault) return error
+  throw error
+}

@@ -1,0 +1,94 @@
+/** Looks traces up for people: one with its story, lists by filter, and the public view. */
+import type { Database, Page } from '#store/database.ts'
+import type { Scope } from '../../access/principal/principal.ts'
+import { isAlive } from '../../tenancy/organization-list.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { readAttempts, type AttemptRecord } from '../attempt-record.ts'
+import { Refusal } from '../../refusals.ts'
+import { listReachable, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
+import { readKeptReport } from './raw-report.ts'
+import { engagements, type Engagement } from './engagement.ts'
+import { readReports, standingReports, type TraceReport } from '../trace-report.ts'
+import { redactTrace, type SharedTrace } from './redact.ts'
+import { traceOfServiceRef } from '../trace-token.ts'
+import { traceWalk, type TraceFilter } from '../trace-search.ts'
+import { traces, type Trace } from '../trace.ts'
+
+/** A trace and what its timeline is told from. */
+export interface TraceStory {
+  readonly trace: Trace
+  readonly attempts: readonly AttemptRecord[]
+  /** Undefined while nobody has opened the message or followed a link. */
+  readonly engagement: Engagement | undefined
+  /** What was told of it after it left. */
+  readonly reports: readonly TraceReport[]
+}
+
+export interface TraceReaderOptions extends ListParts {
+  /** With it, a trace is also found by the token that its message carries. */
+  readonly secrets?: SecretBox
+  /** Makes the text of a raw Subject, for searches; without it the raw value is searched. */
+  readonly readSubject?: (raw: string) => string
+}
+
+export class TraceReader implements List<TraceFilter, Trace> {
+  readonly #options: TraceReaderOptions
+  readonly #database: Database
+
+  constructor(options: TraceReaderOptions) {
+    this.#options = options
+    this.#database = options.database
+  }
+
+  /** The trace with all that is kept beside it, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, idOrToken: string): Promise<TraceStory> {
+    const trace = await this.#find(scope, idOrToken)
+    const { id: traceId } = trace
+    const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
+    const attempts = await readAttempts(this.#database, scope.organizationId, traceId)
+    return { trace, attempts, engagement, reports: await this.#reports(scope.organizationId, traceId) }
+  }
+
+  /** What the asker itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
+  async sentBy(scope: Scope, idOrToken: string): Promise<Trace> {
+    const trace = await this.#find(scope, idOrToken)
+    if (trace.submittedBy !== scope.grantId) throw noTrace()
+    return trace
+  }
+
+  async #find(scope: Scope, idOrToken: string): Promise<Trace> {
+    const { secrets } = this.#options
+    const traceId = (secrets && traceOfServiceRef(secrets, idOrToken)) ?? idOrToken
+    const stored = await this.#database.get(traces, scope, traceId)
+    if (!stored) throw noTrace()
+    return stored.record
+  }
+
+  /** The beginning of the mail that a report came as. Throws `not_found`. */
+  async reportMail(scope: Scope, traceId: string, reportId: string): Promise<Uint8Array> {
+    const stored = await this.#database.get(traces, scope, traceId)
+    const mail = stored && (await readKeptReport(this.#database, scope.organizationId, `${traceId}/${reportId}`))
+    if (!mail) throw new Refusal('not_found', 'No mail of such a report is kept; report_id stands in the timeline of the trace.')
+    return mail
+  }
+
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  list(scope: Scope, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
+    const { readSubject } = this.#options
+    return listReachable(this.#options, traces, scope, query, (projectId) => traceWalk({ ...query, projectId }, readSubject))
+  }
+
+  /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
+  async shared(traceId: string): Promise<SharedTrace> {
+    const found = await this.#database.lookup(traces, 'id', [traceId])
+    if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
+    const attempts = await readAttempts(this.#database, found.organizationId, traceId)
+    return redactTrace(found.record, attempts, await this.#reports(found.organizationId, traceId))
+  }
+
+  async #reports(organizationId: string, traceId: string): Promise<TraceReport[]> {
+    return standingReports((await readReports(this.#database, organizationId, traceId)).map(({ record }) => record))
+  }
+}
+
+const noTrace = (): Refusal => new Refusal('not_found', 'No trace has this id.')

@@ -1,0 +1,86 @@
+/** Traces by what is known of them: the filter of lists and replays, and how the store is walked for it. */
+import { domainToUnicode } from 'node:url'
+import type { Database, Page, Reach } from '#store/database.ts'
+import type { Element } from '#store/tuple.ts'
+import { recordsOf, sieve, type OfProject, type PageQuery, type Walk } from '../access/principal/lists.ts'
+import { foldAddress } from '../addresses.ts'
+import type { TraceStatus } from './states.ts'
+import { bounceOf, traces, type Trace } from './trace.ts'
+
+export interface TraceFilter extends OfProject {
+  readonly status?: TraceStatus | undefined
+  readonly outcome?: string | undefined
+  /** Exactly this recipient, in any case. */
+  readonly to?: string | undefined
+  /** Exactly this header From or MAIL FROM, in any case. */
+  readonly from?: string | undefined
+  readonly destinationId?: string | undefined
+  /** A recipient (with `to`, this one) had a bounce of this class: reported after the message had left, or refused for good before. */
+  readonly bounce?: 'hard' | 'soft' | 'block' | undefined
+  /** Stands in the subject, in an address of sender or recipients, or in the Message-ID; in any case. */
+  readonly q?: string | undefined
+  /** Milliseconds since the epoch, inclusive and exclusive. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+}
+
+/** One request looks at so many traces at most; the cursor goes on from there. */
+const looksMax = 2000
+
+/** The traces that a filter finds in the reach, the newest first. */
+export async function matchingTraces(
+  database: Database,
+  reach: Reach,
+  { limit, cursor, ...filter }: PageQuery & TraceFilter,
+): Promise<Page<Trace>> {
+  const project = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
+  const { sieve: chosen, ...walk } = traceWalk({ ...filter, projectId: project })
+  return recordsOf(await database.list(traces, reach, { ...walk, limit, cursor }, chosen))
+}
+
+/** The walk of the store for a filter. `readSubject` makes the text of a raw Subject. */
+export function traceWalk(filter: TraceFilter, readSubject = (raw: string): string => raw): Walk<Trace> {
+  const { q, since = -Infinity } = filter
+  const wanted = q === undefined ? undefined : comparable(q)
+  const fits = (trace: Trace) => passes(trace, filter) && (wanted === undefined || hasText(trace, readSubject(trace.subject), wanted))
+  return { ...indexFor(filter), sieve: sieve(fits, ({ createdAt }) => createdAt < since, looksMax) }
+}
+
+function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject: string, wanted: string): boolean {
+  const texts = [mailFrom, headerFrom, ...recipients.map(({ address }) => address)].flatMap(spellings)
+  return [...texts, messageId, subject].some((text) => comparable(text).includes(wanted))
+}
+
+/** Texts that look the same are the same: in any case, and however accents are composed (Unicode UAX #15). */
+const comparable = (text: string): string => text.normalize('NFC').toLowerCase()
+
+/** An address, and with it the form in which people read an internationalized domain (RFC 5890 §2.3.2.1). */
+function spellings(address: string): string[] {
+  const at = address.lastIndexOf('@') + 1
+  return address.toLowerCase().includes('xn--', at) ? [address, address.slice(0, at) + domainToUnicode(address.slice(at))] : [address]
+}
+
+/** The narrowest index for a filter. */
+function indexFor({ to, projectId }: TraceFilter): { index: string; values: readonly Element[] } {
+  if (to !== undefined) return { index: 'recipient', values: [foldAddress(to)] }
+  return projectId === undefined ? { index: 'time', values: [] } : { index: 'project', values: [projectId] }
+}
+
+function passes(trace: Trace, filter: TraceFilter): boolean {
+  const from = filter.from === undefined ? undefined : foldAddress(filter.from)
+  return (
+    (filter.projectId === undefined || trace.projectId === filter.projectId) &&
+    (filter.status === undefined || trace.status === filter.status) &&
+    (filter.outcome === undefined || trace.outcome === filter.outcome) &&
+    hasBounce(trace, filter) &&
+    (filter.destinationId === undefined || trace.destinationId === filter.destinationId) &&
+    (filter.until === undefined || trace.createdAt < filter.until) &&
+    (from === undefined || foldAddress(trace.headerFrom) === from || foldAddress(trace.mailFrom) === from)
+  )
+}
+
+function hasBounce({ recipients }: Trace, { bounce, to }: TraceFilter): boolean {
+  if (bounce === undefined) return true
+  const address = to === undefined ? undefined : foldAddress(to)
+  return recipients.some((one) => bounceOf(one) === bounce && (address === undefined || foldAddress(one.address) === address))
+}

@@ -1,0 +1,32 @@
+/** What all checks look at, made once for a mail. */
+import { authenticate, spfIdentity, type Authentication } from './authentication.ts'
+import { bulkSigns } from './bulk.ts'
+import { readPage, type HtmlPage } from './html-page.ts'
+import type { InspectInput } from './score-input.ts'
+import { openMail, type Mail } from './parsed-mail.ts'
+import { Questions } from '../../dns/questions.ts'
+import { webLinks, type WebLink } from './web-links.ts'
+
+export interface Facts {
+  readonly input: InspectInput
+  readonly questions: Questions
+  readonly mail: Mail
+  readonly auth: Authentication
+  /** Null for mail without HTML. */
+  readonly page: HtmlPage | null
+  /** Links to the web, in HTML and in text. */
+  readonly links: readonly WebLink[]
+  /** Why the mail looks like one of many; empty for what looks like a message to one person. */
+  readonly bulk: readonly string[]
+  /** The domain of MAIL FROM, or of EHLO for the null sender. */
+  readonly mailFromDomain: string
+}
+
+export async function factsOf(input: InspectInput): Promise<Facts> {
+  const questions = new Questions(input.resolve)
+  const mail = openMail(input.raw)
+  const page = mail.html === null ? null : readPage(mail.html)
+  const links = webLinks(page, mail.text)
+  const auth = await authenticate(input, mail, questions)
+  return { ...{ input, questions, mail, auth, page, links }, bulk: bulkSigns(mail, links), mailFromDomain: spfIdentity(input) }
+}

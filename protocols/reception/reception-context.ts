@@ -1,0 +1,55 @@
+/** What the listeners and sessions of one server share. */
+import type { Socket } from 'node:net'
+import type { Clock } from '#core/clock.ts'
+import type { SMTPServerSession } from 'smtp-server'
+import { ConnectionCaps } from './connection-caps.ts'
+import type { ReceptionEvents, ReceptionLimits, SessionFacts } from './reception-settings.ts'
+import { isExpected, toSmtpReply, type NegativeReply } from './smtp-reply.ts'
+
+export interface ReceptionParts<Events extends ReceptionEvents> {
+  readonly events: Events
+  readonly clock: Clock
+  readonly limits: ReceptionLimits
+}
+
+export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> {
+  readonly clock: Clock
+  readonly limits: ReceptionLimits
+  readonly caps: ConnectionCaps
+  readonly events: Events
+  /** What each session was accepted on. */
+  readonly sockets = new WeakMap<SMTPServerSession, Socket>()
+
+  constructor({ events, clock, limits }: ReceptionParts<Events>) {
+    this.clock = clock
+    this.limits = limits
+    this.caps = new ConnectionCaps(limits.maxConnections, limits.maxConnectionsPerAddress)
+    this.events = events
+  }
+
+  /** The reply for something thrown; what was not expected is reported. */
+  replyTo(thrown: unknown, session: SMTPServerSession): NegativeReply {
+    this.report(thrown, session)
+    return toSmtpReply(thrown)
+  }
+
+  /** Reports what is not an expected refusal. */
+  report(thrown: unknown, session: SMTPServerSession): void {
+    if (!isExpected(thrown)) this.events.defect(thrown, factsOf(session))
+  }
+}
+
+const triedUsers = new WeakMap<SMTPServerSession, string>()
+const triedCharactersMax = 64
+
+/** The user name of a login that is asked for now, so that a refusal can be told with it. */
+export function noteTriedUser(session: SMTPServerSession, username: string): void {
+  triedUsers.set(session, username.slice(0, triedCharactersMax))
+}
+
+export function factsOf(session: SMTPServerSession): SessionFacts {
+  const login = session.user as { readonly username: string } | false | undefined
+  const { id, remoteAddress, secure } = session
+  const facts = { sessionId: id, remoteAddress: remoteAddress ?? '', secure }
+  return login ? { ...facts, username: login.username } : { ...facts, username: undefined, triedUsername: triedUsers.get(session) }
+}

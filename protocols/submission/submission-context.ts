@@ -1,0 +1,30 @@
+/** What the listeners and sessions of one submission server share: the door, and who is logged in. */
+import type { SmtpDoor, SmtpLogin } from '#core/submission/doors/smtp-door.ts'
+import type { SMTPServerSession } from 'smtp-server'
+import { ReceptionContext } from '../reception/reception-context.ts'
+import { NegativeReply } from '../reception/smtp-reply.ts'
+import type { SubmissionEvents, SubmissionOptions } from './submission-settings.ts'
+
+export class SubmissionContext extends ReceptionContext<SubmissionEvents> {
+  readonly door: SmtpDoor
+  readonly authFailuresPerSession: number
+
+  constructor(options: SubmissionOptions) {
+    super(options)
+    this.door = options.door
+    this.authFailuresPerSession = options.limits.authFailuresPerSession
+  }
+
+  /** Counts the session for its user; false when this user has too many. */
+  countsAs(username: string, session: SMTPServerSession): boolean {
+    const socket = this.sockets.get(session)
+    return socket === undefined || this.caps.logIn(socket, username)
+  }
+
+  /** The login of a session; a refusal when there is none. Every step of a message asks again. */
+  loginOf(session: SMTPServerSession): SmtpLogin {
+    const login = session.user as SmtpLogin | false | undefined
+    if (!login) throw new NegativeReply(530, '5.7.0', 'Authentication required.')
+    return login
+  }
+}

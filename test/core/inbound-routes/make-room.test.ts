@@ -1,0 +1,117 @@
+/** How much mail is kept by inbound routes, and what makes room for more. */
+import test, { type ExecutionContext } from 'ava'
+import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
+import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
+import { inboundRoutes } from '#core/inbound-routes/route.ts'
+import { storedInboundCounter } from '#core/tenancy/counters.ts'
+import { addDelivery } from '#core/webhooks/events/add-delivery.ts'
+import { removeDue, webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
+import { Change } from '#store/change.ts'
+import { pack } from '#store/tuple.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
+import { houseOf, organizationId, projectId, type House } from '../house.ts'
+import { T } from '../../../daemon/composition/parts.ts'
+
+const kibibyte = 1024
+
+interface Place {
+  readonly house: House
+  readonly intake: RouteIntake
+}
+
+/** An organization that keeps a MiB. */
+async function place(t: ExecutionContext): Promise<Place> {
+  const house = await houseOf(t)
+  await house.organization({ overrides: { inboundMebibytes: 1 } })
+  const route = { id: 'inr_1', projectId, localPartPattern: 'sales', webhookUrl: 'https://hooks.example.ch/', sealedSecret: '' }
+  await house.put(inboundRoutes, { ...route, createdAt: startOfTime, updatedAt: startOfTime })
+  return { house, intake: house.part(T.Inbound).routeIntake }
+}
+
+async function take({ house: { clock }, intake }: Place, octets: number): Promise<string> {
+  clock.advance(1) // ids begin with the time
+  const found = await intake.routeFor('sales')
+  const mail = intake.open([{ route: found!, recipients: ['sales@in.test'] }])
+  await mail.write(Buffer.alloc(octets, 'x'))
+  try {
+    const [id = ''] = await mail.commit({ mailFrom: '', remoteAddress: '192.0.2.1', helo: 'mx.test', isEncrypted: false, prefix: '' })
+    return id
+  } finally {
+    await mail.discard()
+  }
+}
+
+/** Its webhook was told, with that success. */
+async function tell({ database, clock }: House, id: string, status: WebhookDelivery['status']): Promise<string> {
+  const stored = (await database.get(inboundMessages, { organizationId }, id))!
+  const change = new Change().delete(['', 'inbound.unprepared', organizationId, id])
+  const told = { eventId: 'evt_1', eventType: 'inbound_message', endpointId: 'inr_1', projectId, traceId: null, body: '{}' } as const
+  const deliveryId = addDelivery(change, organizationId, { ...told, at: clock.now() })
+  const none = { result: 'none', domain: null }
+  const authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
+  const prepared = { subject: '', from: [], unreadable: null, authentication, deliveryId }
+  await database.commit(change.replace(inboundMessages, organizationId, stored, { ...stored.record, prepared }))
+  const delivery = (await database.get(webhookDeliveries, { organizationId }, deliveryId))!
+  const settled = new Change().replace(webhookDeliveries, organizationId, delivery, { ...delivery.record, status, nextAttemptAt: null })
+  await database.commit(removeDue(settled, delivery.record))
+  return deliveryId
+}
+
+const ids = async ({ database }: House): Promise<string[]> =>
+  (await database.all(inboundMessages, { organizationId })).map(({ record }) => record.id)
+const taken = ({ database }: House): Promise<number> => database.kv.counter(pack(storedInboundCounter(organizationId)))
+test('an organization keeps as much mail as its plan says, and is then full until its webhook has some of it', async (t) => {
+  const here = await place(t)
+  const { house } = here
+  const mails: string[] = []
+  for (let n = 0; n < 4; n++) mails.push(await take(here, 256 * kibibyte))
+  await t.throwsAsync(here.intake.routeFor('sales'), { code: 'quota_exhausted' })
+  t.is(await taken(house), 1024 * kibibyte)
+  const parked = await tell(house, mails[0]!, 'parked')
+  const succeeded = await tell(house, mails[1]!, 'succeeded')
+  house.clock.advance(10_000)
+  t.is((await here.intake.routeFor('sales'))?.id, 'inr_1')
+  t.deepEqual(await ids(house), [mails[0], mails[2], mails[3]], 'what nobody was told of, or nobody heard, stays')
+  t.truthy(await house.database.get(webhookDeliveries, { organizationId }, parked))
+  t.is(await house.database.get(webhookDeliveries, { organizationId }, succeeded), undefined)
+  t.is(await taken(house), 768 * kibibyte)
+  t.deepEqual(await house.problems(), [])
+})
+
+test('room is made when a mail does not fit, so that nobody is turned away while something can go', async (t) => {
+  const here = await place(t)
+  const { house } = here
+  const mails: string[] = []
+  for (let n = 0; n < 3; n++) mails.push(await take(here, 256 * kibibyte))
+  for (const id of mails) await tell(house, id, 'succeeded')
+  const large = await take(here, 600 * kibibyte)
+  t.deepEqual(await ids(house), [mails[2], large])
+  t.deepEqual(await house.problems(), [])
+})
+
+test('a mail that is larger than all that may be kept is too large, and leaves nothing behind', async (t) => {
+  const here = await place(t)
+  const { house } = here
+  await t.throwsAsync(take(here, 1025 * kibibyte), { code: 'request_too_large' })
+  t.is(await taken(house), 0)
+  t.deepEqual(await house.problems(), [])
+})
+
+test('mails that come at the same moment do not pass the limit together', async (t) => {
+  const here = await place(t)
+  const { house } = here
+  const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(here, 300 * kibibyte)))
+  t.is(results.filter(({ status }) => status === 'fulfilled').length, 3)
+  t.true(results.every((result) => result.status === 'fulfilled' || (result.reason as { code: string }).code === 'quota_exhausted'))
+  t.deepEqual(await house.problems(), [])
+})
+
+test('a small mail counts for what it takes, and what goes is no longer counted', async (t) => {
+  const here = await place(t)
+  const { house } = here
+  await take(here, 1)
+  t.is(await taken(house), 16 * kibibyte)
+  await house.organization({ overrides: { inboundMebibytes: -1 } })
+  for (let n = 0; n < 5; n++) await take(here, 300 * kibibyte)
+  t.is((await ids(house)).length, 6)
+})

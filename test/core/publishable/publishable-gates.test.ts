@@ -1,0 +1,91 @@
+/** The gates of a page and the form of origins, as tables. */
+import test from 'ava'
+import { parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { passPageGates, type PageSend } from '#core/publishable/publishable-gates.ts'
+import { pageOrigin } from '#core/visitors/web-origin.ts'
+import { Refusal } from '#core/refusals.ts'
+
+const key = {
+  allowedOrigins: ['https://shop.example.ch', 'http://localhost:3000'],
+  allowedTo: ['ada@example.ch', '@team.example.ch'],
+  lockedFrom: 'Shop <form@example.ch>',
+}
+
+const mailbox = (text: string): Mailbox => {
+  const parsed = parseMailbox(text)
+  if (!parsed) throw new Error(`${text} is no mailbox`)
+  return parsed
+}
+
+const good: PageSend = { origin: 'https://shop.example.ch', recipients: [mailbox('ada@example.ch')], from: undefined, attachments: 0 }
+const to = (...texts: string[]): Partial<PageSend> => ({ recipients: texts.map(mailbox) })
+const from = (text: string): Partial<PageSend> => ({ from: mailbox(text) })
+
+const table: readonly (readonly [string, Partial<PageSend>, string])[] = [
+  ['its page', {}, 'passes'],
+  ['its other page', { origin: 'http://localhost:3000' }, 'passes'],
+  ['no origin', { origin: undefined }, 'origin_not_allowed'],
+  ['another port', { origin: 'http://localhost:3001' }, 'origin_not_allowed'],
+  ['another scheme', { origin: 'http://shop.example.ch' }, 'origin_not_allowed'],
+  ['a name below', { origin: 'https://a.shop.example.ch' }, 'origin_not_allowed'],
+  ['a longer name', { origin: 'https://shop.example.ch.evil.example' }, 'origin_not_allowed'],
+  ['an origin with a slash', { origin: 'https://shop.example.ch/' }, 'origin_not_allowed'],
+  ['the origin null', { origin: 'null' }, 'origin_not_allowed'],
+  ['two origins', { origin: 'https://shop.example.ch, https://evil.example' }, 'origin_not_allowed'],
+  ['other letters', to('ADA@EXAMPLE.CH'), 'passes'],
+  ['somebody of a domain', to('x+y@Team.example.ch'), 'passes'],
+  ['both', to('ada@example.ch', 'x@team.example.ch'), 'passes'],
+  ['one of two is a stranger', to('ada@example.ch', 'eve@example.ch'), 'recipient_not_allowed'],
+  ['a domain below', to('x@sub.team.example.ch'), 'recipient_not_allowed'],
+  ['a longer domain', to('x@team.example.ch.evil.example'), 'recipient_not_allowed'],
+  ['a plus address of one who is allowed', to('ada+x@example.ch'), 'recipient_not_allowed'],
+  ['the sender in other letters', from('FORM@Example.ch'), 'passes'],
+  ['the sender with its name', from('shop <form@example.ch>'), 'passes'],
+  ['the sender with another name', from('Bank <form@example.ch>'), 'from_locked'],
+  ['another sender', from('x@example.ch'), 'from_locked'],
+  ['an attachment', { attachments: 1 }, 'attachments_not_allowed'],
+  ['everything wrong', { origin: 'https://x.ch', ...to('x@x.ch'), ...from('x@x.ch'), attachments: 1 }, 'origin_not_allowed'],
+  ['everything but the origin', { ...to('x@x.ch'), ...from('x@x.ch'), attachments: 1 }, 'recipient_not_allowed'],
+  ['sender and attachments', { ...from('x@x.ch'), attachments: 1 }, 'from_locked'],
+]
+
+for (const [what, changes, outcome] of table)
+  test(`${what}: ${outcome}`, (t) => {
+    const told = (): string => {
+      try {
+        passPageGates(key, { ...good, ...changes })
+        return 'passes'
+      } catch (error) {
+        return error instanceof Refusal ? error.code : String(error)
+      }
+    }
+    t.is(told(), outcome)
+  })
+
+test('origins are those of https, and of http on this machine', (t) => {
+  const kept: Record<string, string | undefined> = {
+    'https://shop.example.ch': 'https://shop.example.ch',
+    'HTTPS://Shop.example.ch/': 'https://shop.example.ch',
+    'https://shop.example.ch:8443': 'https://shop.example.ch:8443',
+    'http://localhost': 'http://localhost',
+    'http://localhost:5173': 'http://localhost:5173',
+    'http://localhost.evil.example': undefined,
+    'http://127.0.0.1:3000': undefined,
+    'http://shop.example.ch': undefined,
+    'https://shop.example.ch:443': 'https://shop.example.ch',
+    'https://Bücher.example': 'https://xn--bcher-kva.example',
+    'https://[2001:db8::1]:8443/': 'https://[2001:db8::1]:8443',
+    'https:shop.example.ch': undefined,
+    'https://shop.example.ch\\@evil.example': undefined,
+    ' https://shop.example.ch': undefined,
+    'https://*.example.ch': undefined,
+    'https://user@shop.example.ch': undefined,
+    'https://shop.example.ch/path': undefined,
+    'https://shop.example.ch?x': undefined,
+    'javascript://shop.example.ch': undefined,
+    null: undefined,
+    '*': undefined,
+    '': undefined,
+  }
+  for (const [text, origin] of Object.entries(kept)) t.is(pageOrigin(text), origin, text)
+})

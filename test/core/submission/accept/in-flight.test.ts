@@ -1,0 +1,43 @@
+/** Waiting for what is under way, and for nothing that begins later. */
+import test from 'ava'
+import { UnderWay } from '#core/submission/accept/in-flight.ts'
+
+/** Tells whether a promise has settled, once everything that was ready to run has run. */
+async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false
+  void promise.then(() => (settled = true))
+  await new Promise(setImmediate)
+  return settled
+}
+
+test('UnderWay.settled() resolves at once when nothing is under way', async (t) => {
+  const underWay = new UnderWay()
+  t.true(await hasSettled(underWay.settled()))
+  underWay.begin()()
+  t.true(await hasSettled(underWay.settled()))
+})
+
+test('UnderWay.settled() waits for all that began before it, and for nothing that began after it', async (t) => {
+  const underWay = new UnderWay()
+  const [endFirst, endSecond] = [underWay.begin(), underWay.begin()]
+  const settled = underWay.settled()
+  const endThird = underWay.begin()
+  endSecond()
+  t.false(await hasSettled(settled))
+  endFirst()
+  t.true(await hasSettled(settled))
+  endThird()
+})
+
+test('UnderWay.settled() waits for what an earlier call waits for', async (t) => {
+  const underWay = new UnderWay()
+  const endFirst = underWay.begin()
+  const first = underWay.settled()
+  const again = underWay.settled()
+  const endSecond = underWay.begin()
+  const last = underWay.settled()
+  endSecond()
+  t.deepEqual(await Promise.all([first, again, last].map(hasSettled)), [false, false, false])
+  endFirst()
+  t.deepEqual(await Promise.all([first, again, last].map(hasSettled)), [true, true, true])
+})
