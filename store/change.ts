@@ -11,7 +11,7 @@ const empty: Bytes = Buffer.alloc(0)
 export const fillName = (kind: string, organizationId: string): string => `${organizationId}/${kind}`
 
 /** What a change does to a record: there is no `before` for a new one, and no `after` for one that goes. */
-export interface Touched {
+export interface ChangedRecord {
   readonly kind: string
   readonly organizationId: string
   /** See `RecordKind.projectOf`. */
@@ -32,7 +32,7 @@ export class Change implements Write {
   /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
   work: Map<string, Set<string>> | undefined
   /** What this write does to records of the kinds that are tracked. */
-  readonly touched: Touched[] = []
+  readonly changed: ChangedRecord[] = []
 
   /** A new record. Fails as a conflict when the id or a unique index value is taken. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
@@ -54,7 +54,7 @@ export class Change implements Write {
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encodeRecord(kind, record) })
     for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value, isNew: true })
-    return this.#touch(kind, organizationId, undefined, record)
+    return this.#recordChange(kind, organizationId, undefined, record)
   }
 
   /** Fails as a conflict when the record has changed since it was read. */
@@ -65,7 +65,7 @@ export class Change implements Write {
     const before = indexRows(kind, organizationId, stored.record)
     const after = indexRows(kind, organizationId, next)
     if (before.length > 0 || after.length > 0) this.#moveRows(before, after)
-    return this.#touch(kind, organizationId, stored.record, next)
+    return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
   /** Like `replace`, for a change that leaves every indexed value as it was. */
@@ -73,7 +73,7 @@ export class Change implements Write {
     const key = recordKey(kind, organizationId, next.id)
     this.checks.push({ key, version: stored.version })
     this.sets.push({ key, value: encodeRecord(kind, next) })
-    return this.#touch(kind, organizationId, stored.record, next)
+    return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
   /** A new record with an id of its own in the place of one that was read: unique values may pass from the old one to it. */
@@ -84,14 +84,14 @@ export class Change implements Write {
     this.deletes.push(oldKey)
     this.sets.push({ key, value: encodeRecord(kind, next) })
     this.#moveRows(indexRows(kind, organizationId, stored.record), indexRows(kind, organizationId, next))
-    return this.#touch(kind, organizationId, stored.record, next)
+    return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
   remove<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>): this {
     const key = recordKey(kind, organizationId, stored.record.id)
     this.checks.push({ key, version: stored.version })
     this.deletes.push(key, ...indexRows(kind, organizationId, stored.record).map((row) => row.key))
-    return this.#touch(kind, organizationId, stored.record, undefined)
+    return this.#recordChange(kind, organizationId, stored.record, undefined)
   }
 
   set(key: readonly Element[], value: Bytes | readonly Bytes[] = empty): this {
@@ -129,9 +129,9 @@ export class Change implements Write {
   }
 
   /** Says who finds work at a place when this write is durable. */
-  leave(worker: string, place: string): this {
+  schedule(worker: string, item: string): this {
     this.work ??= new Map()
-    this.work.set(worker, (this.work.get(worker) ?? new Set()).add(place))
+    this.work.set(worker, (this.work.get(worker) ?? new Set()).add(item))
     return this
   }
 
@@ -150,7 +150,7 @@ export class Change implements Write {
       if (unique) this.checks.push({ key, version: undefined })
       this.sets.push({ key, value, isCold })
     }
-    return this.#touch(kind, organizationId, undefined, record)
+    return this.#recordChange(kind, organizationId, undefined, record)
   }
 
   #moveRows(before: readonly IndexRow[], after: readonly IndexRow[]): void {
@@ -165,11 +165,11 @@ export class Change implements Write {
     }
   }
 
-  #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string, before: R | undefined, after: R | undefined): this {
+  #recordChange<R extends Identified>(kind: RecordKind<R>, organizationId: string, before: R | undefined, after: R | undefined): this {
     if (kind.isSetting && !this.settingsOf.includes(organizationId)) this.settingsOf.push(organizationId)
     if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
     const record = after ?? before
-    if (kind.isTracked && record) this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
+    if (kind.isTracked && record) this.changed.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
     return this
   }
 }

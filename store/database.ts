@@ -17,12 +17,12 @@ import { decodeRecord } from './record-version.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
 /** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
-export interface Reach {
+export interface Visibility {
   readonly organizationId: string
   readonly projectId?: string
   readonly bound?: boolean
   /** Projects that are being deleted: what belongs to them is not there any more. */
-  readonly without?: ReadonlySet<string> | undefined
+  readonly hiddenProjects?: ReadonlySet<string> | undefined
 }
 
 /** A part of a list. The cursor continues it; undefined means that this was the end. */
@@ -105,8 +105,8 @@ export class Database {
   }
 
   /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
-  onWork(worker: string, hear: (places: ReadonlySet<string>) => void): void {
-    this.#workers.set(worker, hear)
+  onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
+    this.#workers.set(worker, listener)
   }
 
   /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */
@@ -124,13 +124,13 @@ export class Database {
     for (const name of names) this.#empty.delete(name)
   }
 
-  async get<R extends Identified>(kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R> | undefined> {
+  async get<R extends Identified>(kind: RecordKind<R>, reach: Visibility, id: string): Promise<Stored<R> | undefined> {
     const entry = await this.kv.get(recordKey(kind, reach.organizationId, id))
     return entry && visible(kind, reach, toStored(kind, entry))
   }
 
   /** By many ids at once, each in its place of the answer. */
-  async getMany<R extends Identified>(kind: RecordKind<R>, reach: Reach, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
+  async getMany<R extends Identified>(kind: RecordKind<R>, reach: Visibility, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
     const entries = await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
@@ -144,7 +144,7 @@ export class Database {
   /** By a unique index inside the organization. */
   async find<R extends Identified>(
     kind: RecordKind<R>,
-    reach: Reach,
+    reach: Visibility,
     index: string,
     values: readonly Element[],
   ): Promise<Stored<R> | undefined> {
@@ -155,7 +155,7 @@ export class Database {
   /** By many values of a unique index, each in its place of the answer; two reads in all, one when nothing is found. */
   async findMany<R extends Identified>(
     kind: RecordKind<R>,
-    reach: Reach,
+    reach: Visibility,
     index: string,
     values: readonly (readonly Element[])[],
   ): Promise<(Stored<R> | undefined)[]> {
@@ -189,7 +189,12 @@ export class Database {
    * One page of records in index order, in one walk; the records behind an index are read in steps. Rows outside the reach, and those
    * that `sieve` does not take, are passed over; the cursor stands behind the last row looked at. Throws `CursorInvalid`.
    */
-  async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions, sieve?: Sieve<R>): Promise<Page<Stored<R>>> {
+  async list<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Visibility,
+    options: ListOptions,
+    sieve?: Sieve<R>,
+  ): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
       : [reach.organizationId, kind.name]
@@ -222,7 +227,7 @@ export class Database {
   }
 
   /** Every record of a kind, for kinds that are few by nature. */
-  async all<R extends Identified>(kind: RecordKind<R>, reach: Reach): Promise<Stored<R>[]> {
+  async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
     for await (const entry of this.kv.range(within([reach.organizationId, kind.name]))) {
       const stored = visible(kind, reach, toStored(kind, entry))
@@ -263,10 +268,10 @@ export const toStored = <R extends Identified>(kind: RecordKind<R>, entry: Entry
   version: entry.version,
 })
 
-function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored: Stored<R>): Stored<R> | undefined {
-  const project = reach.bound || reach.without ? kind.projectOf(stored.record) : undefined
+function visible<R extends Identified>(kind: RecordKind<R>, reach: Visibility, stored: Stored<R>): Stored<R> | undefined {
+  const project = reach.bound || reach.hiddenProjects ? kind.projectOf(stored.record) : undefined
   if (project === undefined) return stored
-  return reach.without?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
+  return reach.hiddenProjects?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
 }
 
 const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])

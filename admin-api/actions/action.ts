@@ -5,14 +5,11 @@
  */
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Access } from '../http/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
 import type { HttpBinding } from './http-binding.ts'
-
-/** Who asks, for whom, and what they may do. */
-export type Principal = Scope
 
 /** Where a request comes from, whatever carried it. */
 export interface Client {

@@ -8,7 +8,7 @@ type HttpFacts = Omit<
 >
 
 /** A place of a request that a field is read from; one of a header may stand in the body too, and must be the same there. */
-export type FieldPlace = 'path' | 'query' | 'body' | { readonly header: string; readonly orBody?: true }
+export type FieldSource = 'path' | 'query' | 'body' | { readonly header: string; readonly orBody?: true }
 
 /** A header of good answers. */
 export interface ResponseHeader<R> {
@@ -19,7 +19,7 @@ export interface ResponseHeader<R> {
 
 export interface HttpBinding<R> extends HttpFacts {
   /** Fields that come from elsewhere: by default those of the path by their names, all others from the query of GET and DELETE, else from the body. */
-  readonly from?: Readonly<Record<string, FieldPlace>>
+  readonly from?: Readonly<Record<string, FieldSource>>
   /** What a request without a body means; by default it is refused. */
   readonly emptyBody?: Readonly<Record<string, unknown>>
   /** The status of an answer that has one of `otherResponses`. */

@@ -2,14 +2,15 @@
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { invalid } from '#core/refusals.ts'
 import { answer, noBody } from '../http/answer.ts'
 import { captchaToken, type Credentials } from '../credentials/credentials.ts'
 import { operation, pathParameters, type Access, type HandlerInput, type Operation } from '../http/operation.ts'
 import { check } from '../bodies/validation.ts'
 import { textFormOf } from '../wire/fields/text-form.ts'
-import type { Action, CallContext, Principal } from './action.ts'
-import type { FieldPlace, HttpBinding } from './http-binding.ts'
+import type { Action, CallContext } from './action.ts'
+import type { FieldSource, HttpBinding } from './http-binding.ts'
 
 type Request = HandlerInput<unknown, unknown, unknown, Principal | undefined>
 
@@ -88,24 +89,24 @@ function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Ac
     return { params: noFields, query: noFields, body: hasNoFields(input) ? undefined : bodyOf(input), headers: [] }
   assert(input instanceof z.ZodObject, `${id}: an input that comes from several places is an object`)
   const shape: Fields = input.def.shape
-  const placeOf = (name: string) => from[name] ?? (inPath.includes(name) ? 'path' : rest)
-  const namesAt = (place: FieldPlace) => Object.keys(shape).filter((name) => placeOf(name) === place)
-  const inBody = Object.keys(shape).filter((name) => placeOf(name) === 'body' || alsoInBody(from[name]))
-  const partAt = (place: 'path' | 'query' | 'body', names: readonly string[]) =>
-    place === rest ? remainder(input, picked(shape, names)) : z.strictObject(picked(shape, names))
+  const sourceOf = (name: string) => from[name] ?? (inPath.includes(name) ? 'path' : rest)
+  const namesAt = (source: FieldSource) => Object.keys(shape).filter((name) => sourceOf(name) === source)
+  const inBody = Object.keys(shape).filter((name) => sourceOf(name) === 'body' || alsoInBody(from[name]))
+  const partAt = (source: 'path' | 'query' | 'body', names: readonly string[]) =>
+    source === rest ? remainder(input, picked(shape, names)) : z.strictObject(picked(shape, names))
   return {
     params: asText(partAt('path', namesAt('path'))),
     query: asText(partAt('query', namesAt('query'))),
     body: inBody.length === 0 ? undefined : bodyOf(partAt('body', inBody)),
-    headers: Object.entries(from).flatMap(([name, place]) =>
-      typeof place === 'object' ? [{ name, header: place.header, schema: z.strictObject(renamed(shape, name, place.header)) }] : [],
+    headers: Object.entries(from).flatMap(([name, source]) =>
+      typeof source === 'object' ? [{ name, header: source.header, schema: z.strictObject(renamed(shape, name, source.header)) }] : [],
     ),
   }
 }
 
 type Fields = Readonly<Record<string, z.ZodType>>
 
-const alsoInBody = (place: FieldPlace | undefined): boolean => typeof place === 'object' && place.orBody === true
+const alsoInBody = (source: FieldSource | undefined): boolean => typeof source === 'object' && source.orBody === true
 const hasNoFields = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && Object.keys(schema.def.shape).length === 0
 const picked = (shape: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name)))

@@ -2,10 +2,10 @@
  * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
  * feature, input – and the same refusals; how they are told is the surface's.
  */
-import { requireRight } from '#core/access/principal/principal.ts'
+import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'
 import { check } from '../bodies/validation.ts'
-import type { Action, CallContext, Principal } from './action.ts'
+import type { Action, CallContext } from './action.ts'
 
 /** Throws `feature_disabled` while the flag is off for the organization. */
 export type RequireFlag = (principal: Principal, feature: Feature) => Promise<void>
@@ -14,7 +14,7 @@ export type RequireFlag = (principal: Principal, feature: Feature) => Promise<vo
 export async function invoke(action: Action, context: CallContext, input: unknown, requireFlag: RequireFlag): Promise<unknown> {
   const { scope, feature } = action
   const { principal } = context
-  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && action.openToSendOnlyKeys)) requireRight(principal, scope)
+  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && action.openToSendOnlyKeys)) requireScope(principal, scope)
   if (feature !== undefined) await requireFlag(principal, feature)
   return action.encode(await action.run(context, check(action.input, input, 'body')))
 }

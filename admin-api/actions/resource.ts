@@ -5,7 +5,7 @@
 import assert from 'node:assert'
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
-import type { Right } from '#core/access/principal/principal.ts'
+import type { Scope } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Page } from '#store/database.ts'
 import type { Access, Method } from '../http/operation.ts'
@@ -72,7 +72,7 @@ type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodTy
 const noFilter: NoFields = {}
 
 /** The actions of the resource at this path. */
-export function resource<const Key extends string = 'id', const A extends Access = Right>(path: string, facts: ResourceFacts<Key, A>) {
+export function resource<const Key extends string = 'id', const A extends Access = Scope>(path: string, facts: ResourceFacts<Key, A>) {
   const { name, plural = `${name}s`, key = 'id' as Key, keySchema = id } = facts
   const one = `${path}/{${key}}`
   const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>

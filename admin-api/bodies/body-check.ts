@@ -1,19 +1,19 @@
 /** A body against its schema, and what the core misses in it: all of it is told at once. */
 import assert from 'node:assert'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { isStreamed } from './body-stream.ts'
 import type { Operation } from '../http/operation.ts'
 import { check, withMore } from './validation.ts'
 
 /** Returns the checked body; throws `validation_failed`. */
-export async function checkBody({ body, alsoMissing }: Operation, value: unknown, scope: Scope | undefined): Promise<unknown> {
+export async function checkBody({ body, alsoMissing }: Operation, value: unknown, principal: Principal | undefined): Promise<unknown> {
   assert(body && !isStreamed(body))
   try {
     return check(body, value, 'body')
   } catch (error) {
     const isFields = typeof value === 'object' && value !== null && !Array.isArray(value)
-    if (!alsoMissing || !scope || !isFields || !(error instanceof Refusal)) throw error
-    throw withMore(error, await alsoMissing(value as Readonly<Record<string, unknown>>, scope))
+    if (!alsoMissing || !principal || !isFields || !(error instanceof Refusal)) throw error
+    throw withMore(error, await alsoMissing(value as Readonly<Record<string, unknown>>, principal))
   }
 }

@@ -2,15 +2,15 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 
 /** Finds out who asks, or throws `unauthorized`. `remoteAddress` is for counting guesses. */
-export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Scope>
+export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Principal>
 
 const bearer = /^bearer +([\w.~+/-]{1,4096}=*) *$/i
 
 /** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a scope or throws `unauthorized`. */
-export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Scope>): Authenticate {
+export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Principal>): Authenticate {
   return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
 }
 

@@ -1,5 +1,5 @@
 /** What a caller without a good token is told, so that it can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
-import { rightsInOrder } from '#core/access/principal/principal.ts'
+import { scopesInOrder } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
 
 /** What tokens are for here. */
@@ -18,8 +18,8 @@ export function challenge(refusal: Refusal, resource: ProtectedResource | undefi
     return isPresented ? `${usual}, error="invalid_token"` : usual
   }
   if (refusal.code === 'invalid_key' || refusal.code === 'key_kind_mismatch') return 'Bearer error="invalid_token"'
-  const needed = rightsInOrder.findIndex((right) => right === refusal.details?.['required_scope'])
+  const needed = scopesInOrder.findIndex((scope) => scope === refusal.details?.['required_scope'])
   if (refusal.code !== 'insufficient_scope' || !resource || needed < 0) return undefined
-  const scopes = rightsInOrder.slice(0, needed + 1).join(' ')
+  const scopes = scopesInOrder.slice(0, needed + 1).join(' ')
   return `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${resource.metadataUrl}"`
 }

@@ -3,10 +3,10 @@
  * carries is the one that counts.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
-import type { PageReader } from '../http/rendering.ts'
+import type { CorsReader } from '../http/rendering.ts'
 
 /** As much of a request as credentials are looked for in. */
 export interface CredentialRequest {
@@ -17,7 +17,7 @@ export interface CredentialRequest {
 }
 
 /** Finds out whose secret it is, or throws `unauthorized`. Called again when a body or a wait took its time. */
-export type VerifySecret = (secret: string, request: CredentialRequest) => Promise<Scope>
+export type VerifySecret = (secret: string, request: CredentialRequest) => Promise<Principal>
 
 export interface Credential {
   readonly kind: 'publishable' | 'session' | 'basic' | 'header' | 'query'
@@ -43,9 +43,9 @@ export interface BodyLimits {
   /** Largest body in bytes. */
   readonly maxBodyBytes: number
   /** Throws when no body of this client is to be read now. */
-  readonly admit: (principal: Scope, remoteAddress: string) => Promise<void>
+  readonly admit: (principal: Principal, remoteAddress: string) => Promise<void>
   /** Is notified of every body that was refused. */
-  readonly countRefused: (principal: Scope, remoteAddress: string) => Promise<void>
+  readonly countRefused: (principal: Principal, remoteAddress: string) => Promise<void>
 }
 
 /** Scripts of other origins that may call (CORS, in the Fetch standard). */
@@ -145,12 +145,12 @@ export const session = ({
 
 const bearerHint = 'Send your API key in the header "Authorization: Bearer <key>".'
 
-interface Taking {
+interface WithCredentials {
   readonly credentials?: Credentials
 }
 
 /** Scripts of other origins read what concerns their credential, and the answers to a request without any; nothing that another key was given. */
-export function corsReader({ credentials = [] }: Taking, request: CredentialRequest): PageReader | undefined {
+export function corsReader({ credentials = [] }: WithCredentials, request: CredentialRequest): CorsReader | undefined {
   for (const each of credentials) {
     if (each === 'bearer' || !each.cors) continue
     const { origin, authorization } = request.headers
@@ -162,20 +162,20 @@ export function corsReader({ credentials = [] }: Taking, request: CredentialRequ
 }
 
 /** What a captcha gave the visitor of a web page, in the header that a credential of the operation has for it. */
-export function captchaToken({ credentials = [] }: Taking, headers: IncomingHttpHeaders): string | undefined {
+export function captchaToken({ credentials = [] }: WithCredentials, headers: IncomingHttpHeaders): string | undefined {
   const named = credentials.map((each) => (each === 'bearer' ? undefined : each.captchaHeader)).find((each) => each !== undefined)
   const given = named && headers[named.toLowerCase()]
   return typeof given === 'string' ? given : undefined
 }
 
 /** The header `WWW-Authenticate` where bearer tokens are not taken. */
-export function ownChallenge({ credentials }: Taking, { code }: Refusal): string | undefined {
+export function ownChallenge({ credentials }: WithCredentials, { code }: Refusal): string | undefined {
   if (code !== 'unauthorized' || !credentials || credentials.includes('bearer')) return undefined
   return credentials.map((each) => (each === 'bearer' ? undefined : each.challenge)).find((each) => each !== undefined)
 }
 
 /** The query without what is no field of the operation but a credential. */
-export function withoutSecrets<T>(fields: Readonly<Record<string, T>>, { credentials }: Taking): Readonly<Record<string, T>> {
+export function withoutSecrets<T>(fields: Readonly<Record<string, T>>, { credentials }: WithCredentials): Readonly<Record<string, T>> {
   if (!credentials) return fields
   const secrets = new Set(credentials.map((each) => (each === 'bearer' ? undefined : each.queryField)))
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !secrets.has(name)))

@@ -1,5 +1,5 @@
 /** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
-import { requireRight, type Scope } from '#core/access/principal/principal.ts'
+import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from './authentication.ts'
 import type { Credential, CredentialRequest } from './credentials.ts'
@@ -14,14 +14,14 @@ export function presentedCredential({ credentials = [] }: Operation, request: Cr
 const carriesBearer = ({ headers: { authorization = '' } }: CredentialRequest): boolean => /^bearer /i.test(authorization)
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
-export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {
   const { scope, openToSendOnlyKeys } = operation
   const principal = await identify(operation, request, authenticate)
-  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireRight(principal, scope)
+  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireScope(principal, scope)
   return principal
 }
 
-async function identify(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+async function identify(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {
   const credential = presentedCredential(operation, request)
   const secret = credential?.secretOf(request)
   if (credential && secret !== undefined) return credential.authenticate(secret, request)

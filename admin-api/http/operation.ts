@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
 import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
-import type { Right, Scope } from '#core/access/principal/principal.ts'
+import type { Scope, Principal } from '#core/access/principal/principal.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from '../bodies/body-stream.ts'
 import type { Credentials } from '../credentials/credentials.ts'
@@ -13,7 +13,7 @@ import type { Written } from '../wire/fields/codec.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The scope a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
-export type Access = Right | 'none' | 'operator'
+export type Access = Scope | 'none' | 'operator'
 
 /** What is the same for every operation, whatever its schemas are. */
 export interface OperationFacts {
@@ -47,7 +47,7 @@ export interface OperationFacts {
   /** Answered even when the service sheds load: health and the like. */
   readonly bypassesLoadShedding?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
-  readonly openToPages?: boolean
+  readonly allowsAnyOrigin?: boolean
   /** How callers prove who they are; bearer tokens by default. */
   readonly credentials?: Credentials
   /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
@@ -60,7 +60,7 @@ export interface OperationFacts {
    * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
    * once. Nothing in the body has been checked.
    */
-  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Scope) => Promise<readonly FieldProblem[]>
+  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Principal) => Promise<readonly FieldProblem[]>
   /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
   readonly onInvalid?: InvalidRequest
   /** Renders refusals in a form of its own in place of the error envelope. */
@@ -68,7 +68,7 @@ export interface OperationFacts {
 }
 
 /** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
-export type InvalidRequest = (principal: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
+export type InvalidRequest = (principal: Principal, body: unknown, refusal: Refusal) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
 export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
@@ -96,7 +96,7 @@ type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<
 /** What a handler gets as the body: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
 
-type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Scope
+type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
 
 interface OperationSpec<
   P extends z.ZodObject,
@@ -126,7 +126,7 @@ export interface Operation extends OperationFacts {
   readonly body: z.ZodType | StreamShape | undefined
   readonly response: ResponseShape
   readonly examples: { readonly body?: unknown; readonly response?: unknown }
-  handle(input: HandlerInput<unknown, unknown, unknown, Scope | undefined>): unknown
+  handle(input: HandlerInput<unknown, unknown, unknown, Principal | undefined>): unknown
 }
 
 type NoFields = z.ZodObject<Record<never, never>, z.core.$strict>

@@ -14,13 +14,13 @@ export interface AnswerFrame {
   /** HEAD: the headers of the answer without its body. */
   readonly headOnly: boolean
   /** Scripts of any web page may read the answer. */
-  readonly openToPages: boolean
+  readonly allowsAnyOrigin: boolean
   /** The answer depends on the page that asks. */
-  readonly forPage?: PageReader | undefined
+  readonly cors?: CorsReader | undefined
 }
 
 /** The page whose scripts may read an answer; without an origin no page's. */
-export interface PageReader {
+export interface CorsReader {
   readonly origin: string | undefined
   readonly requestHeaders: readonly string[]
 }
@@ -28,7 +28,7 @@ export interface PageReader {
 type HeaderList = [string, string][]
 
 /** Answers to scripts and to the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
-const pageHeaders: Readonly<HeaderList> = [
+const anyOriginHeaders: Readonly<HeaderList> = [
   ['access-control-allow-origin', '*'],
   ['access-control-allow-methods', 'GET, POST'],
   ['access-control-allow-headers', 'authorization, content-type, mcp-protocol-version'],
@@ -37,7 +37,7 @@ const pageHeaders: Readonly<HeaderList> = [
 ]
 
 /** A good answer without a body. */
-export function renderNothing(status: number, frame: AnswerFrame): Response {
+export function renderEmpty(status: number, frame: AnswerFrame): Response {
   return new FastResponse(null, { status, headers: frameHeaders(frame) })
 }
 
@@ -47,11 +47,11 @@ export function renderJson(wire: unknown, status: number, frame: AnswerFrame): R
 }
 
 /** An answer with a status, headers or bytes of its own. */
-export function renderAnswer(answer: Answer, statusUnlessTold: number, frame: AnswerFrame): Response {
+export function renderAnswer(answer: Answer, defaultStatus: number, frame: AnswerFrame): Response {
   const own = answer.headers
   const headers: HeaderList = frameHeaders(frame).filter(([name]) => own[name] === undefined)
   headers.push(...Object.entries(own))
-  const status = answer.status ?? statusUnlessTold
+  const status = answer.status ?? defaultStatus
   if (typeof answer.body === 'string') return renderText(answer.body, status, headers, frame, answer.contentType)
   headers.push(['content-type', answer.contentType])
   if (answer.body instanceof Uint8Array) headers.push(['content-length', String(answer.body.byteLength)])
@@ -91,13 +91,13 @@ function frameHeaders(frame: AnswerFrame): HeaderList {
   ]
   if (frame.isPrivate) headers.push(['cache-control', 'no-store'])
   if (frame.closes) headers.push(['connection', 'close'])
-  if (frame.openToPages) headers.push(...pageHeaders)
-  if (frame.forPage) headers.push(...readerHeaders(frame.forPage))
+  if (frame.allowsAnyOrigin) headers.push(...anyOriginHeaders)
+  if (frame.cors) headers.push(...corsHeaders(frame.cors))
   return headers
 }
 
 /** One origin, and never cookies; caches keep the answers to different pages apart. */
-function readerHeaders({ origin, requestHeaders }: PageReader): HeaderList {
+function corsHeaders({ origin, requestHeaders }: CorsReader): HeaderList {
   const vary: HeaderList = [['vary', 'Origin']]
   if (origin === undefined) return vary
   return [

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from './answer.ts'
 import { presentedCredential, principalOf } from '../credentials/principal.ts'
 import type { Authenticate } from '../credentials/authentication.ts'
@@ -18,7 +18,7 @@ import { challenge, type ProtectedResource } from '../credentials/challenge.ts'
 import { corsReader, ownChallenge, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
 import type { HandlerInput, Operation } from './operation.ts'
 import { queryObject } from './query.ts'
-import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
+import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
 import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
@@ -50,12 +50,12 @@ export interface AdminApiEvents {
 }
 
 /** What all exchanges of a server share. */
-export interface ExchangeSurroundings {
+export interface HandlerContext {
   readonly authenticate: Authenticate
   /** Throws `unauthorized` unless the request carries the operator's key, `not_found` where there is none. */
   readonly authenticateOperator: (headers: IncomingMessage['headers']) => void
   /** Throws `feature_disabled` while the flag is off for the organization. */
-  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to. */
   readonly protectedResource: ProtectedResource | undefined
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
@@ -64,7 +64,7 @@ export interface ExchangeSurroundings {
   readonly clients: ClientLoad
   readonly bodies: BodyReading
   readonly jsonLimits: JsonLimits
-  readonly inFlight: Set<Exchange>
+  readonly inFlight: Set<RequestHandler>
   /** Connections that broke HTTP and were told so: no further request of theirs is run. */
   readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean
@@ -96,18 +96,18 @@ const bodyRefusals: ReadonlySet<RefusalCode> = new Set(['validation_failed', 're
 
 type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
 
-export class Exchange {
+export class RequestHandler {
   readonly operation: Operation
   /** On the clock of `monotonic`. */
   deadlineAt: number
-  readonly #around: ExchangeSurroundings
+  readonly #context: HandlerContext
   readonly #incoming: Incoming
   readonly #asked: CredentialRequest
   readonly #requestId: string
   readonly #startedAt: number
   #aborter: AbortController | undefined
   #ended: EndReason | undefined
-  #principal: Scope | undefined
+  #principal: Principal | undefined
   #bodyBytes = 0
   #given: unknown // as it was read, where wrong ones are recorded
   #leave: (() => void) | undefined
@@ -116,21 +116,21 @@ export class Exchange {
   /** The handler reads a body that is still coming in, so that it cannot have written anything yet. */
   #isReading = false
 
-  constructor(operation: Operation, incoming: Incoming, around: ExchangeSurroundings) {
+  constructor(operation: Operation, incoming: Incoming, context: HandlerContext) {
     this.operation = operation
     this.#incoming = incoming
     const { req, remoteAddress, search } = incoming
     this.#asked = { method: req.method ?? '', headers: req.headers, search, remoteAddress }
-    this.#around = around
-    this.#requestId = around.nextRequestId()
-    this.#startedAt = around.monotonic()
+    this.#context = context
+    this.#requestId = context.nextRequestId()
+    this.#startedAt = context.monotonic()
     const seconds = operation.deadlineSeconds ?? (operation.waits ? waitDeadlineSeconds : deadlineSecondsDefault)
     this.deadlineAt = this.#startedAt + seconds * 1000
   }
 
   /** Runs the exchange; always resolves. */
   run(): Promise<Response> {
-    this.#around.inFlight.add(this)
+    this.#context.inFlight.add(this)
     const { promise, resolve } = Promise.withResolvers<Response>()
     this.#settle = resolve
     void this.#answer()
@@ -164,11 +164,11 @@ export class Exchange {
 
   async #answer(): Promise<void> {
     try {
-      if (this.#around.broken.has(this.socket)) this.#hangUp()
+      if (this.#context.broken.has(this.socket)) this.#hangUp()
       const input = await this.#checkedInput()
       this.#isHandling = true
       const result = await this.operation.handle(input)
-      if (this.operation.waits) await this.#askAgain()
+      if (this.operation.waits) await this.#authenticateAgain()
       if (this.#settle) this.#respond(this.#render(result), undefined)
     } catch (error) {
       this.#fail(await this.#counted(await this.#recorded(error)))
@@ -194,19 +194,19 @@ export class Exchange {
     return this.operation.onInvalid?.(this.#principal, this.#given, error).catch((failure: unknown) => failure)
   }
 
-  async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
+  async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Principal | undefined>> {
     const { operation } = this
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
     if (!operation.bypassesLoadShedding) {
-      this.#leave = this.#around.clients.begin(req.socket, remoteAddress)
-      this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
+      this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
+      this.#context.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
     }
     if (operation.scope === 'operator') {
-      this.#around.authenticateOperator(req.headers)
+      this.#context.authenticateOperator(req.headers)
     } else if (operation.scope !== 'none') {
-      this.#principal = await this.#askWho()
+      this.#principal = await this.#authenticateCaller()
       this.#assertOpen()
-      if (operation.feature !== undefined) await this.#around.requireFlag(this.#principal, operation.feature)
+      if (operation.feature !== undefined) await this.#context.requireFlag(this.#principal, operation.feature)
       await this.#bodyLimits()?.admit(this.#principal, remoteAddress)
       this.#assertOpen()
     }
@@ -219,16 +219,16 @@ export class Exchange {
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
       const own = this.#bodyLimits()
-      const limits = { ...(own ? { bytesMax: own.maxBodyBytes } : { bytesMax, setting }), ...this.#around.jsonLimits }
-      const read = await readJsonBody(req, res, limits, this.#around.bodies)
+      const limits = { ...(own ? { bytesMax: own.maxBodyBytes } : { bytesMax, setting }), ...this.#context.jsonLimits }
+      const read = await readJsonBody(req, res, limits, this.#context.bodies)
       this.#bodyBytes = read.bytes
-      if (!isWhole) await this.#askAgain()
+      if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
       body = await checkBody(operation, read.value, this.#principal)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, res, this.#around.bodies.memory, noBodyWords(operation))
-      if (!isWhole) await this.#askAgain()
+      await readAbsentBody(req, res, this.#context.bodies.memory, noBodyWords(operation))
+      if (!isWhole) await this.#authenticateAgain()
       this.#assertOpen()
     }
     const signal = () => this.#signal()
@@ -248,12 +248,12 @@ export class Exchange {
   }
 
   /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
-  async #askAgain(): Promise<void> {
-    if (this.#principal) this.#principal = await this.#askWho()
+  async #authenticateAgain(): Promise<void> {
+    if (this.#principal) this.#principal = await this.#authenticateCaller()
   }
 
-  #askWho(): Promise<Scope> {
-    return principalOf(this.operation, this.#asked, this.#around.authenticate)
+  #authenticateCaller(): Promise<Principal> {
+    return principalOf(this.operation, this.#asked, this.#context.authenticate)
   }
 
   #bodyLimits(): BodyLimits | undefined {
@@ -268,7 +268,7 @@ export class Exchange {
         this.#isReading = true
       },
       ended: async () => {
-        await this.#askAgain()
+        await this.#authenticateAgain()
         this.#assertOpen()
         this.#isReading = false
       },
@@ -310,8 +310,8 @@ export class Exchange {
     const status = this.operation.status ?? 200
     if (result instanceof Answer) this.#watch(result.body)
     if (result instanceof Answer) return renderAnswer(result, status, this.#frame())
-    if ('kind' in response) return renderNothing(status, this.#frame())
-    if (this.#around.checkAnswers) response.parse(result)
+    if ('kind' in response) return renderEmpty(status, this.#frame())
+    if (this.#context.checkAnswers) response.parse(result)
     return renderJson(result, status, this.#frame())
   }
 
@@ -319,7 +319,7 @@ export class Exchange {
   #watch(body: AnswerBody): void {
     if (!(body instanceof Readable)) return
     const where = { requestId: this.#requestId, operationId: this.operation.operationId }
-    body.once('error', (error) => this.#around.events.failed(error, where))
+    body.once('error', (error) => this.#context.events.failed(error, where))
   }
 
   #fail(error: unknown): void {
@@ -328,9 +328,9 @@ export class Exchange {
     if (error instanceof CursorInvalid)
       return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without a cursor' }]))
     if (this.#ended === 'client gone' || error instanceof ClientGone)
-      return this.#respond(renderNothing(statusOfGone, this.#frame()), undefined)
+      return this.#respond(renderEmpty(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
-    this.#around.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
+    this.#context.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
     this.#refuse(new Refusal('internal_error', `The request failed inside the service; report it with its id ${this.#requestId}.`))
   }
 
@@ -346,7 +346,7 @@ export class Exchange {
     if (!this.#settle) return
     const { headers } = this.#incoming.req
     const own = this.operation.errorRenderer?.(refusal, headers)
-    const usual = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
+    const usual = challenge(refusal, this.#context.protectedResource, headers.authorization !== undefined)
     const asked = ownChallenge(this.operation, refusal) ?? usual
     const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
     this.#respond(response, refusal)
@@ -356,25 +356,25 @@ export class Exchange {
     const { req } = this.#incoming
     this.#settle?.(response)
     this.#settle = undefined
-    this.#around.inFlight.delete(this)
+    this.#context.inFlight.delete(this)
     this.#leave?.()
     this.#releaseBody()
     if (!req.complete && announcesBody(req)) discardRest(req, discardedBytesMax)
-    this.#around.events.answered({
+    this.#context.events.answered({
       operationId: this.operation.operationId,
       method: req.method ?? '',
       status: response.status,
       code: refusal?.code,
       reason: refusal?.message,
       organizationId: this.#principal?.organizationId,
-      durationMs: this.#around.monotonic() - this.#startedAt,
+      durationMs: this.#context.monotonic() - this.#startedAt,
       requestId: this.#requestId,
-      grantId: this.#principal?.grantId,
+      grantId: this.#principal?.credentialId,
     })
   }
 
   #releaseBody(): void {
-    this.#around.bodies.memory.release(this.#bodyBytes)
+    this.#context.bodies.memory.release(this.#bodyBytes)
     this.#bodyBytes = 0
   }
 
@@ -384,11 +384,11 @@ export class Exchange {
     const unclear = req.headers.expect !== undefined && !req.complete
     return {
       requestId: this.#requestId,
-      closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#around.isDraining(),
+      closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#context.isDraining(),
       isPrivate: this.operation.scope !== 'none',
       headOnly: req.method === 'HEAD',
-      openToPages: this.operation.openToPages ?? false,
-      forPage: corsReader(this.operation, this.#asked),
+      allowsAnyOrigin: this.operation.allowsAnyOrigin ?? false,
+      cors: corsReader(this.operation, this.#asked),
     }
   }
 }

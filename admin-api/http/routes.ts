@@ -6,30 +6,30 @@ import * as z from 'zod'
 import { clientAddress } from '#core/access/client-network.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
-import { Exchange, type ExchangeSurroundings, type Incoming } from './request-handler.ts'
+import { RequestHandler, type HandlerContext, type Incoming } from './request-handler.ts'
 import { foreignPaths } from './foreign-paths.ts'
 import type { Operation, ErrorRenderer } from './operation.ts'
 
-/** The app that serves the operations, whose ids and routes differ. `nothingAs` tells who comes to an address where nothing is. */
-export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings, nothingAs?: ErrorRenderer): H3 {
+/** The app that serves the operations, whose ids and routes differ. `errorRenderer` tells who comes to an address where nothing is. */
+export function buildApp(operations: readonly Operation[], context: HandlerContext, errorRenderer?: ErrorRenderer): H3 {
   assertDistinct(operations)
-  const run = (served: Operation) => (event: H3Event) => runExchange(served, event, around)
+  const run = (served: Operation) => (event: H3Event) => handleRequest(served, event, context)
   const malformed = refusing('malformedUrl', () => invalid([{ path: 'path', message: 'has a broken percent escape' }]))
-  const app = new H3({ silent: true, onError: (_error, event) => runExchange(malformed, event, around) })
+  const app = new H3({ silent: true, onError: (_error, event) => handleRequest(malformed, event, context) })
   for (const served of operations) {
     app.on(served.method, toRoute(served.path), run(served))
     if (served.method === 'GET') app.on('HEAD', toRoute(served.path), run(served))
   }
   for (const [path, there] of Map.groupBy(operations, ({ path }) => path)) {
-    if (there.some(({ openToPages }) => openToPages)) app.on('OPTIONS', toRoute(path), run(preflight))
+    if (there.some(({ allowsAnyOrigin }) => allowsAnyOrigin)) app.on('OPTIONS', toRoute(path), run(preflight))
     const credentials = there.flatMap((served) => served.credentials ?? []).filter((each) => each !== 'bearer' && each.cors)
-    if (credentials.length > 0) app.on('OPTIONS', toRoute(path), run({ ...preflight, openToPages: false, credentials }))
+    if (credentials.length > 0) app.on('OPTIONS', toRoute(path), run({ ...preflight, allowsAnyOrigin: false, credentials }))
     app.all(toRoute(path), run(wrongMethod(there)))
   }
   for (const [path, refusal] of foreignPaths)
-    if (!operations.some((served) => served.path === path)) app.all(toRoute(path), run(refusing('foreignPath', refusal, nothingAs)))
+    if (!operations.some((served) => served.path === path)) app.all(toRoute(path), run(refusing('foreignPath', refusal, errorRenderer)))
   const nothing = () => new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
-  app.all('/**', run(refusing('nothingThere', nothing, nothingAs)))
+  app.all('/**', run(refusing('nothingThere', nothing, errorRenderer)))
   return app
 }
 
@@ -43,7 +43,7 @@ function assertDistinct(operations: readonly Operation[]): void {
   }
 }
 
-function runExchange(served: Operation, event: H3Event, around: ExchangeSurroundings): Promise<Response> {
+function handleRequest(served: Operation, event: H3Event, context: HandlerContext): Promise<Response> {
   const node = event.runtime?.node
   assert(node?.res, 'the HTTP side runs on Node')
   const { search } = event.url
@@ -54,7 +54,7 @@ function runExchange(served: Operation, event: H3Event, around: ExchangeSurround
     pathValues: decoded(event.context.params),
     search: search === '' ? undefined : event.url.searchParams,
   }
-  return new Exchange(served, incoming, around).run()
+  return new RequestHandler(served, incoming, context).run()
 }
 
 /** Stands where no operation is: takes whatever comes and refuses it. */
@@ -84,7 +84,7 @@ function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: E
 const preflight: Operation = {
   ...refusing('preflight', () => new Refusal('not_found', '')),
   status: 204,
-  openToPages: true,
+  allowsAnyOrigin: true,
   handle: () => undefined,
 }
 

@@ -5,10 +5,10 @@ import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { serve } from 'h3'
 import type { Feature } from '#config/plans/features.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { noOperator, type Authenticate } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
-import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './request-handler.ts'
+import type { AdminApiEvents, RequestHandler, HandlerContext } from './request-handler.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
@@ -41,7 +41,7 @@ export interface AdminApiLimits {
   readonly arrivalCheckMs: number
 }
 
-const limitsUnlessTold: AdminApiLimits = {
+const defaultLimits: AdminApiLimits = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 500,
   countsLoopback: false,
@@ -65,11 +65,11 @@ export interface AdminApiOptions {
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
   /** How they are told who come to an address where nothing is; without it, by the error envelope. */
-  readonly nothingAs?: ErrorRenderer
+  readonly errorRenderer?: ErrorRenderer
   /** Throws unless the request carries the operator's key; without it nobody is the operator. */
   readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
-  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to; without it they are told the scheme alone. */
   readonly protectedResource?: ProtectedResource
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
@@ -93,7 +93,7 @@ const idleSweepMilliseconds = 20
 export class AdminApi {
   readonly #options: AdminApiOptions
   readonly #limits: AdminApiLimits
-  readonly #inFlight = new Set<Exchange>()
+  readonly #inFlight = new Set<RequestHandler>()
   readonly #broken = new WeakSet<Socket>()
   readonly #sockets = new Set<Socket>()
   readonly #clients: ClientLoad
@@ -107,7 +107,7 @@ export class AdminApi {
 
   constructor(options: AdminApiOptions) {
     this.#options = options
-    this.#limits = { ...limitsUnlessTold, ...options.limits }
+    this.#limits = { ...defaultLimits, ...options.limits }
     const { connectionsPerAddressMax: max, countsLoopback } = this.#limits
     this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
   }
@@ -120,9 +120,9 @@ export class AdminApi {
   /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
   async listen(): Promise<{ readonly host: string; readonly port: number }> {
     const { listen, trustProxy, operations } = this.#options
-    const around = this.#surroundings()
+    const context = this.#handlerContext()
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
-    const served = serve(buildApp([...operations, ...system], around, this.#options.nothingAs), {
+    const served = serve(buildApp([...operations, ...system], context, this.#options.errorRenderer), {
       hostname: listen.host,
       port: listen.port,
       silent: true,
@@ -170,7 +170,7 @@ export class AdminApi {
     await this.#json[Symbol.asyncDispose]()
   }
 
-  #surroundings(): ExchangeSurroundings {
+  #handlerContext(): HandlerContext {
     return {
       authenticate: this.#options.authenticate,
       authenticateOperator: this.#options.authenticateOperator ?? noOperator,

@@ -12,7 +12,7 @@ const readable = {
   method: 'GET',
   tags: ['oauth'],
   scope: 'none',
-  openToPages: true,
+  allowsAnyOrigin: true,
   hiddenFromOpenApi: true,
   response: media('application/json'),
 } as const

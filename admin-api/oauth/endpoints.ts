@@ -23,7 +23,7 @@ const called = {
   method: 'POST',
   tags: ['oauth'],
   scope: 'none',
-  openToPages: true,
+  allowsAnyOrigin: true,
   hiddenFromOpenApi: true,
   maxBodyBytes: bodyBytesMax,
   response: media('application/json'),

@@ -1,7 +1,7 @@
 /** What the REST operations need of the core, and what they must know of the service. */
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Feature } from '#config/plans/features.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { AuditLog } from '#core/administration/audit-log.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
@@ -32,7 +32,7 @@ import type { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
 import type { RoutingRules } from '#core/routing/rules/rules.ts'
 import type { ConnectionTest } from '#core/submission/doors/connection-test.ts'
-import type { PageSends } from '#core/submission/doors/publishable-send.ts'
+import type { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import type { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import type { Replays } from '#core/submission/replay/replays.ts'
 import type { Retries } from '#core/submission/replay/retries.ts'
@@ -54,7 +54,7 @@ import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 /** Keys in web pages, and what sends with them. */
 export interface PublishableCore {
   readonly keys: PublishableKeys
-  readonly sends: PageSends
+  readonly sends: PublishableSends
   readonly snippets: Snippets
 }
 
@@ -76,7 +76,7 @@ export interface RestCore {
   readonly organizations: Organizations
   readonly publishable: PublishableCore
   /** Moves a resource to another project. */
-  readonly move: (scope: Scope, request: MoveRequest) => Promise<MoveWarnings>
+  readonly move: (principal: Principal, request: MoveRequest) => Promise<MoveWarnings>
   readonly templates: Templates
   readonly sendMessages: SendMessages
   readonly replays: Replays
@@ -117,5 +117,5 @@ export interface RestCore {
 /** The check of flags before an operation, for `AdminApi`. */
 export const flagCheck =
   (policies: Policies) =>
-  async ({ organizationId }: Scope, feature: Feature): Promise<void> =>
+  async ({ organizationId }: Principal, feature: Feature): Promise<void> =>
     requireFlag((await policies.of(organizationId)).organization, feature)

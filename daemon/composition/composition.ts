@@ -6,15 +6,15 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
-import { tellCounts } from '#core/feedback/suppression/counts.ts'
+import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { Audit } from '#core/writes/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { CaptureBell } from '#core/capture/notify/capture-events.ts'
+import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
-import { HealthBoard } from '#core/delivery/health/health-registry.ts'
+import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
 import { grantStands } from '#core/oauth/grants/grant.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
@@ -85,7 +85,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   add(T.Random, () => replace.random ?? Math.random)
   add(T.Database, () => {
     const database = new Database(replace.kv?.(kv) ?? kv)
-    tellCounts(database, metrics)
+    observeCounts(database, metrics)
     return database
   })
   add(T.Decisions, () => new Decisions())
@@ -142,7 +142,7 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
-  add(T.Bell, () => new CaptureBell())
+  add(T.CaptureEvents, () => new CaptureEvents())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
     return new Retention({ ...base(c), random: c.resolve(T.Random), onError })
@@ -158,7 +158,7 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
       ...base(c),
       tracking: new Tracking({ secrets, rewriter: c.resolve(T.Rewriter), publicUrl: config.baseUrl ?? undefined }),
       listener: acceptanceListener(c),
-      health: c.resolve(T.Board),
+      health: c.resolve(T.HealthRegistry),
       recipientsMax: maxRecipients,
       messageBytesMax: maxMessageBytes,
       bounceDomain: config.inboundDomain,
@@ -184,13 +184,13 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
   })
   add(T.ApiKeys, (c) => {
-    const asked = { rightsOfMember: c.resolve(T.People).members.rightsOf, grantStands: grantStands(c.resolve(T.Database)) }
+    const asked = { rightsOfMember: c.resolve(T.People).members.permissionsOf, grantStands: grantStands(c.resolve(T.Database)) }
     return new ApiKeys({ ...base(c), writes: c.resolve(T.Writes), ...asked })
   })
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
     oauthServer({
-      ...{ ...base(c), config, writes: c.resolve(T.Writes), rightsOfMember: c.resolve(T.People).members.rightsOf },
+      ...{ ...base(c), config, writes: c.resolve(T.Writes), rightsOfMember: c.resolve(T.People).members.permissionsOf },
       fetch: replace.fetch ?? publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       servesMcp: replace.servesMcp,
       events: c.resolve(T.Observer),
@@ -204,7 +204,7 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
 function addInboxes(add: Add, { config, secrets }: Foundation, { post, trusted, imagesAllowed }: Replacements): void {
   add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
-    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
+    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), captureEvents: c.resolve(T.CaptureEvents), resolver: c.resolve(T.Resolver) }
     const outside = { allowed: config.outbound.allow.webhooks, post, trusted, imagesAllowed }
     const told = { ...outside, sharedSecret: config.inboxNotifySecret ?? undefined }
     return inboxCore({ ...settingsOf(secrets)(c), ...parts, ...told, ...inboxUrls(config), onError })
@@ -233,7 +233,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation, replace
       transport: c.resolve(T.Transport),
       listener: c.resolve(T.Observer),
       onCaptured: (capture) => c.resolve(T.Inboxes).onCaptured(capture),
-      health: c.resolve(T.Board),
+      health: c.resolve(T.HealthRegistry),
       random: c.resolve(T.Random),
     }),
   )
@@ -244,16 +244,16 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation, replace
   })
   add(T.Queue, (c) => {
     const onError = (error: unknown, traceId: string): void => c.resolve(T.Observer).broke('delivery', error, traceId)
-    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.Board), ...replace.queue, onError }
+    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.HealthRegistry), ...replace.queue, onError }
     return deliveryQueue(config, metrics, { ...settingsOf(secrets)(c), ...parts })
   })
 }
 
 /** How destinations are, and the destinations themselves. */
 function addHealth(add: Add, { config, secrets }: Foundation): void {
-  add(T.Board, (c) => {
+  add(T.HealthRegistry, (c) => {
     const onUsed = (organizationId: string, id: string): void => c.resolve(T.Probes).used(organizationId, id)
-    return new HealthBoard({ clock: c.resolve(T.Clock), random: c.resolve(T.Random), listener: c.resolve(T.Observer), onUsed })
+    return new HealthRegistry({ clock: c.resolve(T.Clock), random: c.resolve(T.Random), listener: c.resolve(T.Observer), onUsed })
   })
   add(
     T.Destinations,
@@ -263,7 +263,7 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
         writes: c.resolve(T.Writes),
         guard: c.resolve(T.Guard),
         resolver: c.resolve(T.Resolver),
-        connectionsUnlessTold: config.delivery.connectionsPerDestination,
+        defaultConnections: config.delivery.connectionsPerDestination,
       }),
   )
   add(
@@ -272,7 +272,7 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
       new Probes({
         destinations: c.resolve(T.Destinations),
         current: async (organizationId, id) => (await c.resolve(T.Policies).of(organizationId)).destinations.get(id),
-        board: c.resolve(T.Board),
+        board: c.resolve(T.HealthRegistry),
         secrets,
         clock: c.resolve(T.Clock),
         transport: c.resolve(T.Transport),

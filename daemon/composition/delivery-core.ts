@@ -4,7 +4,7 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import { Attempts, type AttemptOptions } from '#core/delivery/attempt/attempt.ts'
 import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
-import type { HealthBoard } from '#core/delivery/health/health-registry.ts'
+import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import { Signer } from '#core/domains/signer.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
@@ -35,7 +35,7 @@ export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Att
 
 export interface QueueParts extends DeliverySettings {
   readonly attempts: Attempts
-  readonly board: HealthBoard
+  readonly board: HealthRegistry
   readonly readyMax?: number
   readonly readyTotal?: number
   readonly onError: (error: unknown, traceId: string) => void

@@ -41,7 +41,7 @@ export function httpDoor(resolve: Resolve, foundation: Foundation, replace: Repl
       operatorDecisionsOperation({ token: foundation.operatorToken, watch: () => resolve(T.Decisions).watch() }),
       ...(replace.operations ?? []),
     ],
-    nothingAs: nothingPage,
+    errorRenderer: nothingPage,
     authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
     requireFlag: flagCheck(resolve(T.Policies)),
     authenticate: bearerAuthentication(

@@ -1,7 +1,7 @@
 /** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { BackgroundRead, type BackgroundReadOptions } from '#core/capture/reading/background-read.ts'
-import type { CaptureBell } from '#core/capture/notify/capture-events.ts'
+import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import type { Capture } from '#core/capture/capture.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inboxes/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
@@ -17,7 +17,7 @@ export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
   readonly policies: BackgroundReadOptions['policies']
   readonly secrets: SecretBox
   readonly reader: MessageReader
-  readonly bell: CaptureBell
+  readonly captureEvents: CaptureEvents
   /** What besides the public internet may be told. */
   readonly allowed: readonly AllowedRange[]
   /** Carries notifications instead of HTTP. */
@@ -60,7 +60,7 @@ export function inboxCore({ allowed, trusted = [], imagesAllowed = [], post, ...
     }),
     backgroundRead,
     onCaptured(capture) {
-      parts.bell.ring(capture)
+      parts.captureEvents.notify(capture)
       backgroundRead.wake()
     },
   }

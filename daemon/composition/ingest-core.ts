@@ -9,7 +9,7 @@ import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PostofficeMappings } from '#core/ingest-sources/postoffice-mappings.ts'
 import { SignedSources } from '#core/ingest-sources/signed-source.ts'
-import { Turns } from '#core/ingest-sources/keyed-mutex.ts'
+import { KeyedMutex } from '#core/ingest-sources/keyed-mutex.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy/policy.ts'
@@ -41,14 +41,14 @@ export function ingestCore(parts: IngestParts): Ingest {
   const room = new WaitingRoom()
   const feedback = new Feedback({ ...parts, room, onPending: () => pendingReports.wake() })
   const pendingReports: PendingReports = new PendingReports({ ...parts, room, feedback })
-  const turns = new Turns()
+  const mutex = new KeyedMutex()
   return {
     sources: new IngestSources(parts),
     mappings: new PostofficeMappings(parts),
     signed: new SignedSources(parts),
     feedback,
-    logs: new LogIntake({ ...parts, feedback, turns }),
-    mailEnable: new MailEnableIntake({ ...parts, feedback, turns }),
+    logs: new LogIntake({ ...parts, feedback, mutex }),
+    mailEnable: new MailEnableIntake({ ...parts, feedback, mutex }),
     pendingReports,
     reports: new ReportReader(parts.clock),
   }

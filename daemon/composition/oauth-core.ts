@@ -1,6 +1,6 @@
 /** The authorization server, from the parts that the composition root has. */
 import { oauthUrls, type Config } from '#config/settings/load.ts'
-import type { RightsOfMember } from '#core/access/principal/member-scopes.ts'
+import type { ScopesOfMember } from '#core/access/principal/member-scopes.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/writes/audit.ts'
 import type { Clock } from '#core/clock.ts'
@@ -40,7 +40,7 @@ export interface OAuthParts {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly fetch: Fetch
-  readonly rightsOfMember: RightsOfMember
+  readonly rightsOfMember: ScopesOfMember
   /** There is an MCP endpoint; without one nothing of the authorization server names it. */
   readonly servesMcp?: boolean | undefined
   readonly events: TokenEvents

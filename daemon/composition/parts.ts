@@ -5,13 +5,13 @@ import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { CaptureBell } from '#core/capture/notify/capture-events.ts'
+import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
-import type { HealthBoard } from '#core/delivery/health/health-registry.ts'
+import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -146,8 +146,8 @@ export const T = {
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
-  Board: token<HealthBoard>('Board'),
-  Bell: token<CaptureBell>('Bell'),
+  HealthRegistry: token<HealthRegistry>('Board'),
+  CaptureEvents: token<CaptureEvents>('Bell'),
   Claims: token<Claims>('Claims'),
   Clock: token<Clock>('Clock'),
   Core: token<RestCore>('Core'),

@@ -35,7 +35,7 @@ import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules/rules.ts'
 import { ConnectionTest } from '#core/submission/doors/connection-test.ts'
-import { PageSends } from '#core/submission/doors/publishable-send.ts'
+import { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
@@ -113,7 +113,7 @@ export function restCore(parts: RestParts): RestCore {
     }),
     failoverPolicies: new FailoverPolicies(settings),
     refusedSends: new RefusedSends({ ...settings, accept: parts.accept, keys: parts.publishable.keys }),
-    move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
+    move: (principal, request) => moveResource({ ...parts, templates }, principal, request),
     ...{ inboundRoutes: parts.inboundRoutes, inboundMail: parts.inboundMail },
     replays: new Replays({ ...settings, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
     retries: new Retries({ ...settings, queued: (entry) => parts.queue.offer(entry, undefined, false) }),
@@ -147,5 +147,5 @@ export function restCore(parts: RestParts): RestCore {
 /** Sends as they come from programs, and from web pages. */
 function sending(parts: RestParts, sendMessages: SendMessages): Pick<RestCore, 'sendMessages' | 'publishable'> {
   const { keys, snippets, captcha } = parts.publishable
-  return { sendMessages, publishable: { keys, snippets, sends: new PageSends({ ...parts, ...captcha, keys, sendMessages }) } }
+  return { sendMessages, publishable: { keys, snippets, sends: new PublishableSends({ ...parts, ...captcha, keys, sendMessages }) } }
 }

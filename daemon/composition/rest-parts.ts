@@ -18,7 +18,7 @@ export function restParts(resolve: Resolve, { config, secrets }: Pick<Foundation
     resolver: resolve(T.Resolver),
     destinations: resolve(T.Destinations),
     probes: resolve(T.Probes),
-    health: resolve(T.Board),
+    health: resolve(T.HealthRegistry),
     accept: resolve(T.Accept),
     replayRunner: resolve(T.ReplayRunner),
     queue: resolve(T.Queue),

@@ -19,10 +19,10 @@ import {
   type FirstSecrets,
   type FirstSmtpLogin,
 } from './first-secrets.ts'
-import { meterHeld } from './plan/peak-usage.ts'
 import { addOrganization } from './beginnings/new-organization.ts'
 import { addFirstLink } from './people/sign-in/login-link.ts'
 import { hasOwner } from './people/members/members.ts'
+import { recordPeakUsage } from './plan/peak-usage.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
@@ -105,7 +105,7 @@ async function addSmtpLogin(
   const now = clock.now()
   const { record, password } = newSmtpCredential(secrets, { label: 'First login', projectId, now })
   change.insert(smtpCredentials, organizationId, record)
-  await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before: 0, after: 1 }, now)
+  await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before: 0, after: 1 }, now)
   return { username: record.username, password }
 }
 

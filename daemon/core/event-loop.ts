@@ -7,7 +7,7 @@
 export type Steps<T> = Generator<void, T, void>
 
 /** Does all steps without a pause: for work that is known to be small. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
@@ -15,7 +15,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** Does a step in each turn of the event loop; work of one step takes no turn at all. */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value

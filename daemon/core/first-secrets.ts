@@ -32,7 +32,7 @@ const schema = z.strictObject({ id: z.string(), sealedSecrets: z.string() })
 export const firstSecrets = defineRecord<SealedRecord>({ name: 'first_secrets', schema })
 
 const id = 'first'
-const sealPlace = `first_secrets/${id}/secrets`
+const sealContext = `first_secrets/${id}/secrets`
 const contents = z.object({
   apiKey: z.string().optional(),
   smtpLogin: z.object({ username: z.string(), password: z.string() }).optional(),
@@ -45,7 +45,7 @@ export function keepFirstSecrets(
   organizationId: string,
   { stored, made }: { readonly stored: StoredSecrets | undefined; readonly made: FirstSecrets },
 ): void {
-  const record = { id, sealedSecrets: secrets.seal(JSON.stringify(made), sealPlace) }
+  const record = { id, sealedSecrets: secrets.seal(JSON.stringify(made), sealContext) }
   if (stored) change.replace(firstSecrets, organizationId, stored, record)
   else change.insert(firstSecrets, organizationId, record)
 }
@@ -55,7 +55,7 @@ export const storedFirstSecrets = (database: Database, organizationId: string): 
 
 /** What of it still works: a key that was revoked and a login that was rotated or revoked are left out. */
 export async function openFirstSecrets(database: Database, secrets: SecretBox, sealed: SealedSecret, now: number): Promise<FirstSecrets> {
-  const text = secrets.open(sealed, sealPlace)
+  const text = secrets.open(sealed, sealContext)
   const { apiKey, smtpLogin } = text === undefined ? {} : contents.parse(JSON.parse(text))
   return {
     apiKey: apiKey !== undefined && (await isActiveKey(database, apiKey, now)) ? apiKey : undefined,

@@ -1,19 +1,19 @@
 /** Work that is done in rounds, each of which does all that waits in the store; what comes in one is found by the next. */
 
-export interface RoundsOptions {
+export interface WorkLoopOptions {
   /** Does what waits, and ends early when `stopping` is set. */
   readonly round: () => Promise<void>
   /** Hears of a round that failed; the next wake begins another one. */
   readonly onError: (error: unknown) => void
 }
 
-export class Rounds {
-  readonly #options: RoundsOptions
+export class WorkLoop {
+  readonly #options: WorkLoopOptions
   #running: Promise<void> | undefined
   #again = false
   #stopping = false
 
-  constructor(options: RoundsOptions) {
+  constructor(options: WorkLoopOptions) {
     this.#options = options
   }
 

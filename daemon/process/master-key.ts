@@ -14,7 +14,7 @@ import { StartRefused } from './start-refused.ts'
 
 const keyFile = 'master.key'
 const checkKey = globalKey('master-key')
-const checkPlace = 'master-key/check'
+const checkContext = 'master-key/check'
 const checkText = 'postern'
 
 /**
@@ -46,10 +46,10 @@ export async function masterKey(configured: Uint8Array | null, dataDir: string):
 export async function checkMasterKey(database: Database, secrets: SecretBox, dataDir: string): Promise<void> {
   const kept = await database.kv.get(pack(checkKey))
   if (!kept) {
-    await database.commit(new Change().setNew(checkKey, Buffer.from(secrets.seal(checkText, checkPlace))))
+    await database.commit(new Change().setNew(checkKey, Buffer.from(secrets.seal(checkText, checkContext))))
     return
   }
-  if (secrets.open(Buffer.from(kept.value).toString('utf8'), checkPlace) === checkText) return
+  if (secrets.open(Buffer.from(kept.value).toString('utf8'), checkContext) === checkText) return
   throw new StartRefused(
     `The master key is not the one this data was written with; restore ${join(dataDir, keyFile)} or POSTERN_MASTER_KEY.`,
     exitCodes.configuration,

@@ -52,7 +52,7 @@ export class AuthenticationThread implements Authenticator {
   readonly #threads = new Set<Worker>()
   /** The threads of all mails that do no harm. */
   readonly #shared: Record<Lane, Worker | undefined> = { small: undefined, large: undefined }
-  #underWay = 0
+  #inFlight = 0
   #idle: Timer | undefined
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
@@ -69,10 +69,10 @@ export class AuthenticationThread implements Authenticator {
 
   async authenticate(mail: ReceivedMail): Promise<Authentication> {
     if (this.#closed) return unknown
-    this.#underWay++
+    this.#inFlight++
     this.#idle?.cancel()
     const found = await this.#ask((this.#shared[mail.raw.length > smallMax ? 'large' : 'small'] ??= this.#start()), mail)
-    if (--this.#underWay === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
+    if (--this.#inFlight === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
     if (found) return found
     // the thread ended because of this mail or of another one: each is tried once more, by itself
     const alone = this.#last.then(() => this.#askAlone(mail))

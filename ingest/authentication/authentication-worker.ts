@@ -15,9 +15,9 @@ export interface AuthenticationTask {
 export type FromAuthentication = Question | { readonly kind: 'authentication'; readonly authentication: Authentication }
 
 parentPort?.on('message', ({ mail, hostname, port }: AuthenticationTask) => {
-  const tell = (message: FromAuthentication): void => port.postMessage(message)
-  const asked = new AskedQuestions(tell)
-  port.on('message', (answer: QuestionAnswer) => asked.hear(answer))
+  const post = (message: FromAuthentication): void => port.postMessage(message)
+  const asked = new AskedQuestions(post)
+  port.on('message', (answer: QuestionAnswer) => asked.receive(answer))
   // what throws ends the thread, and the main thread hears of it
-  void authenticateMail(mail, hostname, asked.resolve).then((authentication) => tell({ kind: 'authentication', authentication }))
+  void authenticateMail(mail, hostname, asked.resolve).then((authentication) => post({ kind: 'authentication', authentication }))
 })

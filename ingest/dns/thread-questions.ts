@@ -15,12 +15,12 @@ export type QuestionAnswer =
 
 /** The side of the thread, which may have other questions than those to DNS. */
 export class AskedQuestions<Other = never> {
-  readonly #tell: (question: Question | Other) => void
+  readonly #post: (question: Question | Other) => void
   readonly #waiting = new Map<number, PromiseWithResolvers<readonly unknown[]>>()
   #asked = 0
 
-  constructor(tell: (question: Question | Other) => void) {
-    this.#tell = tell
+  constructor(post: (question: Question | Other) => void) {
+    this.#post = post
   }
 
   readonly resolve: Resolve = (name, type) => this.ask((number) => ({ kind: 'question', number, name, type }))
@@ -29,11 +29,11 @@ export class AskedQuestions<Other = never> {
     const number = ++this.#asked
     const asked = Promise.withResolvers<readonly unknown[]>()
     this.#waiting.set(number, asked)
-    this.#tell(question(number))
+    this.#post(question(number))
     return asked.promise
   }
 
-  hear(answer: QuestionAnswer): void {
+  receive(answer: QuestionAnswer): void {
     const question = this.#waiting.get(answer.number)
     this.#waiting.delete(answer.number)
     if (answer.kind === 'answer') question?.resolve(answer.records)

@@ -1,9 +1,9 @@
 /** Makes `FeedbackEvent`s out of what a log or webhook says: keys, bounded texts, reply codes. */
 import { hash } from 'node:crypto'
-import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
+import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 
-type Found = Pick<FeedbackEvent, 'format' | 'type' | 'key'> &
-  Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackClues> }
+type EventFields = Pick<FeedbackEvent, 'format' | 'type' | 'key'> &
+  Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackEvidence> }
 
 const diagnosticMax = 2000
 /** RFC 5321 §4.5.3.1: 64 octets, the at-sign and 255 octets. */
@@ -12,7 +12,7 @@ const nameMax = 255
 const dateMaxMs = 8.64e15
 
 /** An event with everything that was not found empty, and every text within its bounds. */
-export function feedbackEvent(found: Found): FeedbackEvent {
+export function feedbackEvent(found: EventFields): FeedbackEvent {
   const { occurredAt = null, diagnostic = null, clues } = found
   return {
     format: found.format,

@@ -2,15 +2,15 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
 /** The value of an `href`, with its quotes where it has any. Places count octets. */
-export interface LinkPlace {
+export interface LinkSpan {
   readonly start: number
   readonly end: number
   /** Character references are decoded. */
   readonly value: string
 }
 
-export interface HtmlPlaces {
-  readonly links: readonly LinkPlace[]
+export interface HtmlSpans {
+  readonly links: readonly LinkSpan[]
   /** Where `</body>` begins; undefined without one. */
   readonly bodyEnd: number | undefined
 }
@@ -19,7 +19,7 @@ export interface HtmlPlaces {
  * The links of `a` and `area`, save those whose tag has the attribute `data-no-track` or `clicktracking=off`. `html` has one
  * character an octet; `textOf` reads octets of a value in the charset of the document.
  */
-export function htmlPlaces(html: string, textOf: (octets: string) => string): HtmlPlaces {
+export function findHtmlSpans(html: string, textOf: (octets: string) => string): HtmlSpans {
   const reader = new TagReader(html, textOf)
   const tokenizer = new Tokenizer({ decodeEntities: true }, reader)
   tokenizer.write(html)
@@ -31,12 +31,12 @@ const nothing = (): void => {}
 
 /** What the tokenizer calls; it keeps what is known of the tag that is being read. */
 class TagReader implements TokenizerCallbacks {
-  readonly links: LinkPlace[] = []
+  readonly links: LinkSpan[] = []
   bodyEnd: number | undefined
   readonly #html: string
   readonly #textOf: (octets: string) => string
   #isLink = false
-  #href: LinkPlace | undefined
+  #href: LinkSpan | undefined
   #isExempt = false
   #attribute = ''
   #valueStart = 0

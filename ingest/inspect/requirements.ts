@@ -7,14 +7,14 @@ import { isUnsubscribeLink } from './facts/web-links.ts'
 import { valueOf } from './facts/parsed-mail.ts'
 
 type Need = 'must' | 'advised'
-type Told = RuleStatus | boolean
+type RuleOutcome = RuleStatus | boolean
 
 interface Rule {
   readonly id: string
   readonly rule: string
   readonly senders: 'all' | 'bulk'
   readonly checks: readonly CheckId[]
-  readonly providers: Readonly<Partial<Record<Provider, readonly [need: Need, status: Told, refusal?: string]>>>
+  readonly providers: Readonly<Partial<Record<Provider, readonly [need: Need, status: RuleOutcome, refusal?: string]>>>
 }
 
 const outlook = '550 5.7.515'
@@ -35,12 +35,12 @@ function rules(facts: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] 
 }
 
 function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] {
-  const spf: Told = auth.spf.result === 'temperror' ? 'unknown' : auth.spf.result === 'pass'
+  const spf: RuleOutcome = auth.spf.result === 'temperror' ? 'unknown' : auth.spf.result === 'pass'
   const passes = auth.dkim.filter(({ result }) => result === 'pass')
-  const dkim: Told = passes.length > 0 ? true : auth.dkim.some(({ result }) => result === 'temperror') ? 'unknown' : false
+  const dkim: RuleOutcome = passes.length > 0 ? true : auth.dkim.some(({ result }) => result === 'temperror') ? 'unknown' : false
   const dmarcStatus = results.get('dmarc')?.status
-  const record: Told = auth.dmarc.record !== '' ? true : auth.dmarc.result === 'temperror' ? 'unknown' : false
-  const aligned: Told = dmarcStatus === 'na' ? 'unknown' : auth.dmarc.record !== '' ? dmarcStatus === 'pass' : dmarcStatus === 'warn'
+  const record: RuleOutcome = auth.dmarc.record !== '' ? true : auth.dmarc.result === 'temperror' ? 'unknown' : false
+  const aligned: RuleOutcome = dmarcStatus === 'na' ? 'unknown' : auth.dmarc.record !== '' ? dmarcStatus === 'pass' : dmarcStatus === 'warn'
   const both = and(spf, dkim)
   const passed = and(record, aligned)
   return [
@@ -84,7 +84,7 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
 }
 
 /** One key that is long enough will do; of a signature that does not hold, the key may never have been asked for. */
-function longKeys(signatures: readonly DkimFacts[]): Told {
+function longKeys(signatures: readonly DkimFacts[]): RuleOutcome {
   if (signatures.length === 0) return 'not_applicable'
   if (signatures.some(({ result, keyBits }) => (keyBits === null ? result === 'pass' : keyBits >= keyBitsMin))) return true
   return signatures.every(({ comment }) => comment === weakKey) ? false : 'unknown'
@@ -98,9 +98,9 @@ function gmailCode({ spf }: Authentication): string {
 
 function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {
   const reverse = results.get('fcrdns')?.status
-  const confirmed: Told = reverse === 'na' ? 'unknown' : reverse !== 'fail'
+  const confirmed: RuleOutcome = reverse === 'na' ? 'unknown' : reverse !== 'fail'
   const encryption = results.get('tls')?.status
-  const encrypted: Told = encryption === 'na' ? 'unknown' : encryption !== 'fail'
+  const encrypted: RuleOutcome = encryption === 'na' ? 'unknown' : encryption !== 'fail'
   return [
     {
       ...{ id: 'reverse_dns', rule: 'The sending address has a name that leads back to it', senders: 'all', checks: ['fcrdns'] },
@@ -124,9 +124,9 @@ function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {
 function contentRules({ mail, links, bulk }: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] {
   const isBulk = bulk.length > 0
   const click = results.get('list_unsubscribe')?.status
-  const oneClick: Told = !isBulk ? 'not_applicable' : click === 'na' ? 'unknown' : click === 'pass'
-  const hasAny: Told = !isBulk ? 'not_applicable' : /<\s*(?:mailto|https):/i.test(valueOf(mail.fields, 'list-unsubscribe') ?? '')
-  const visible: Told = isBulk ? links.some(isUnsubscribeLink) : 'not_applicable'
+  const oneClick: RuleOutcome = !isBulk ? 'not_applicable' : click === 'na' ? 'unknown' : click === 'pass'
+  const hasAny: RuleOutcome = !isBulk ? 'not_applicable' : /<\s*(?:mailto|https):/i.test(valueOf(mail.fields, 'list-unsubscribe') ?? '')
+  const visible: RuleOutcome = isBulk ? links.some(isUnsubscribeLink) : 'not_applicable'
   const format = results.get('headers')?.status !== 'fail'
   return [
     {
@@ -155,7 +155,7 @@ function contentRules({ mail, links, bulk }: Facts, results: ReadonlyMap<string,
   ]
 }
 
-const and = (one: Told, other: Told): Told =>
+const and = (one: RuleOutcome, other: RuleOutcome): RuleOutcome =>
   one === false || other === false ? false : one === 'unknown' || other === 'unknown' ? 'unknown' : true
-const or = (one: Told, other: Told): Told =>
+const or = (one: RuleOutcome, other: RuleOutcome): RuleOutcome =>
   one === true || other === true ? true : one === 'unknown' || other === 'unknown' ? 'unknown' : false

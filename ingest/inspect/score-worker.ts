@@ -6,19 +6,19 @@ import { inspectMail } from './score.ts'
 import type { FromThread, PolicyQuestion, ToThread } from './thread-messages.ts'
 
 const lists = Promise.withResolvers<readonly DnsList[]>()
-const tell = (message: FromThread): void => parentPort?.postMessage(message)
-const asked = new AskedQuestions<PolicyQuestion>(tell)
+const post = (message: FromThread): void => parentPort?.postMessage(message)
+const asked = new AskedQuestions<PolicyQuestion>(post)
 
 const fetchPolicy = async (domain: string): Promise<string> =>
   String((await asked.ask((number) => ({ kind: 'policy', number, domain })))[0])
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.kind === 'lists') return lists.resolve(message.lists)
-  if (message.kind !== 'score') return asked.hear(message)
+  if (message.kind !== 'score') return asked.receive(message)
   const { raw, session, now, hasPolicies } = message
-  tell({ kind: 'begun' })
+  post({ kind: 'begun' })
   // what throws ends the thread, and the main thread hears of it
   void inspectMail({ raw, session, lists: lists.promise, now, resolve: asked.resolve, ...(hasPolicies && { fetchPolicy }) }).then(
-    (report) => tell({ kind: 'report', report }),
+    (report) => post({ kind: 'report', report }),
   )
 })

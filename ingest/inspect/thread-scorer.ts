@@ -95,21 +95,21 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     this.#threads.add(thread)
     const late = (): void => settle({ ok: false, problem: 'The mail took too long to be checked.' })
     let timer = clock.after(this.#limits.startMs, late)
-    const tell = (message: ToThread): void => thread.postMessage(message)
+    const post = (message: ToThread): void => thread.postMessage(message)
     const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'begun') {
         timer.cancel()
         timer = afterProcessorTime(clock, () => thread, this.#limits.allMs, late)
         // all other questions go on while lists are looked at
-        void this.#lists.current(boundedDns(this.#options.resolve, clock, this.#dnsTime())).then((lists) => tell({ kind: 'lists', lists }))
+        void this.#lists.current(boundedDns(this.#options.resolve, clock, this.#dnsTime())).then((lists) => post({ kind: 'lists', lists }))
       } else if (message.kind === 'report') settle({ ok: true, report: message.report })
-      else if (message.kind === 'question') void answerQuestion(message, resolve).then(tell)
-      else if (fetchPolicy) void answerTo(message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left())))).then(tell)
+      else if (message.kind === 'question') void answerQuestion(message, resolve).then(post)
+      else if (fetchPolicy) void answerTo(message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left())))).then(post)
     })
     thread.on('error', failed)
     thread.on('exit', (code) => failed(new Error(`the thread that scores ended with ${code}`)))
-    tell({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
+    post({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
     try {
       return await promise
     } finally {

@@ -49,7 +49,7 @@ export function waitingRecipient(delivery: PostfixDelivery): DeferredRecipient {
   return { recipient, originalRecipient, diagnostic: diagnosticOf(delivery).slice(0, 500) || null, ...peerOf(delivery) }
 }
 
-const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'format' | 'occurredAt' | 'reportingMta'> & Clued => ({
+const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'format' | 'occurredAt' | 'reportingMta'> & WithEvidence => ({
   format: 'postfix',
   occurredAt: timeOf(line.time),
   reportingMta: line.host || null,
@@ -59,7 +59,7 @@ const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'fo
     queueIds: [line.queueId],
   },
 })
-interface Clued {
+interface WithEvidence {
   readonly clues: Partial<FeedbackEvent['clues']>
 }
 

@@ -15,7 +15,7 @@ export interface PostfixDelivery {
 }
 
 /** `queued` is cleanup's line, `active` the queue manager's. */
-type Told =
+type LineFact =
   | { readonly kind: 'queued'; readonly messageId: string }
   | { readonly kind: 'active'; readonly from: string }
   | { readonly kind: 'expired'; readonly from: string }
@@ -29,7 +29,7 @@ export interface PostfixLine {
   readonly host: string
   /** As somebody wrote it, for `timeOf`. */
   readonly time: Origin['time']
-  readonly told: Told
+  readonly fact: LineFact
 }
 
 /** A line of another program, or one that says nothing about the fate of a message. */
@@ -59,8 +59,8 @@ export function readPostfixText({ text, program, host, time }: ShippedLine): Pos
   if (service === undefined) return unconcerned
   const colon = text.indexOf(': ')
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
-  const told = queueIdForm.test(queueId) ? toldBy(text.slice(colon + 2)) : undefined
-  if (told) return { queueId, service, host: host ?? '', time, told }
+  const fact = queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
+  if (fact) return { queueId, service, host: host ?? '', time, fact }
   return program === null ? undefined : unconcerned
 }
 
@@ -69,7 +69,7 @@ function serviceOf(program: string): string | undefined {
   return service !== undefined && services.has(service) ? service : undefined
 }
 
-function toldBy(text: string): Told | undefined {
+function factOf(text: string): LineFact | undefined {
   if (text.startsWith('to=<')) {
     const delivery = deliveryIn(text)
     return delivery && { kind: 'delivery', delivery }
@@ -113,13 +113,13 @@ export function readPostfixFields(record: JsonObject): PostfixLine | typeof unco
   const queueId = field('queueid') ?? ''
   const { program, host, time } = originOf(record)
   const service = program === null ? '' : serviceOf(program)
-  const told = queueIdForm.test(queueId) && service !== undefined ? toldByFields(field) : undefined
-  return told ? { queueId, service: service ?? '', host: host ?? '', time, told } : unconcerned
+  const fact = queueIdForm.test(queueId) && service !== undefined ? factOfFields(field) : undefined
+  return fact ? { queueId, service: service ?? '', host: host ?? '', time, fact } : unconcerned
 }
 
 type Field = (name: string) => string | null
 
-function toldByFields(field: Field): Told | undefined {
+function factOfFields(field: Field): LineFact | undefined {
   const to = field('to')
   const status = field('status')
   const from = field('from')

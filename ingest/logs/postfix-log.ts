@@ -19,18 +19,18 @@ interface NumberedLine {
   readonly line: number
   /** Of its session. */
   readonly name: string
-  readonly told: PostfixLine
+  readonly parsed: PostfixLine
 }
 
 interface TakenApart {
-  readonly told: readonly NumberedLine[]
+  readonly lines: readonly NumberedLine[]
   readonly rejected: readonly RejectedLine[]
   readonly ignored: number
 }
 
 export function readPostfixGroup({ first, lines }: LineGroup): LogGroup {
   const parts = takeApart(first, lines)
-  const needs = [...new Set(parts.told.flatMap(({ told, name }) => [name, ...nameBehindFilter(told)]))]
+  const needs = [...new Set(parts.lines.flatMap(({ parsed, name }) => [name, ...nameBehindFilter(parsed)]))]
   return { lines: lines.length, needs, read: (known) => join(parts, known) }
 }
 
@@ -39,24 +39,24 @@ const sessionName = ({ host, queueId }: PostfixLine): string => `${host.slice(0,
 
 /** The session of the copy that a filter may have given back. */
 function nameBehindFilter(line: PostfixLine): readonly string[] {
-  const queueId = line.told.kind === 'delivery' ? idBehindFilter(line.told.delivery) : undefined
+  const queueId = line.fact.kind === 'delivery' ? idBehindFilter(line.fact.delivery) : undefined
   return queueId === undefined ? [] : [sessionName({ ...line, queueId })]
 }
 
 function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
-  const told: NumberedLine[] = []
+  const parsed: NumberedLine[] = []
   const rejected: RejectedLine[] = []
   let ignored = 0
   for (const [i, text] of lines.entries()) {
     const line = first + i
     for (const record of recordsIn(text)) {
       const found = readRecord(record)
-      if (typeof found !== 'string') told.push({ line, name: sessionName(found), told: found })
+      if (typeof found !== 'string') parsed.push({ line, name: sessionName(found), parsed: found })
       else if (found === unconcerned) ignored++
       else rejected.push({ line, reason: found })
     }
   }
-  return { told, rejected, ignored }
+  return { lines: parsed, rejected, ignored }
 }
 
 /** The line in a record, or a reason why there is none. */
@@ -95,11 +95,11 @@ interface Draft {
   isGone: boolean
 }
 
-function join({ told, rejected, ignored }: TakenApart, known: ReadonlyMap<string, LogSession>): LogReading {
-  const drafts = draftsOf(told, known)
+function join({ lines, rejected, ignored }: TakenApart, known: ReadonlyMap<string, LogSession>): LogReading {
+  const drafts = draftsOf(lines, known)
   const events: LineEvent[] = []
   let passed = ignored
-  for (const { line, name, told: found } of told) {
+  for (const { line, name, parsed: found } of lines) {
     const draft = drafts.get(name)
     const cameBack = nameBehindFilter(found).some((copy) => drafts.has(copy) || known.has(copy))
     const made = draft ? eventsOf(found, draft, cameBack) : []
@@ -120,13 +120,13 @@ const sessionOf = ({ returnPath, messageId, deferred }: Draft): LogSession => ({
 /** What is known of each message before its deliveries are looked at: files of several services may come in any order. */
 function draftsOf(lines: readonly NumberedLine[], known: ReadonlyMap<string, LogSession>): ReadonlyMap<string, Draft> {
   const drafts = new Map<string, Draft>()
-  for (const { name, told: line } of lines) {
+  for (const { name, parsed: line } of lines) {
     const draft = drafts.get(name) ?? draftFrom(known.get(name))
     drafts.set(name, draft)
-    const { told } = line
-    if (told.kind === 'queued') draft.messageId = told.messageId.slice(0, 998) || null
-    else if (told.kind === 'active' || told.kind === 'expired') draft.returnPath = told.from.slice(0, 320) || null
-    else if (told.kind === 'removed') draft.isGone = true
+    const { fact } = line
+    if (fact.kind === 'queued') draft.messageId = fact.messageId.slice(0, 998) || null
+    else if (fact.kind === 'active' || fact.kind === 'expired') draft.returnPath = fact.from.slice(0, 320) || null
+    else if (fact.kind === 'removed') draft.isGone = true
   }
   return drafts
 }
@@ -140,15 +140,15 @@ const draftFrom = (session: LogSession | undefined): Draft => ({
 
 /** The events of a line; moves recipients in and out of the draft's waiting list. Mail that comes back from a filter makes none. */
 function eventsOf(line: PostfixLine, draft: Draft, cameBack: boolean): readonly FeedbackEvent[] {
-  const { told } = line
+  const { fact } = line
   const session = { returnPath: draft.returnPath, messageId: draft.messageId, deferred: [] }
-  if (told.kind === 'expired') {
+  if (fact.kind === 'expired') {
     const waiting = [...draft.deferred.values()]
     draft.deferred.clear()
     return waiting.map((recipient) => expiredEvent(line, recipient, session))
   }
-  if (told.kind !== 'delivery') return []
-  const { delivery } = told
+  if (fact.kind !== 'delivery') return []
+  const { delivery } = fact
   if (delivery.status === 'deferred') {
     if (draft.deferred.size < deferredMax) draft.deferred.set(delivery.to, waitingRecipient(delivery))
   } else draft.deferred.delete(delivery.to)

@@ -79,7 +79,7 @@ interface Connection {
   waiting: AcceptedRecipient[]
 }
 
-interface Place {
+interface ActivityContext {
   readonly sourceId: string
   readonly offset: ZoneOffset
   readonly localDomains: ReadonlySet<string>
@@ -143,7 +143,7 @@ function linesIn(given: readonly unknown[]): {
   return { lines: lines.toSorted((a, b) => a.offset - b.offset), rejected }
 }
 
-function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>, place: Place): ActivityReading {
+function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>, context: ActivityContext): ActivityReading {
   const sessions = sessionsIn(lines, known)
   const connections = new Map<string, Connection>()
   const accepted: AcceptedRecipient[] = []
@@ -151,11 +151,11 @@ function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, Ac
   let withheld = 0
   for (const numbered of lines) {
     const { line } = numbered
-    if (line.replyCode !== null && line.replyCode >= 400) refusals.push(refusalOf(line, line.replyCode, sessions, place))
+    if (line.replyCode !== null && line.replyCode >= 400) refusals.push(refusalOf(line, line.replyCode, sessions, context))
     const connection = connections.get(line.connection) ?? { returnPath: null, waiting: [] }
     connections.set(line.connection, connection)
     if (line.command === 'MAIL') connection.returnPath = mailbox(pathIn(line.argument))
-    if (line.command === 'RCPT' && isDelivery(line, place)) connection.waiting.push({ ...numbered, returnPath: connection.returnPath })
+    if (line.command === 'RCPT' && isDelivery(line, context)) connection.waiting.push({ ...numbered, returnPath: connection.returnPath })
     const isTaken = endOfMessage(line)
     if (isTaken === undefined) continue
     if (isTaken) accepted.push(...connection.waiting)
@@ -163,7 +163,7 @@ function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, Ac
     connection.waiting = []
   }
   for (const { waiting } of connections.values()) accepted.push(...waiting)
-  const deliveries = accepted.toSorted((a, b) => a.offset - b.offset).map((recipient) => deliveryOf(recipient, sessions, place))
+  const deliveries = accepted.toSorted((a, b) => a.offset - b.offset).map((recipient) => deliveryOf(recipient, sessions, context))
   const remember = new Map([...sessions].filter(([file, session]) => !isSame(session, known.get(file))))
   return { deliveries, refusals, withheld, remember }
 }
@@ -177,7 +177,7 @@ function endOfMessage({ command, replyCode }: ActivityLine): boolean | undefined
 }
 
 /** An accepted recipient who is sent to, or whose mailbox is on the server itself: such mail has no line of sending. */
-function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDomains }: Place): boolean {
+function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDomains }: ActivityContext): boolean {
   if (replyCode === null || replyCode >= 300) return false
   const recipient = mailbox(pathIn(argument))
   if (recipient === null) return false
@@ -203,9 +203,13 @@ function sessionsIn(lines: readonly NumberedLine[], known: ReadonlyMap<string, A
 const isSame = (session: ActivitySession, before: ActivitySession | undefined): boolean =>
   session.returnPath === before?.returnPath && session.account === before.account
 
-function deliveryOf(recipient: AcceptedRecipient, sessions: ReadonlyMap<string, ActivitySession>, place: Place): ActivityDelivery {
+function deliveryOf(
+  recipient: AcceptedRecipient,
+  sessions: ReadonlyMap<string, ActivitySession>,
+  context: ActivityContext,
+): ActivityDelivery {
   const { index, line } = recipient
-  const digest = lineDigest(place.sourceId, line)
+  const digest = lineDigest(context.sourceId, line)
   const returnPath = recipient.returnPath ?? sessions.get(line.file)?.returnPath ?? null
   const { smtpCode, status } = replyIn(line.reply)
   const event = feedbackEvent({
@@ -213,7 +217,7 @@ function deliveryOf(recipient: AcceptedRecipient, sessions: ReadonlyMap<string, 
     type: 'delivered',
     action: line.isOutgoing ? 'relayed' : 'delivered',
     key: digest,
-    occurredAt: momentOf(line.localMs, place.offset),
+    occurredAt: momentOf(line.localMs, context.offset),
     recipient: pathIn(line.argument),
     status: status ?? '2.0.0',
     smtpCode,
@@ -225,19 +229,28 @@ function deliveryOf(recipient: AcceptedRecipient, sessions: ReadonlyMap<string, 
     index,
     event,
     syntheticMessageId: syntheticMessageId(digest),
-    postoffice: postofficeOf(line, sessions, place),
+    postoffice: postofficeOf(line, sessions, context),
     subject: line.subject,
   }
 }
 
-function postofficeOf({ file }: ActivityLine, sessions: ReadonlyMap<string, ActivitySession>, { postoffice }: Place): string | null {
+function postofficeOf(
+  { file }: ActivityLine,
+  sessions: ReadonlyMap<string, ActivitySession>,
+  { postoffice }: ActivityContext,
+): string | null {
   const account = sessions.get(file)?.account ?? ''
   return postoffice ?? (account.slice(account.lastIndexOf('@') + 1) || null)
 }
 
-const refusalOf = (line: ActivityLine, replyCode: number, sessions: ReadonlyMap<string, ActivitySession>, place: Place): RefusedLine => ({
-  key: lineDigest(place.sourceId, line),
-  postoffice: postofficeOf(line, sessions, place),
+const refusalOf = (
+  line: ActivityLine,
+  replyCode: number,
+  sessions: ReadonlyMap<string, ActivitySession>,
+  context: ActivityContext,
+): RefusedLine => ({
+  key: lineDigest(context.sourceId, line),
+  postoffice: postofficeOf(line, sessions, context),
   direction: line.isOutgoing ? 'out' : 'in',
   codeClass: replyCode >= 500 ? 5 : 4,
   peer: line.peer,

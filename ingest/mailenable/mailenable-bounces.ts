@@ -66,27 +66,27 @@ function readEntry(index: number, given: unknown, sourceId: string): BounceEntry
   const object = objectIn(given)
   if (!object) return { index, eventId: null, reason: 'must be an object' }
   const fields = new Fields(object)
-  const told = toldIn(fields)
-  const { postoffice, recipient, rawNotice } = told
+  const values = bounceFields(fields)
+  const { postoffice, recipient, rawNotice } = values
   if (postoffice === null) fields.note('postoffice', 'is required')
   if (recipient === null && rawNotice === null) fields.note('recipient', 'is required where raw_ndr is missing')
   const notice = rawNotice === null ? null : Buffer.from(rawNotice, 'base64')
   if (notice?.length === 0) fields.note('raw_ndr', 'must be base64')
   const problem = fields.problems[0]
-  if (problem || postoffice === null) return { index, eventId: told.eventId, reason: `${problem?.path ?? ''}: ${problem?.message ?? ''}` }
-  const eventId = told.eventId ?? madeId(told, sourceId)
+  if (problem || postoffice === null) return { index, eventId: values.eventId, reason: `${problem?.path ?? ''}: ${problem?.message ?? ''}` }
+  const eventId = values.eventId ?? madeId(values, sourceId)
   return {
     index,
     eventId,
     postoffice,
-    event: eventOf(told, eventKey(['mailenable.v1', sourceId, eventId])),
+    event: eventOf(values, eventKey(['mailenable.v1', sourceId, eventId])),
     notice: recipient === null ? notice : null,
   }
 }
 
-type Told = ReturnType<typeof toldIn>
+type BounceFields = ReturnType<typeof bounceFields>
 
-const toldIn = (fields: Fields) => ({
+const bounceFields = (fields: Fields) => ({
   eventId: fields.text('event_id'),
   kind: fields.oneOf('type', kinds),
   occurredAt: timeIn(fields),
@@ -124,7 +124,7 @@ function addressIn(fields: Fields, name: string): string | null {
   return mailbox(text.trim().replace(/^\[SMTP:(.*)\]$/i, '$1')) ?? fields.note(name, 'must be an e-mail address')
 }
 
-function madeId({ file, recipient, occurred, diagnostic, rawNotice }: Told, sourceId: string): string {
+function madeId({ file, recipient, occurred, diagnostic, rawNotice }: BounceFields, sourceId: string): string {
   const notice = rawNotice === null ? null : hash('sha256', rawNotice, 'hex')
   return eventKey(['mailenable.event.v1', sourceId, file, recipient, occurred, diagnostic, notice]).slice(0, 32)
 }
@@ -135,24 +135,24 @@ const meanings = {
   complaint: { type: 'complained', action: 'complaint' },
 } as const satisfies Record<(typeof kinds)[number], Pick<FeedbackEvent, 'type' | 'action'>>
 
-function eventOf(told: Told, key: string): FeedbackEvent {
-  const kind = told.kind ?? (told.action === 'delayed' ? 'delay' : 'bounce')
-  const reply = replyIn(told.diagnostic ?? '')
-  const smtpCode = told.smtpCode ?? reply.smtpCode
-  const derived = smtpCode === null ? null : statusFor(smtpCode, told.diagnostic ?? '')
+function eventOf(values: BounceFields, key: string): FeedbackEvent {
+  const kind = values.kind ?? (values.action === 'delayed' ? 'delay' : 'bounce')
+  const reply = replyIn(values.diagnostic ?? '')
+  const smtpCode = values.smtpCode ?? reply.smtpCode
+  const derived = smtpCode === null ? null : statusFor(smtpCode, values.diagnostic ?? '')
   return feedbackEvent({
     format: 'mailenable',
     ...meanings[kind],
     key,
-    occurredAt: told.occurredAt,
-    recipient: told.recipient,
-    status: kind === 'complaint' ? told.status : (told.status ?? reply.status ?? derived),
+    occurredAt: values.occurredAt,
+    recipient: values.recipient,
+    status: kind === 'complaint' ? values.status : (values.status ?? reply.status ?? derived),
     smtpCode,
-    diagnostic: told.diagnostic,
-    remoteMta: told.remoteMta,
-    remoteIp: told.remoteIp,
+    diagnostic: values.diagnostic,
+    remoteMta: values.remoteMta,
+    remoteIp: values.remoteIp,
     feedbackType: kind === 'complaint' ? 'abuse' : null,
-    clues: { returnPaths: told.from === null ? [] : [told.from], messageIds: told.messageId === null ? [] : [told.messageId] },
+    clues: { returnPaths: values.from === null ? [] : [values.from], messageIds: values.messageId === null ? [] : [values.messageId] },
   })
 }
 

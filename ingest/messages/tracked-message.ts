@@ -1,6 +1,6 @@
 /** Rewrites the HTML of a message for click and open tracking; every other octet stays. Runs inside the worker thread. */
 import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
-import { htmlPlaces } from '../html/html-links.ts'
+import { findHtmlSpans } from '../html/html-links.ts'
 import { linkTarget } from '../html/link-target.ts'
 import { BrokenMime, onlyField } from '../mime/mime-head.ts'
 import { placedParts, type PlacedPart } from '../mime/mime-tree.ts'
@@ -135,7 +135,7 @@ function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
   if (octets.length > htmlMax) throw new Untracked('too_large')
   const isUtf8 = utf8Charset.test(charset)
   const html = octets.toString('latin1')
-  const { links, bodyEnd } = htmlPlaces(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))
+  const { links, bodyEnd } = findHtmlSpans(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))
   return {
     ...{ part, octets },
     links: links.flatMap(({ start, end, value }) => {

@@ -1,14 +1,14 @@
 /** Reads the mails that tell what became of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
-import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
+import { headerSigns, reportsDelay, reportsExpiry, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
 import { isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './prose/bounce-text.ts'
 import {
   deliveryEvents,
   listedRecipients,
   namesRecipient,
   recipientsMax,
-  tellsOutcome,
+  reportsOutcome,
   type ProseHints,
 } from './structured/delivery-status.ts'
 import { dispositionEvents } from './structured/disposition.ts'
@@ -19,7 +19,7 @@ import { mailsOf } from './mail/mbox.ts'
 import { noticeText, type NoticeText } from './mail/notice-text.ts'
 import { partOctets, partText } from './mail/part-text.ts'
 import { hostInWords, failureCodes } from './facts/reply-codes.ts'
-import { reportClues, toldValues } from './facts/report-evidence.ts'
+import { collectEvidence, fieldValues } from './facts/report-evidence.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './facts/report-event.ts'
 import { openReportMail, withSingleLineEnds, type ReportMail, type ReportPart } from './mail/report-mail.ts'
 import { sesEvents } from './structured/ses-notice.ts'
@@ -92,10 +92,10 @@ const factsOf = ({ mail, notice, returned }: OpenReport): NoticeFacts => ({ fiel
 function frameOf({ mail, returned }: OpenReport, format: FeedbackFormat, groups: readonly FieldGroup[]): ReportFrame {
   return {
     format,
-    clues: reportClues({ report: mail.fields, returned, groups }),
+    clues: collectEvidence({ report: mail.fields, returned, groups }),
     reportId: firstValue(mail.fields, 'message-id') ?? '',
     writtenAt: dateIn(firstValue(mail.fields, 'date')),
-    reportingMta: hostIn(toldValues(groups, 'reporting-mta')[0] ?? '').name,
+    reportingMta: hostIn(fieldValues(groups, 'reporting-mta')[0] ?? '').name,
   }
 }
 
@@ -127,7 +127,7 @@ function statusReading(report: OpenReport): ReportReading | undefined {
   const own = groupsOf(report.mail, (type) => statusTypes.has(type))
   const structured = statusEvents(report, own, true)
   if (structured.length > 0) return { kind: 'dsn', events: structured }
-  const { isFromMachine, hasNullPath, tellsFailure: subjectSaysSo } = report.signs
+  const { isFromMachine, hasNullPath, reportsFailure: subjectSaysSo } = report.signs
   if (!isFromMachine && !hasNullPath && !subjectSaysSo) return undefined
   const attached = report.mail.parts.filter(
     ({ type, body }) => type === 'text/plain' && attachedFields.test(body.toString('latin1', 0, 200)),
@@ -137,7 +137,7 @@ function statusReading(report: OpenReport): ReportReading | undefined {
   return flattened.length > 0 ? { kind: 'dsn', events: flattened } : undefined
 }
 
-const isRecipientGroup = (group: FieldGroup): boolean => namesRecipient(group) && tellsOutcome(group)
+const isRecipientGroup = (group: FieldGroup): boolean => namesRecipient(group) && reportsOutcome(group)
 
 function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStructured: boolean): FeedbackEvent[] {
   if (groups.length === 0) return []
@@ -150,7 +150,7 @@ function hintsOf({ mail, notice, signs, returned }: OpenReport, isOnly: boolean)
   const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
   const said = new Map<string, string>()
   return {
-    isDelay: signs.tellsDelay || tellsDelay(notice.lines.join('\n')),
+    isDelay: signs.reportsDelay || reportsDelay(notice.lines.join('\n')),
     recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
     wordsAbout: (address) => {
       const key = address.toLowerCase()
@@ -206,8 +206,8 @@ function proseReading(report: OpenReport): ReportReading {
 function isBounce(report: OpenReport, text: string): boolean {
   const { mail, signs, returned, notice } = report
   if (listedRecipients(mail.fields).length > 0) return true
-  const subject = signs.tellsFailure || signs.tellsDelay
-  const words = tellsFailure(text) || tellsDelay(text)
+  const subject = signs.reportsFailure || signs.reportsDelay
+  const words = reportsFailure(text) || reportsDelay(text)
   if (signs.isFromMachine) return subject || words
   if (!words) return false
   const mayBe = mayHaveFailed({ fields: mail.fields, returned })
@@ -223,9 +223,9 @@ function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
   const { signs, notice } = report
   const frame = frameOf(report, 'dsn', [])
   const recipients = failedRecipients(factsOf(report))
-  if (recipients.length === 0 && !tellsFailure(text)) return []
+  if (recipients.length === 0 && !reportsFailure(text)) return []
   const isOnly = recipients.length < 2
-  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
+  const isDelay = (signs.reportsDelay || reportsDelay(text)) && !reportsExpiry(text)
   return (isOnly ? [recipients[0]] : recipients).map((recipient) => {
     const said = saidAbout(recipient ?? { address: '', words: '' }, notice.lines, isOnly)
     return reportEvent(frame, {
@@ -246,5 +246,5 @@ function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
 function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
   if (smtpCode !== null) return `${String(smtpCode).charAt(0)}.0.0`
   if (isDelay) return '4.0.0'
-  return tellsExpiry(text) ? '4.4.7' : '5.0.0'
+  return reportsExpiry(text) ? '4.4.7' : '5.0.0'
 }

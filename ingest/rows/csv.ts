@@ -17,10 +17,10 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   yield scanner.end()
 }
 
-type Place = 'start' | 'plain' | 'quoted' | 'closed'
+type CellState = 'start' | 'plain' | 'quoted' | 'closed'
 
 class CsvScanner {
-  #place: Place = 'start'
+  #state: CellState = 'start'
   #cells: string[] = []
   #cell = ''
   #units = 0
@@ -31,7 +31,7 @@ class CsvScanner {
 
   /** Nothing of a record has come yet. */
   #isUntouched(): boolean {
-    return this.#place === 'start' && this.#cells.length === 0 && this.#cell === ''
+    return this.#state === 'start' && this.#cells.length === 0 && this.#cell === ''
   }
 
   scan(text: string): readonly CsvRecord[] {
@@ -39,10 +39,10 @@ class CsvScanner {
     let from = 0 // what was not yet taken into the cell
     for (let at = 0; at < text.length; at++) {
       const c = text[at]
-      if (this.#place === 'quoted') {
+      if (this.#state === 'quoted') {
         if (c !== '"') continue
         this.#take(text.slice(from, at))
-        this.#place = 'closed'
+        this.#state = 'closed'
       } else if (c === ',' || c === '\r' || c === '\n') {
         this.#take(text.slice(from, at))
         const isRestOfEnd = c === '\n' && this.#afterCr && this.#isUntouched()
@@ -52,8 +52,8 @@ class CsvScanner {
         this.#take(text.slice(from, at))
         this.#quote()
       } else {
-        if (this.#place === 'closed') this.#problem ??= 'has text behind a closing quote'
-        this.#place = 'plain'
+        if (this.#state === 'closed') this.#problem ??= 'has text behind a closing quote'
+        this.#state = 'plain'
         this.#afterCr = false
         continue
       }
@@ -66,16 +66,16 @@ class CsvScanner {
 
   end(): readonly CsvRecord[] {
     const records: CsvRecord[] = []
-    if (this.#place === 'quoted') throw new UnreadableRows(`a quote in ${this.#where()} is never closed`)
+    if (this.#state === 'quoted') throw new UnreadableRows(`a quote in ${this.#where()} is never closed`)
     if (!this.#isUntouched()) this.#endRecord(records)
     return records
   }
 
   #quote(): void {
-    if (this.#place === 'start') this.#place = 'quoted'
-    else if (this.#place === 'closed') {
+    if (this.#state === 'start') this.#state = 'quoted'
+    else if (this.#state === 'closed') {
       this.#take('"') // two of them stand for one
-      this.#place = 'quoted'
+      this.#state = 'quoted'
     } else {
       this.#problem ??= 'has a quote in a cell that does not begin with one; put the whole cell in quotes and double those inside'
       this.#take('"')
@@ -93,7 +93,7 @@ class CsvScanner {
   #endCell(): void {
     this.#cells.push(this.#cell)
     this.#cell = ''
-    this.#place = 'start'
+    this.#state = 'start'
     this.#units++
   }
 

@@ -10,7 +10,7 @@ export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** `before` and `behind`: outside the array; `first`: an element or the end; `next`: an element; `element`: inside one. */
-type Place = 'before' | 'first' | 'next' | 'element' | 'behind'
+type RowState = 'before' | 'first' | 'next' | 'element' | 'behind'
 
 // Blanks between tokens: RFC 8259 §2.
 const opening = /^[ \t\r\n]*(?:\[|\{[ \t\r\n]*"rows"[ \t\r\n]*:[ \t\r\n]*\[)/
@@ -18,7 +18,7 @@ const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\n' || c
 const openingMax = 1024
 
 class JsonRowScanner {
-  #place: Place = 'before'
+  #state: RowState = 'before'
   #text = ''
   #wrapped = false
   #depth = 0
@@ -27,31 +27,31 @@ class JsonRowScanner {
   #rows = 0
 
   end(): void {
-    if (this.#place === 'before') throw notRows()
-    if (this.#place !== 'behind') throw new UnreadableRows(`is not JSON: it ends too early, behind row ${this.#rows}`)
+    if (this.#state === 'before') throw notRows()
+    if (this.#state !== 'behind') throw new UnreadableRows(`is not JSON: it ends too early, behind row ${this.#rows}`)
     if (this.#text !== (this.#wrapped ? '}' : '')) throw new UnreadableRows('is not JSON rows: something else stands behind the array')
   }
 
   scan(piece: string): readonly GivenRow[] {
     const rows: GivenRow[] = []
-    const text = this.#place === 'before' ? this.#open(piece) : piece
+    const text = this.#state === 'before' ? this.#open(piece) : piece
     let from = 0
     for (let at = 0; at < text.length; at++) {
-      if (this.#place === 'element') {
+      if (this.#state === 'element') {
         if (!this.#endsElement(text[at])) continue
         this.#take(text.slice(from, at))
         rows.push(this.#row())
-        this.#place = text[at] === ',' ? 'next' : 'behind'
-      } else if (this.#place === 'behind') this.#text += isBlank(text[at]) ? '' : text[at]
-      else if (text[at] === ']' && this.#place === 'first') this.#place = 'behind'
+        this.#state = text[at] === ',' ? 'next' : 'behind'
+      } else if (this.#state === 'behind') this.#text += isBlank(text[at]) ? '' : text[at]
+      else if (text[at] === ']' && this.#state === 'first') this.#state = 'behind'
       else if (!isBlank(text[at])) {
-        this.#place = 'element'
+        this.#state = 'element'
         from = at
         at-- // to be looked at again, as the first of the element
       }
     }
-    if (this.#place === 'element') this.#take(text.slice(from))
-    if (this.#place === 'behind' && this.#text.length > 1) this.end()
+    if (this.#state === 'element') this.#take(text.slice(from))
+    if (this.#state === 'behind' && this.#text.length > 1) this.end()
     return rows
   }
 
@@ -65,7 +65,7 @@ class JsonRowScanner {
     }
     const rest = this.#text.slice(found[0].length)
     this.#wrapped = found[0].includes('{')
-    this.#place = 'first'
+    this.#state = 'first'
     this.#text = ''
     return rest
   }

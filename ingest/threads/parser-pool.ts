@@ -48,7 +48,7 @@ export class ParserPool implements AsyncDisposable {
   readonly #slow = new TurnQueue<Job>()
   #quickShift: Shift | undefined
   #slowShift: Shift | undefined
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #closed = false
 
   constructor(entry: URL, clock: Clock, limits: ParserPoolLimits) {
@@ -97,7 +97,7 @@ export class ParserPool implements AsyncDisposable {
     this.#closed = true
     for (const job of [...this.#quick.clear(), ...this.#slow.clear()]) job.close()
     await Promise.all(this.#threads.map((thread) => thread[Symbol.asyncDispose]()))
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   #isSlow(turn: string): boolean {
@@ -129,10 +129,10 @@ export class ParserPool implements AsyncDisposable {
       .run(ask, () => shift.isBrokenOff)
       .then(() => {
         timer?.cancel()
-        this.#underWay.delete(work)
+        this.#inFlight.delete(work)
         this.#end(shift)
       })
-    this.#underWay.add(work)
+    this.#inFlight.add(work)
   }
 
   /** One that runs already, if there is one; the other lane has at most one of the two. */

@@ -160,12 +160,12 @@ export class Poller {
     } catch (error) {
       const failure = toPollFailure(error)
       entry.failures++
-      await this.#tell(entry, failure.problem, failure.message, failure.cause)
+      await this.#report(entry, failure.problem, failure.message, failure.cause)
       return delayAfterFailure(intervalSeconds, entry.failures, failure.problem, random())
     }
   }
 
-  async #tell(entry: Entry, problem: PollProblem, reason: string, cause: unknown): Promise<void> {
+  async #report(entry: Entry, problem: PollProblem, reason: string, cause: unknown): Promise<void> {
     const { mailboxes, events } = this.#options
     if (this.#stopped || this.#entries.get(entry.sourceId) !== entry) return
     if (problem === 'store') events.defect(cause, entry.sourceId)

@@ -68,8 +68,8 @@ export class MxConnection extends ReceptionConnection {
     const routed = await draft.route(this.#arrival())
     await draft.discard()
     const session = factsOf(this.session)
-    const tell = (ms: number): void => events.received({ kind, outcomes, routed, isKept, testId, ms }, session)
-    return { answer: 'taken', tell }
+    const onWritten = (ms: number): void => events.received({ kind, outcomes, routed, isKept, testId, ms }, session)
+    return { answer: 'taken', onWritten }
   }
 
   async #takeReport(intake: MessageIntake): Promise<Pick<Reception, 'kind' | 'outcomes' | 'isKept' | 'testId'>> {

@@ -14,7 +14,7 @@ export interface ConnectionFacts {
   readonly milliseconds: Readonly<Partial<Record<OpeningStep, number>>>
 }
 
-export interface KeptConnectionsOptions {
+export interface KeepAliveOptions {
   readonly connectionsMax: number
   /** Milliseconds for which an unused connection is kept. */
   readonly idleMs: number
@@ -29,13 +29,13 @@ const facts = new WeakMap<Socket, ConnectionFacts>()
 /** What is known of a connection that such an agent opened. */
 export const factsOf = (socket: Socket): ConnectionFacts | undefined => facts.get(socket)
 
-export class KeptConnections extends Agent {
+export class KeepAliveAgent extends Agent {
   readonly #network: SecureNetwork
   readonly #onStep: OnStep | undefined
   readonly #closing = new AbortController()
   #retired = false
 
-  constructor(network: SecureNetwork, { connectionsMax, idleMs, onStep }: KeptConnectionsOptions) {
+  constructor(network: SecureNetwork, { connectionsMax, idleMs, onStep }: KeepAliveOptions) {
     super({ keepAlive: true, maxSockets: connectionsMax, timeout: idleMs, scheduling: 'lifo' })
     this.#network = network
     this.#onStep = onStep

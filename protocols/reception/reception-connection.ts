@@ -17,7 +17,7 @@ export type Resume = () => void
 /** A message that was taken: the words after `250 2.0.0 Ok:`, and whom to tell, with the milliseconds since the final dot. */
 export interface Taken {
   readonly answer: string
-  tell(ms: number): void
+  onWritten(ms: number): void
 }
 
 /** RFC 5321 §4.5.3.1.4 asks for 512 octets; SMTPUTF8 paths and AUTH responses need more. */
@@ -298,7 +298,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
       this.#watch.progressed()
       this._unrecognizedCommands = 0
       this.send(250, `2.0.0 Ok: ${taken.answer}`)
-      taken.tell(clock.monotonic() - finalDotAt)
+      taken.onWritten(clock.monotonic() - finalDotAt)
     } catch (error) {
       intake.abandon()
       this.#refuse(error)

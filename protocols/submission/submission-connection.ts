@@ -69,8 +69,8 @@ export class SubmissionConnection extends ReceptionConnection {
       remoteAddress,
       protocol: secure ? 'ESMTPSA' : 'ESMTPA',
     })
-    const tell = (ms: number): void => this.#context.events.accepted(acceptance.traceId, ms, factsOf(this.session))
-    return { answer: acceptedAs(acceptance), tell }
+    const onWritten = (ms: number): void => this.#context.events.accepted(acceptance.traceId, ms, factsOf(this.session))
+    return { answer: acceptedAs(acceptance), onWritten }
   }
 
   #authenticationRequired(): string {

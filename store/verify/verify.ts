@@ -94,15 +94,15 @@ class Verifier {
   async run(): Promise<void> {
     const { missingGroups = [] } = this.#options
     await this.#walk(this.#countingChecks(), (key, isKey) =>
-      this.#tell(`${describeKey(key)}: ${isKey ? 'no such family of keys' : 'not a key of this store'}.`),
+      this.#report(`${describeKey(key)}: ${isKey ? 'no such family of keys' : 'not a key of this store'}.`),
     )
     if (this.#content) this.#countContent(this.#content)
     const uneven = [...this.#rows].flatMap(([kind, balance]) => (balance.even ? [] : [kind]))
     if (uneven.length > 0 || !this.#contents.even) await this.#walk(this.#explainingChecks(uneven))
     await this.#compareQueueLength()
-    this.#tell(...(await this.#recordCounts.problems(this.#database)))
+    this.#report(...(await this.#recordCounts.problems(this.#database)))
     if (missingGroups.length === 0) return
-    this.#tell(`The log of writes is damaged: ${missingGroups.length} group commits from number ${missingGroups[0]} on are lost.`)
+    this.#report(`The log of writes is damaged: ${missingGroups.length} group commits from number ${missingGroups[0]} on are lost.`)
   }
 
   report(): VerifyReport {
@@ -110,7 +110,7 @@ class Verifier {
     return { ...this.#counts, problems: [...this.#problems, ...more] }
   }
 
-  #tell(...problems: readonly string[]): void {
+  #report(...problems: readonly string[]): void {
     for (const problem of problems) {
       if (this.#problems.length < problemsMax) this.#problems.push(problem)
       else this.#untold++
@@ -120,7 +120,7 @@ class Verifier {
   /** Walks to the end; past values that cannot be read. */
   async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
     // What a check cannot read may lie before the walk: only what the walk itself cannot read moves its start, and so always on.
-    const passOver = (error: unknown): void => void this.#unreadableKey(error)
+    const skip = (error: unknown): void => void this.#unreadableKey(error)
     for (let start: Bytes = Buffer.of(0); ;) {
       try {
         for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
@@ -128,12 +128,12 @@ class Verifier {
           if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
           const check = key && checkOf(checks, key)
           const checked = check ? check(key, entry) : unknown?.(entry.key, key !== undefined)
-          if (checked) await checked.catch(passOver)
+          if (checked) await checked.catch(skip)
         }
         return
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error
-        if (error.key === undefined) return this.#tell(`The walk had to stop: ${error.message}`)
+        if (error.key === undefined) return this.#report(`The walk had to stop: ${error.message}`)
         start = Buffer.concat([this.#unreadableKey(error), Buffer.of(0)])
       }
     }
@@ -143,7 +143,7 @@ class Verifier {
   #unreadableKey(error: unknown): Bytes {
     if (!(error instanceof StoreFailure) || error.key === undefined) throw error
     const problem = `${describeKey(error.key)}: ${error.message}`
-    if (!this.#problems.includes(problem)) this.#tell(problem)
+    if (!this.#problems.includes(problem)) this.#report(problem)
     return error.key
   }
 
@@ -176,7 +176,7 @@ class Verifier {
       const organizationId = String(key[0])
       const { record, problem } = readRecord(kind, key, entry)
       this.#recordCounts.meet(organizationId, kind.name, record)
-      if (problem !== undefined) return this.#tell(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
+      if (problem !== undefined) return this.#report(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
       for (const row of distinctRows(kind, organizationId, record)) rows.expect(row.key, row.value)
       for (const ref of options.contents?.of(kind.name, organizationId, record) ?? []) {
         this.#contents.expect(Buffer.from(organizationId), contentSummary(ref))
@@ -194,7 +194,7 @@ class Verifier {
   async #checkRecord(kind: AnyKind, key: readonly Element[], entry: Entry): Promise<void> {
     const check = async (organizationId: string, record: unknown): Promise<readonly string[]> =>
       (await this.#options.checkRecord?.(kind.name, organizationId, record)) ?? []
-    this.#tell(...(await verifyRecord(this.#database, kind, key, entry, check)))
+    this.#report(...(await verifyRecord(this.#database, kind, key, entry, check)))
   }
 
   #countContent(measure: ContentMeasure): void {
@@ -202,7 +202,7 @@ class Verifier {
     this.#content = undefined
     this.#counts.contents++
     if (!this.#options.contents) {
-      this.#tell(...measure.gaps().map((gap) => `content ${id} of ${organizationId}: ${gap}`))
+      this.#report(...measure.gaps().map((gap) => `content ${id} of ${organizationId}: ${gap}`))
     } else if (!this.#open.has(openName(organizationId, id))) {
       this.#contents.meet(Buffer.from(organizationId), contentSummary(measure.ref()))
     }
@@ -219,10 +219,10 @@ class Verifier {
           const refs = (contents && this.#options.contents?.of(kind.name, organizationId, record)) || []
           return [...((await rows?.(organizationId, record)) ?? []), ...(await missingContents(database, organizationId, refs))]
         }
-        this.#tell(...(await verifyRecord(database, kind, key, entry, check)))
+        this.#report(...(await verifyRecord(database, kind, key, entry, check)))
       })
       if (!rows) continue
-      const row: Check = async (key, entry) => this.#tell(...(await verifyIndexRow(database, kind, key, entry)))
+      const row: Check = async (key, entry) => this.#report(...(await verifyIndexRow(database, kind, key, entry)))
       for (const name of rowFamilies(kind)) checks.set(name, row)
     }
     if (!contents) return checks
@@ -230,7 +230,7 @@ class Verifier {
     checks.set(familyName(false, 'content'), async ([organizationId, , id]) => {
       if (openName(String(organizationId), String(id)) === last) return
       last = openName(String(organizationId), String(id))
-      this.#tell(...(await verifyContent(database, contents.owner, String(organizationId), String(id))))
+      this.#report(...(await verifyContent(database, contents.owner, String(organizationId), String(id))))
     })
     return checks
   }
@@ -241,12 +241,12 @@ class Verifier {
       if (first.length === 0) return
       const again = await this.#database.kv.get(entry.key)
       const second = again ? ((await family.check?.(key, again.value)) ?? []) : []
-      this.#tell(...second.map((problem) => `${describeKey(entry.key)}: ${problem}`))
+      this.#report(...second.map((problem) => `${describeKey(entry.key)}: ${problem}`))
     }
   }
 
   #shape(key: readonly Element[], right: boolean): void {
-    if (!right) this.#tell(`${describeKey(pack(key))}: its key has another form than the others of its family.`)
+    if (!right) this.#report(`${describeKey(pack(key))}: its key has another form than the others of its family.`)
   }
 
   async #queueRow(key: readonly Element[], entry: Entry): Promise<void> {
@@ -255,7 +255,7 @@ class Verifier {
     if ((await this.#queueProblems(entry)).length === 0) return
     const again = await this.#database.kv.get(entry.key)
     const problems = again ? await this.#queueProblems(again) : []
-    this.#tell(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
+    this.#report(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
   }
 
   /** Each row of ages has its queue row; it is read again when that moved during the walk. */
@@ -263,7 +263,7 @@ class Verifier {
     if (key.length !== 4 || typeof key[2] !== 'number') return this.#shape(key, false)
     if (await this.#hasEntry(entry)) return
     const again = await this.#database.kv.get(entry.key)
-    if (again && !(await this.#hasEntry(again))) this.#tell(`age ${describeKey(entry.key)}: no queue entry belongs to it.`)
+    if (again && !(await this.#hasEntry(again))) this.#report(`age ${describeKey(entry.key)}: no queue entry belongs to it.`)
   }
 
   async #hasEntry(age: Entry): Promise<boolean> {
@@ -296,7 +296,7 @@ class Verifier {
       for await (const _ of this.#database.kv.range(within(globalKey('queue')))) counted++
       const after = await queueLength(this.#database)
       if (counted === after) return
-      if (before === after) return this.#tell(`The queue has ${counted} entries, but its counter says ${after}.`)
+      if (before === after) return this.#report(`The queue has ${counted} entries, but its counter says ${after}.`)
     }
   }
 }

@@ -42,7 +42,7 @@ function job(changes: Partial<DeliveryJob> = {}): DeliveryJob {
   }
 }
 
-function placeOf(target: TransportTarget): { readonly host: string; readonly port: number } {
+function positionOf(target: TransportTarget): { readonly host: string; readonly port: number } {
   if (target.provider === 'smtp') return { host: target.host, port: target.port }
   const url = new URL(target.baseUrl ?? '')
   return { host: url.hostname, port: Number(url.port) }
@@ -64,7 +64,7 @@ export function transportContract<Target extends TransportTarget>(
       ['one@peer.test', 'two@peer.test'],
     )
     t.deepEqual(verdicts(report), ['accepted', 'accepted'])
-    t.like(report, { ...placeOf(target), error: undefined })
+    t.like(report, { ...positionOf(target), error: undefined })
     t.true((report.milliseconds['total'] ?? -1) >= 0)
     t.is(received().length, 1)
     t.true(received()[0]?.includes('\r\n.dot\r\nend\r\n'))

@@ -6,7 +6,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { inboxes } from '#core/capture/capture.ts'
-import { heldPeak } from '#core/plan/peak-usage.ts'
+import { peakUsage } from '#core/plan/peak-usage.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { Audit } from '#core/writes/audit.ts'
@@ -50,11 +50,11 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
   const { database, start, keys } = await openStore(t)
   const { organizationId, apiKey = '' } = await start(undefined, 'free')
   t.regex(apiKey, /^svckey_[A-Za-z0-9_-]{43}$/)
-  const scope = await keys.authenticate(apiKey)
-  t.like(scope, { organizationId, bound: false, rights: ['api:admin'] })
+  const principal = await keys.authenticate(apiKey)
+  t.like(principal, { organizationId, bound: false, scopes: ['api:admin'] })
   const reach = { organizationId }
-  t.like((await database.get(organizations, reach, organizationId))?.record, { plan: 'free', defaultProjectId: scope.projectId })
-  t.like((await database.get(projects, reach, scope.projectId))?.record, {
+  t.like((await database.get(organizations, reach, organizationId))?.record, { plan: 'free', defaultProjectId: principal.projectId })
+  t.like((await database.get(projects, reach, principal.projectId))?.record, {
     name: 'Default',
     status: 'claimed',
     isDefault: true,
@@ -62,7 +62,7 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
     sendBudget: null,
     monthlyCaptureCap: null,
   })
-  t.like((await database.find(inboxes, reach, 'pattern', [scope.projectId, '*']))?.record, { name: 'Catch-all' })
+  t.like((await database.find(inboxes, reach, 'pattern', [principal.projectId, '*']))?.record, { name: 'Catch-all' })
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
 })
 
@@ -73,7 +73,7 @@ test('bootstrap() makes an SMTP login of the project Default that is counted, an
   const { projectId } = await keys.authenticate(apiKey)
   t.like(stored, { organizationId, record: { projectId, defaultDestinationId: null, expiresAt: null, allowedFromDomains: [] } })
   t.true(secrets.matches(smtpLogin?.password ?? '', stored?.record.passwordFingerprint ?? ''))
-  t.is(await heldPeak(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7)), 1)
+  t.is(await peakUsage(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7)), 1)
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
   t.is((await (await openStore(t)).start(first)).smtpLogin, undefined)
   t.is((await (await openStore(t)).start(undefined, 'anonymous')).smtpLogin, undefined)
@@ -100,9 +100,9 @@ test('bootstrap() shows key and login again, with a new link, until there is an 
 test('bootstrap() shows neither a key that was revoked nor a login that is gone', async (t) => {
   const { database, start, keys } = await openStore(t)
   const { organizationId, apiKey = '', smtpLogin } = await start(undefined)
-  const scope = await keys.authenticate(apiKey)
-  await keys.mint(scope, { name: 'other', scopes: ['api:admin'] })
-  await keys.revoke(scope, scope.grantId)
+  const principal = await keys.authenticate(apiKey)
+  await keys.mint(principal, { name: 'other', scopes: ['api:admin'] })
+  await keys.revoke(principal, principal.credentialId)
   const login = await database.lookup(smtpCredentials, 'username', [smtpLogin?.username ?? ''])
   if (login) await database.commit(new Change().remove(smtpCredentials, organizationId, login))
   const { apiKey: shown, smtpLogin: shownLogin, ownerLink } = await start(undefined)
@@ -125,9 +125,9 @@ test('bootstrap() makes the key of the environment valid, and ends the one befor
 test('bootstrap() makes a revoked key of the environment valid again', async (t) => {
   const { start, keys, works } = await openStore(t)
   await start(first)
-  const scope = await keys.authenticate(first)
-  await keys.mint(scope, { name: 'other', scopes: ['api:admin'] })
-  await keys.revoke(scope, 'key_environment')
+  const principal = await keys.authenticate(first)
+  await keys.mint(principal, { name: 'other', scopes: ['api:admin'] })
+  await keys.revoke(principal, 'key_environment')
   t.false(await works(first))
   await start(first)
   t.true(await works(first))
@@ -136,9 +136,9 @@ test('bootstrap() makes a revoked key of the environment valid again', async (t)
 test('bootstrap() makes a key when the last one has expired', async (t) => {
   const { clock, start, keys, works } = await openStore(t)
   await start(first)
-  const scope = await keys.authenticate(first)
-  const { key } = await keys.mint(scope, { name: 'other', scopes: ['api:admin'], expiresAt: clock.now() + 1000 })
-  await keys.revoke(scope, 'key_environment')
+  const principal = await keys.authenticate(first)
+  const { key } = await keys.mint(principal, { name: 'other', scopes: ['api:admin'], expiresAt: clock.now() + 1000 })
+  await keys.revoke(principal, 'key_environment')
   t.is((await start(undefined)).apiKey, undefined)
   clock.advance(1000)
   t.false(await works(key))
@@ -149,11 +149,11 @@ test('bootstrap() makes a key when the last one has expired', async (t) => {
 test('bootstrap() takes a minted administrator as the key of the environment, and refuses one that is none any more', async (t) => {
   const { database, start, keys, works } = await openStore(t)
   const { organizationId, apiKey = '' } = await start(undefined)
-  const scope = await keys.authenticate(apiKey)
-  const minted = await keys.mint(scope, { name: 'other', scopes: ['api:admin'] })
+  const principal = await keys.authenticate(apiKey)
+  const minted = await keys.mint(principal, { name: 'other', scopes: ['api:admin'] })
   await start(minted.key)
   t.is(await database.get(apiKeys, { organizationId }, 'key_environment'), undefined)
-  await keys.revoke(scope, minted.record.id)
+  await keys.revoke(principal, minted.record.id)
   await t.throwsAsync(start(minted.key), {
     message: 'POSTERN_ADMIN_KEY is a key that was created here and is no longer an administrator; choose another one.',
   })

@@ -3,11 +3,11 @@
  * network and, where a test does not need it, the parser of messages.
  */
 import type { ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
 import { BackgroundRead } from '#core/capture/reading/background-read.ts'
-import { CaptureBell } from '#core/capture/notify/capture-events.ts'
+import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
@@ -17,10 +17,10 @@ import type { Post } from '#core/outbound/post.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { RetryPolicy } from '#core/delivery/attempt/backoff.ts'
-import { HealthBoard, type BreakerView } from '#core/delivery/health/health-registry.ts'
+import { HealthRegistry, type BreakerView } from '#core/delivery/health/health-registry.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import type { AttemptReport, Transport } from '#core/delivery/transport.ts'
-import { destinations, passwordPlace, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
+import { destinations, passwordContext, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
@@ -129,14 +129,14 @@ export class House {
   readonly policies: Policies
   readonly writes: SettingWrites
   readonly transport: ScriptedTransport
-  readonly board: HealthBoard
+  readonly board: HealthRegistry
   /** Every change of a breaker. */
   readonly breakers: ({ readonly id: string } & BreakerView)[] = []
   readonly attempts: Attempts
   readonly queue: DeliveryQueue
   readonly accept: Accept
   readonly door: SubmissionDoor
-  readonly bell: CaptureBell
+  readonly captureEvents: CaptureEvents
   readonly notifier: Notifier
   readonly backgroundRead: BackgroundRead
   readonly inboxes: Inboxes
@@ -166,12 +166,12 @@ export class House {
     this.database = part(T.Database)
     this.policies = part(T.Policies)
     this.writes = part(T.Writes)
-    this.board = part(T.Board)
+    this.board = part(T.HealthRegistry)
     this.attempts = part(T.Attempts)
     this.queue = part(T.Queue)
     this.accept = part(T.Accept)
     this.door = part(T.SubmissionDoor)
-    this.bell = part(T.Bell)
+    this.captureEvents = part(T.CaptureEvents)
     this.engagements = part(T.Engagements)
     const { inboxNotifier, backgroundRead, inboxes } = part(T.Inboxes)
     this.notifier = inboxNotifier
@@ -257,7 +257,7 @@ export class House {
 
   destination(changes: Partial<SmtpDestination> = {}, password?: string): Promise<Destination> {
     const id = changes.id ?? 'dst_1'
-    const sealedPassword = password === undefined ? null : secrets.seal(password, passwordPlace(id))
+    const sealedPassword = password === undefined ? null : secrets.seal(password, passwordContext(id))
     return this.put(destinations, { ...destinationDefaults, sealedPassword, ...changes })
   }
 
@@ -268,7 +268,7 @@ export class House {
   #rules = 0
 
   credential(password: string, changes: Partial<SmtpCredential> = {}): Promise<SmtpCredential> {
-    return this.put(smtpCredentials, { ...credentialDefaults, passwordFingerprint: secrets.fingerprint(password), ...changes })
+    return this.put(smtpCredentials, { ...credentialDefaults, passwordFingerprint: secrets.hash(password), ...changes })
   }
 
   inbox(changes: Partial<Inbox> = {}): Promise<Inbox> {
@@ -291,7 +291,7 @@ export class House {
     const facts = { ...factsDefaults, ...rest.facts }
     const submission = {
       door: 'rest' as const,
-      scope,
+      principal,
       projectId,
       mailFrom: 'shop@example.com',
       rcptTo: ['anna@example.net'],
@@ -308,7 +308,7 @@ export class House {
 
   /** The timeline's events and messages. */
   async story(traceId: string): Promise<string[]> {
-    return storyEntries(await this.traces.get(scope, traceId)).map(({ event, message }) => `${event}: ${message}`)
+    return storyEntries(await this.traces.get(principal, traceId)).map(({ event, message }) => `${event}: ${message}`)
   }
 
   /** What `postern verify` would say. */
@@ -332,7 +332,7 @@ export class House {
 }
 
 export { destinationDefaults, factsDefaults, organizationId, projectDefaults, projectId }
-export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
+export const principal: Principal = { organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'key_1' }
 
 const noNames: RecordResolver & Resolver = {
   resolve4: async () => [],

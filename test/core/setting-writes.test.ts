@@ -85,7 +85,7 @@ test('run() writes nothing for an empty change, and goes on after a refusal', as
   t.is((await rulesOf(database)).length, 1)
 })
 
-const asker = { organizationId: 'o', grantId: 'key_1' }
+const asker = { organizationId: 'o', credentialId: 'key_1' }
 const acts = async (database: Database) =>
   (await database.all(auditEntries, { organizationId: 'o' })).map(({ record: { actor, act, target, projectId, details } }) => ({
     ...{ actor: actor.id, act, target, projectId, details },
@@ -96,7 +96,7 @@ test('act() tells the audit log once, in the write that carries it out, however 
   const audit = new Audit({ database, clock: new FakeClock() })
   const [ours, theirs] = [new SettingWrites(database, audit), new SettingWrites(database, audit)]
   let decided = 0
-  await ours.act(asker, 'routing_rule.created', async (change) => {
+  await ours.runAudited(asker, 'routing_rule.created', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
     change.insert(routingRules, 'o', rule('ours'))
   })
@@ -104,11 +104,11 @@ test('act() tells the audit log once, in the write that carries it out, however 
   const told = { actor: 'key_1', act: 'routing_rule.created', target: 'ours', projectId: 'p', details: {} }
   t.deepEqual(await acts(database), [told])
   await t.throwsAsync(
-    ours.act(asker, 'routing_rule.deleted', () => {
+    ours.runAudited(asker, 'routing_rule.deleted', () => {
       throw new Error('no')
     }),
   )
-  await ours.act(asker, 'routing_rule.deleted', () => {})
+  await ours.runAudited(asker, 'routing_rule.deleted', () => {})
   t.deepEqual(await acts(database), [told], 'what is refused or changes nothing is no act')
 })
 
@@ -116,7 +116,7 @@ test('act() names fields that have another value, and gives records of other nou
   const database = await openStore(t)
   const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
   await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))
-  await writes.act(asker, 'project.deleted', async (change) => {
+  await writes.runAudited(asker, 'project.deleted', async (change) => {
     const [stored] = await database.all(routingRules, { organizationId: 'o' })
     if (stored) change.replace(routingRules, 'o', stored, { ...stored.record, priority: 5, destinationId: 'd2' })
   })
@@ -124,7 +124,7 @@ test('act() names fields that have another value, and gives records of other nou
 })
 
 test('a person acts as such by whatever token, an agent that nobody signed in for by its grant, and a key as a key', (t) => {
-  t.deepEqual(actorOf({ grantId: 'grt_1', holder: { kind: 'user', userId: 'usr_1' } }), { kind: 'user', id: 'usr_1' })
-  t.deepEqual(actorOf({ grantId: 'grt_1', holder: { kind: 'anonymous' } }), { kind: 'agent', id: 'grt_1' })
-  t.deepEqual(actorOf({ grantId: 'key_1' }), { kind: 'api_key', id: 'key_1' })
+  t.deepEqual(actorOf({ credentialId: 'grt_1', holder: { kind: 'user', userId: 'usr_1' } }), { kind: 'user', id: 'usr_1' })
+  t.deepEqual(actorOf({ credentialId: 'grt_1', holder: { kind: 'anonymous' } }), { kind: 'agent', id: 'grt_1' })
+  t.deepEqual(actorOf({ credentialId: 'key_1' }), { kind: 'api_key', id: 'key_1' })
 })

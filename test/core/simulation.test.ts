@@ -41,7 +41,7 @@ class Simulation {
   readonly provider = async (call: Call): Promise<AttemptReport> => {
     const { era } = this
     const mood = this.random.branch(`${call.job.rcptTo.join()} ${call.nth}`)
-    for (let turns = mood.between(0, 6); turns > 0; turns--) await new Promise(setImmediate)
+    for (let mutex = mood.between(0, 6); mutex > 0; mutex--) await new Promise(setImmediate)
     if (call.job.signal.aborted) return report(call, 'transient', 'aborted')
     if (mood.chance(0.15)) return report(call, 'transient', 'connect_timeout')
     if (mood.chance(0.03)) throw new Error('planned defect')
@@ -51,7 +51,7 @@ class Simulation {
       return { address, verdict }
     })
     const taken = verdicts.flatMap(({ address, verdict }) => (verdict === 'accepted' ? [this.#record(address, era)] : []))
-    for (let turns = mood.between(0, 6); turns > 0; turns--) await new Promise(setImmediate)
+    for (let mutex = mood.between(0, 6); mutex > 0; mutex--) await new Promise(setImmediate)
     if (mood.chance(0.03)) throw new Error('planned defect')
     if (mood.chance(0.1)) return report(call, 'unknown', 'connection_lost')
     for (const delivery of taken) delivery.told = true
@@ -94,7 +94,7 @@ class Simulation {
     else if (what < 0.78) await this.crash()
     else if (what < 0.82) house.clock.step(random.pick([-hour, -minute, minute, hour]))
     else if (what < 0.86) await this.restart()
-    else for (let turns = random.between(1, 20); turns > 0; turns--) await new Promise(setImmediate)
+    else for (let mutex = random.between(1, 20); mutex > 0; mutex--) await new Promise(setImmediate)
     if (random.chance(0.2)) await this.observe()
   }
 

@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
 import { CursorInvalid } from '#store/cursor.ts'
-import { Database, type ListOptions, type Reach } from '#store/database.ts'
+import { Database, type ListOptions, type Visibility } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
-const org: Reach = { organizationId: 'org_1' }
+const org: Visibility = { organizationId: 'org_1' }
 const databaseOf = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
 const insert = (database: Database, ...records: readonly Pet[]) =>
   database.commit(records.reduce((change, record) => change.insert(pets, 'org_1', record), new Change()))
@@ -14,7 +14,7 @@ const insert = (database: Database, ...records: readonly Pet[]) =>
 /** Reads all pages; before each next one, `between` may change the list. */
 async function pages(
   database: Database,
-  reach: Reach,
+  reach: Visibility,
   options: ListOptions,
   between?: (page: number) => Promise<unknown>,
 ): Promise<string[][]> {
@@ -166,8 +166,12 @@ test('Database.onWork() tells what a change leaves to do once it is durable, and
   const database = await databaseOf(t)
   const heard: string[][] = []
   database.onWork('walker', (places) => heard.push([...places]))
-  const change = new Change().insert(pets, 'org_1', pet('pet_1')).leave('walker', 'park').leave('walker', 'lake').leave('walker', 'park')
-  const committed = database.commit(change.leave('nobody', 'street'))
+  const change = new Change()
+    .insert(pets, 'org_1', pet('pet_1'))
+    .schedule('walker', 'park')
+    .schedule('walker', 'lake')
+    .schedule('walker', 'park')
+  const committed = database.commit(change.schedule('nobody', 'street'))
   t.deepEqual(heard, [])
   t.true((await committed).ok)
   t.deepEqual(heard, [['park', 'lake']])
@@ -225,7 +229,7 @@ test('Database hides records of other projects from a bound reach, one by one an
   const database = await databaseOf(t)
   await insert(database, ...Array.from({ length: 6 }, (_, i) => pet(`pet_${i}`, { project: i % 2 ? 'prj_b' : 'prj_a' })))
   await database.commit(new Change().insert(houses, 'org_1', { id: 'hse_1', street: 'High' }))
-  const bound: Reach = { ...org, projectId: 'prj_b', bound: true }
+  const bound: Visibility = { ...org, projectId: 'prj_b', bound: true }
   t.is(await database.get(pets, bound, 'pet_0'), undefined)
   t.is(await database.find(pets, bound, 'name', ['name of pet_0']), undefined)
   t.truthy(await database.get(pets, bound, 'pet_1'))

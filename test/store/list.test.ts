@@ -1,15 +1,15 @@
 /** Lists by index: every page is what one look-up a row would show, in a bounded number of reads. */
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
-import { Database, type ListOptions, type Page, type Reach, type Sieve } from '#store/database.ts'
+import { Database, type ListOptions, type Page, type Visibility, type Sieve } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import { indexPrefix, recordKey, type Stored } from '#store/record-kind.ts'
 import { keyName, pack, unpack, within } from '#store/tuple.ts'
 import { databaseWith, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
-const org: Reach = { organizationId: 'org_1' }
-const bound: Reach = { ...org, projectId: 'prj_b', bound: true }
+const org: Visibility = { organizationId: 'org_1' }
+const bound: Visibility = { ...org, projectId: 'prj_b', bound: true }
 const idOf = (i: number): string => `pet_${String(i).padStart(4, '0')}`
 const idsIn = ({ rows }: Page<Stored<Pet>>): string[] => rows.map(({ record }) => record.id)
 
@@ -38,7 +38,7 @@ function counted(kv: Kv) {
 }
 
 /** What the list is by its meaning: every row of the index, one look-up each. */
-async function modelOf(kv: Kv, reach: Reach, options: Omit<ListOptions, 'limit'>, sieve?: Sieve<Pet>): Promise<Pet[]> {
+async function modelOf(kv: Kv, reach: Visibility, options: Omit<ListOptions, 'limit'>, sieve?: Sieve<Pet>): Promise<Pet[]> {
   const found: Pet[] = []
   const database = new Database(kv)
   const range = within([...indexPrefix(pets.name, 'org_1', options.index ?? ''), ...(options.values ?? [])])

@@ -11,7 +11,7 @@ import { operation, type Operation } from '../../http/operation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { underOwnAddress } from '../session/own-address.ts'
-import { strangerRefusalPage } from '../layout/refusal-page.ts'
+import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface RevealCore {
   readonly reveals: Reveals
@@ -27,7 +27,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
     ...{ path: '/reveal/{code}', tags: ['pages'], scope: 'none', hiddenFromOpenApi: true },
     params: z.strictObject({ code: z.string().max(200) }),
     response: media('text/html'),
-    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : strangerRefusalPage(refusal)),
+    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : publicRefusalPage(refusal)),
   } as const satisfies Partial<Operation>
   return underOwnAddress(origin, [
     operation({

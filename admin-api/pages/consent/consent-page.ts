@@ -1,6 +1,6 @@
 /** The page that asks a person about an application: who it is, what it may do, and where. */
 import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
-import { projectNameMax, suggestedScopes, type Place } from '#core/consent/consents.ts'
+import { projectNameMax, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 import { invalid } from '#core/refusals.ts'
@@ -15,7 +15,7 @@ import { roleWords } from '../layout/page-words.ts'
 
 export interface ConsentView {
   readonly pending: PendingAuthorization
-  readonly places: readonly Place[]
+  readonly places: readonly OrganizationChoice[]
   readonly visitor: Visitor
   /** What was sent, to be shown again with its problem; empty at first. */
   readonly form: URLSearchParams
@@ -92,7 +92,7 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
     }`
 }
 
-const nowhere = (places: readonly Place[]): Html =>
+const nowhere = (places: readonly OrganizationChoice[]): Html =>
   places.length === 0
     ? html`<p class="note">
         You are not a member of an organization yet, so there is nothing to allow. <a href="/organizations">Make or join one</a>, then start
@@ -138,7 +138,7 @@ function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   const { places, form } = view
   const open = places.filter(({ reach }) => reach.length > 0)
   const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
-  const chosen = form.get('place') ?? (only?.projects[0] ? placeOf(only, only.projects[0]) : '')
+  const chosen = form.get('place') ?? (only?.projects[0] ? choiceValue(only, only.projects[0]) : '')
   return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
     <legend><h2>Where</h2></legend>
     <p class="hint" id="place-hint">It reaches one project and nothing else.</p>
@@ -147,7 +147,7 @@ function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   </fieldset>`
 }
 
-function placeFields(place: Place, { form }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
+function placeFields(place: OrganizationChoice, { form }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
   const { organization, role, projects, reach, mayMakeProjects } = place
   const name = `name-${organization.id}`
   const parents = new Map(projects.map((project) => [project.id, project.name]))
@@ -156,11 +156,11 @@ function placeFields(place: Place, { form }: ConsentView, chosen: string, fault:
     <legend>${organization.name}</legend>
     <p class="hint">Your role is ${roleWords[role].label}: ${roleWords[role].meaning}.</p>
     ${reach.length === 0 && html`<p class="hint"><b>Your role has no access to projects.</b></p>`}
-    ${projects.map((project) => radio(placeOf(place, project), label(project), chosen))}
+    ${projects.map((project) => radio(choiceValue(place, project), label(project), chosen))}
     ${
       mayMakeProjects &&
       html`<div class="another">
-        ${radio(placeOf(place), 'New project', chosen)}
+        ${radio(choiceValue(place), 'New project', chosen)}
         ${textField({
           ...{ name, label: 'Name of the new project', autocomplete: 'off', maxLength: projectNameMax, fault, isOptional: true },
           value: form.get(name) ?? '',
@@ -177,10 +177,10 @@ const radio = (value: string, label: string, chosen: string): Html =>
   </div>`
 
 /** A place as the form tells it: `organization.project`, and without a project a new one. */
-const placeOf = ({ organization: { id } }: Place, project?: Project): string => `${id}.${project?.id ?? 'new'}`
+const choiceValue = ({ organization: { id } }: OrganizationChoice, project?: Project): string => `${id}.${project?.id ?? 'new'}`
 
 /** Throws `validation_failed` when no place was chosen. */
-export function readPlace(value: string | null): { readonly organizationId: string; readonly projectId: string | undefined } {
+export function readOrganizationChoice(value: string | null): { readonly organizationId: string; readonly projectId: string | undefined } {
   const [organizationId = '', projectId = ''] = (value ?? '').split('.')
   if (projectId === '') throw invalid([{ path: 'place', message: 'Choose where the application may work.' }])
   return { organizationId, projectId: projectId === 'new' ? undefined : projectId }
@@ -189,7 +189,7 @@ export function readPlace(value: string | null): { readonly organizationId: stri
 /** The name of a new project stands in a field of its organization. */
 function faultAt({ fault, form }: ConsentView): FieldFault | undefined {
   if (fault?.field !== 'name') return fault
-  return { ...fault, field: `name-${readPlace(form.get('place')).organizationId}` }
+  return { ...fault, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
 }
 
 /** What browsers must let the form lead to, as a source of CSP, which knows no IPv6 addresses and of other schemes the name alone. */

@@ -7,7 +7,7 @@ import { Refusal, type FieldProblem } from '#core/refusals.ts'
 import type { Answer } from '../../http/answer.ts'
 import { redirectTo, type AuthorizationUi, type PageRequest } from '../../oauth/authorize.ts'
 import { oauthPaths } from '../../oauth/paths.ts'
-import { consentPage, problemPage, readPlace } from './consent-page.ts'
+import { consentPage, problemPage, readOrganizationChoice } from './consent-page.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { signInFirst, type Pages } from '../session/page-operation.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
@@ -69,7 +69,7 @@ const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${qu
 
 /** Throws `validation_failed` for a form without a place. */
 function readDecision(form: URLSearchParams): Decision {
-  const { organizationId, projectId } = readPlace(form.get('place'))
+  const { organizationId, projectId } = readOrganizationChoice(form.get('place'))
   const project = projectId === undefined ? { name: form.get(`name-${organizationId}`) ?? '' } : { id: projectId }
   return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')) }
 }

@@ -38,7 +38,7 @@ export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal) => {
 const nothing = new Refusal('not_found', 'Nothing is served at this address. Check that it is complete.')
 
 /** The `errorRenderer` of pages for people who have none. */
-export const strangerRefusalPage = (refusal: Refusal): Answer => show(refusal)
+export const publicRefusalPage = (refusal: Refusal): Answer => show(refusal)
 
 /** The arch of the mark: crossed out where the way ends here. */
 const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true" focusable="false">

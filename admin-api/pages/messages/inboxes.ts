@@ -1,6 +1,6 @@
 /** The virtual inboxes of an organization, the messages of one, and the traces that they lead to; for members. */
 import type { Projects } from '#core/administration/projects.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { CaptureSummary, Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
@@ -49,25 +49,25 @@ export const inboxPageOperations = (pages: Pages, core: InboxPagesCore): readonl
 ]
 
 /** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
-export async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Scope> {
+export async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Principal> {
   const { user } = signedIn
   const mine = await people.members.organizationsOf(user.id)
   const organization = mine.find((one) => one.organization.id === id)?.organization
-  const rights = organization && (await people.members.rightsOf(id, user.id))?.rights
-  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'No message with this id is visible to you.')
+  const scopes = organization && (await people.members.permissionsOf(id, user.id))?.scopes
+  if (!organization || !scopes || scopes.length === 0) throw new Refusal('not_found', 'No message with this id is visible to you.')
   const holder = { kind: 'user', userId: user.id } as const
-  return { organizationId: id, projectId: organization.defaultProjectId, bound: false, rights, grantId: user.id, holder }
+  return { organizationId: id, projectId: organization.defaultProjectId, bound: false, scopes, credentialId: user.id, holder }
 }
 
 const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
 
 const patternWords = ({ addressPattern }: Inbox): string => (addressPattern === '*' ? 'every address' : addressPattern)
 
-async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInRequest, scope: Scope): Promise<Answer> {
-  const { organizationId } = scope
+async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { organizationId } = principal
   const [list, projects] = await Promise.all([
-    core.inboxes.list(scope, { limit: inboxesShown, cursor: query('cursor') }),
-    core.projects.list(scope, { limit: inboxesShown }),
+    core.inboxes.list(principal, { limit: inboxesShown, cursor: query('cursor') }),
+    core.projects.list(principal, { limit: inboxesShown }),
   ])
   const names = new Map(projects.rows.map(({ project }) => [project.id, project.name]))
   return page({
@@ -100,11 +100,11 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInReq
 const older = (path: string, cursor: string | undefined, label: string): Html | undefined =>
   cursor === undefined ? undefined : html`<p class="after"><a class="button quiet" href="${path}?cursor=${cursor}">${label}</a></p>`
 
-async function inboxPage(core: InboxPagesCore, { visitor, params, query }: SignedInRequest, scope: Scope): Promise<Answer> {
-  const { organizationId } = scope
+async function inboxPage(core: InboxPagesCore, { visitor, params, query }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { organizationId } = principal
   const { inbox_id: inboxId = '' } = params
-  const inbox = await core.inboxes.get(scope, inboxId)
-  const { rows, nextCursor } = await core.inboxes.messages(scope, inboxId, { limit: messagesShown, cursor: query('cursor') })
+  const inbox = await core.inboxes.get(principal, inboxId)
+  const { rows, nextCursor } = await core.inboxes.messages(principal, inboxId, { limit: messagesShown, cursor: query('cursor') })
   const path = inboxPath(organizationId, inboxId)
   return page({
     title: inbox.name,
@@ -133,18 +133,18 @@ const messageRow = (path: string, { capture, trace }: CaptureSummary): Html =>
     <span class="meta">${recipients(capture.intendedTo, recipientsInList)} · ${timeOf(capture.capturedAt)}</span>
   </li>`
 
-async function tracePage(core: InboxPagesCore, { visitor, params }: SignedInRequest, scope: Scope): Promise<Answer> {
+async function tracePage(core: InboxPagesCore, { visitor, params }: SignedInRequest, principal: Principal): Promise<Answer> {
   const { trace_id: traceId = '' } = params
-  const story = await core.traces.get(scope, traceId.toLowerCase())
+  const story = await core.traces.get(principal, traceId.toLowerCase())
   const { trace } = story
-  const waiting = await core.probes.waiting(scope.organizationId, trace)
+  const waiting = await core.probes.waiting(principal.organizationId, trace)
   const subject = shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'
   return page({
     title: `Trace of ${subject}`,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(inboxesPath(scope.organizationId), 'Captured mail')}
+    content: html`${back(inboxesPath(principal.organizationId), 'Captured mail')}
       <section class="sheet" aria-labelledby="subject">
         <p class="eyebrow">${statusWords(trace.status).sentence}</p>
         <h1 id="subject" dir="auto">${subject}</h1>

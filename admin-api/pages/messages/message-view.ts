@@ -1,7 +1,7 @@
 /** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
@@ -13,7 +13,7 @@ import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
 import { messagePage, sourceShownMax, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
-import { strangerRefusalPage } from '../layout/refusal-page.ts'
+import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface MessageViewCore {
   readonly inboxes: Inboxes
@@ -30,13 +30,13 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
   return [
     pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
       const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
-      const scope = await memberScope(pages, request)
-      const inbox = await core.inboxes.get(scope, inboxId)
+      const principal = await memberScope(pages, request)
+      const inbox = await core.inboxes.get(principal, inboxId)
       const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
       const back = { path: inboxPath(id, inboxId), title: inbox.name }
       const traceAt = (traceId: string): string => memberTracePath(id, traceId)
       const viewed = { organizationId: id, inboxId, captureId }
-      return show(core, scope, viewed, { self, back, traceAt, visitor: request.visitor, query: request.query })
+      return show(core, principal, viewed, { self, back, traceAt, visitor: request.visitor, query: request.query })
     }),
   ]
 }
@@ -45,11 +45,16 @@ type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visi
   readonly query: (name: string) => string | undefined
 }
 
-async function show(core: MessageViewCore, scope: Scope, viewed: ViewedMessage, { query, ...presented }: Presented): Promise<Answer> {
+async function show(
+  core: MessageViewCore,
+  principal: Principal,
+  viewed: ViewedMessage,
+  { query, ...presented }: Presented,
+): Promise<Answer> {
   const { inboxes, messageViews } = core
   const [message, source] = await Promise.all([
-    inboxes.message(scope, viewed.inboxId, viewed.captureId),
-    inboxes.raw(scope, viewed.inboxId, viewed.captureId).then(beginning),
+    inboxes.message(principal, viewed.inboxId, viewed.captureId),
+    inboxes.raw(principal, viewed.inboxId, viewed.captureId).then(beginning),
   ])
   const base = `/view/${messageViews.token(viewed)}`
   return messagePage({ ...presented, message, source, base, tab: query('tab'), showsRemote: query('images') === '1' })
@@ -57,7 +62,7 @@ async function show(core: MessageViewCore, scope: Scope, viewed: ViewedMessage, 
 
 interface Asked {
   readonly viewed: ViewedMessage
-  readonly scope: Scope
+  readonly principal: Principal
   readonly base: string
   readonly index: number
   readonly query: (name: string) => string | undefined
@@ -67,7 +72,8 @@ interface Asked {
 /** Everything under a link. No cookie counts here: the link alone says what may be seen. */
 function parts(core: MessageViewCore): readonly Operation[] {
   const { inboxes, messageViews } = core
-  const read = async ({ scope, viewed }: Asked): Promise<CapturedMessage> => inboxes.message(scope, viewed.inboxId, viewed.captureId)
+  const read = async ({ principal, viewed }: Asked): Promise<CapturedMessage> =>
+    inboxes.message(principal, viewed.inboxId, viewed.captureId)
   const part = (path: string, operationId: string, summary: string, answer: (asked: Asked) => Promise<Answer>): Operation => {
     const full = `/view/{token}${path}`
     return operation({
@@ -78,7 +84,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
       tags: ['pages'],
       scope: 'none',
       hiddenFromOpenApi: true,
-      errorRenderer: strangerRefusalPage,
+      errorRenderer: publicRefusalPage,
       params: z.strictObject(Object.fromEntries(pathParameters(full).map((name) => [name, z.string().max(300)]))),
       query: z.looseObject({}),
       response: media('text/html'),
@@ -86,14 +92,21 @@ function parts(core: MessageViewCore): readonly Operation[] {
         const { token = '', index = '' } = params as Record<string, string | undefined>
         const viewed = messageViews.read(token)
         const one = (name: string): string | undefined => (typeof query[name] === 'string' ? query[name] : undefined)
-        const scope = messageViews.scopeOf(viewed)
-        return answer({ viewed, scope, base: `/view/${token}`, index: /^\d{1,4}$/.test(index) ? Number(index) : -1, query: one, signal })
+        const principal = messageViews.scopeOf(viewed)
+        return answer({
+          viewed,
+          principal,
+          base: `/view/${token}`,
+          index: /^\d{1,4}$/.test(index) ? Number(index) : -1,
+          query: one,
+          signal,
+        })
       },
     })
   }
   return [
-    part('', 'viewMessage', 'Show a captured message to who has the link', ({ scope, viewed, base, query }) =>
-      show(core, scope, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query }),
+    part('', 'viewMessage', 'Show a captured message to who has the link', ({ principal, viewed, base, query }) =>
+      show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query }),
     ),
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
       const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`
@@ -103,17 +116,17 @@ function parts(core: MessageViewCore): readonly Operation[] {
     part('/image', 'viewMessageImage', 'A remote image of a message', async ({ viewed, query, signal }) =>
       imageAnswer(await messageViews.image(viewed, query('u') ?? '', query('s') ?? '', signal)),
     ),
-    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ scope, viewed, index }) =>
-      imageAnswer(shown(await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index))),
+    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ principal, viewed, index }) =>
+      imageAnswer(shown(await inboxes.attachment(principal, viewed.inboxId, viewed.captureId, index))),
     ),
     part('/attachments/{index}', 'viewMessageAttachment', 'Download a file of a message', async (asked) => {
-      const { scope, viewed, index } = asked
-      const bytes = await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index)
+      const { principal, viewed, index } = asked
+      const bytes = await inboxes.attachment(principal, viewed.inboxId, viewed.captureId, index)
       const known = readOf(await read(asked)).attachments[index]
       return attachmentFile(bytes, index, known, saved)
     }),
-    part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) => {
-      const { size, pieces } = await inboxes.raw(scope, viewed.inboxId, viewed.captureId)
+    part('/raw', 'viewMessageRaw', 'Download a message', async ({ principal, viewed }) => {
+      const { size, pieces } = await inboxes.raw(principal, viewed.inboxId, viewed.captureId)
       const body = Readable.from(pieces, { objectMode: false })
       return messageFile(body, viewed.captureId, { ...saved, 'content-length': String(size) })
     }),

@@ -1,6 +1,6 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
-import { roles, type Role, type RoleRights } from '#core/access/principal/role.ts'
+import { roles, type Role, type RolePermissions } from '#core/access/principal/role.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import type { Person } from '#core/people/members/members.ts'
@@ -21,7 +21,7 @@ import { roleWords, timeOf } from '../layout/page-words.ts'
 /** What every row needs to know of its reader. */
 interface Reader {
   readonly userId: string
-  readonly rights: RoleRights
+  readonly permissions: RolePermissions
   /** Forms are shown: the reader may use them, and has confirmed who they are. */
   readonly mayChange: boolean
   /** The service sends mail of its own. */
@@ -46,21 +46,21 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   const { signedIn, visitor, params, form } = request
   const { id = '' } = params
   const { user, session } = signedIn
-  const scope = await people.members.scopeOf(user.id, id)
-  const [rights, list, invited, mine, isMailed, endingKeys] = await Promise.all([
-    people.members.rightsOf(id, user.id),
-    people.members.list(scope),
-    people.invitations.list(scope, { limit: invitationsShown }),
+  const principal = await people.members.scopeOf(user.id, id)
+  const [permissions, list, invited, mine, isMailed, endingKeys] = await Promise.all([
+    people.members.permissionsOf(id, user.id),
+    people.members.list(principal),
+    people.invitations.list(principal, { limit: invitationsShown }),
     people.members.organizationsOf(user.id),
     people.mail.isReady(),
-    people.members.endingKeys(scope),
+    people.members.endingKeys(principal),
   ])
   const name = mine.find(({ organization }) => organization.id === id)?.organization.name ?? ''
   const isFresh = people.sessions.isFresh(session)
-  const administers = rights?.administersOrganization ?? false
+  const administers = permissions?.administersOrganization ?? false
   const reader: Reader = {
     ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh, isMailed, endingKeys },
-    rights: rights ?? noRights,
+    permissions: permissions ?? noPermissions,
   }
   const fault = refusal && faultOf(refusal)
   return page({
@@ -79,7 +79,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
           ${list.map((person) => memberRow(person, reader))}
         </ul>
         ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers })}
-        ${reader.rights.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
+        ${reader.permissions.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&
@@ -94,7 +94,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   })
 }
 
-const noRights: RoleRights = { rights: [], administersOrganization: false, seesBilling: false, owns: false }
+const noPermissions: RolePermissions = { scopes: [], administersOrganization: false, seesBilling: false, owns: false }
 
 const faultOf = ({ message, code }: Refusal): FieldFault =>
   code === 'validation_failed'
@@ -103,7 +103,7 @@ const faultOf = ({ message, code }: Refusal): FieldFault =>
 
 function memberRow({ member, user }: Person, reader: Reader): Html {
   const isReader = user.id === reader.userId
-  const mayManage = reader.mayChange && !isReader && (member.role !== 'owner' || reader.rights.owns)
+  const mayManage = reader.mayChange && !isReader && (member.role !== 'owner' || reader.permissions.owns)
   return html`<li>
     <div>
       <h3>${user.name || user.email} ${isReader && html`<span class="tag">You</span>`}</h3>
@@ -118,19 +118,19 @@ const keptWords = 'A kept key keeps its limits. The removed member may still kno
 
 const lastSeen = (at: number | null): Html => (at === null ? html`Never signed in` : html`Signed in ${timeOf(at)}`)
 
-function manage(userId: string, name: string, role: Role, { csrf, path, rights, endingKeys }: Reader): Html {
+function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys }: Reader): Html {
   const keys = endingKeys.get(userId) ?? []
   const member = html`${csrf}<input type="hidden" name="member" value="${userId}" />`
   return html`<details>
     <summary>Manage <span class="hidden">${name}</span></summary>
     <div class="acts">
       <form class="inline" method="post" action="${path}/role">
-        ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(rights), role)}
+        ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(permissions), role)}
         <button class="quiet">Change role</button>
       </form>
       ${keys.length > 0 && html`<p class="meta">API keys that ${name} created never exceed this role.</p>`}
       ${
-        rights.owns &&
+        permissions.owns &&
         role !== 'owner' &&
         html`<form method="post" action="${path}/transfer">
           ${member}
@@ -148,10 +148,10 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights, 
   </details>`
 }
 
-const roleChoices = ({ owns }: RoleRights) =>
+const roleChoices = ({ owns }: RolePermissions) =>
   roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: roleWords[value].label }))
 
-const inviteForm = ({ csrf, path, rights, isMailed }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
+const inviteForm = ({ csrf, path, permissions, isMailed }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
   html`<form method="post" action="${path}/invite" novalidate>
     ${csrf}
     <p class="meta">
@@ -166,7 +166,7 @@ const inviteForm = ({ csrf, path, rights, isMailed }: Reader, fault: FieldFault 
         ...{ name: 'email', label: 'Mail address', type: 'email', autocomplete: 'off', maxLength: 254, fault },
         value: fault ? (form.get('email') ?? '') : '',
       })}
-      ${selectField('invite-role', 'role', 'Role', roleChoices(rights), form.get('role') ?? 'developer')}
+      ${selectField('invite-role', 'role', 'Role', roleChoices(permissions), form.get('role') ?? 'developer')}
       <button>Invite</button>
     </div>
     ${roleLegend}

@@ -1,5 +1,5 @@
 /** Members of an organization and invitations to it. */
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { roles, type Role } from '#core/access/principal/role.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -20,7 +20,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
   const form = (
     facts: { readonly path: string; readonly operationId: string; readonly summary: string },
     done: string,
-    act: (scope: Scope, request: SignedInRequest) => Promise<unknown>,
+    act: (principal: Principal, request: SignedInRequest) => Promise<unknown>,
   ): Operation =>
     pages.form(
       { ...facts, back },
@@ -38,25 +38,27 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
     pages.signedIn({ path, operationId: 'showMembers', summary: 'List members and invitations' }, (request) =>
       membersPage(pages, request, { done: doneWords(request.query('done')) }),
     ),
-    form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (scope, request) =>
-      people.members.changeRole(scope, at('member', request), roleFrom(at('role', request))),
+    form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (principal, request) =>
+      people.members.changeRole(principal, at('member', request), roleFrom(at('role', request))),
     ),
-    form({ path: `${path}/remove`, operationId: 'dropMember', summary: 'Remove a member' }, 'removed', (scope, request) =>
-      people.members.remove(scope, at('member', request), keysToKeep(request.form)),
+    form({ path: `${path}/remove`, operationId: 'dropMember', summary: 'Remove a member' }, 'removed', (principal, request) =>
+      people.members.remove(principal, at('member', request), keysToKeep(request.form)),
     ),
     form(
       { path: `${path}/transfer`, operationId: 'transferOwnership', summary: 'Hand on the ownership' },
       'transferred',
-      (scope, request) => people.members.transferOwnership(scope, at('member', request)),
+      (principal, request) => people.members.transferOwnership(principal, at('member', request)),
     ),
-    form({ path: `${path}/invite`, operationId: 'invite', summary: 'Invite somebody' }, 'invited', (scope, request) =>
-      people.invitations.create(scope, { email: at('email', request), role: roleFrom(at('role', request)) }),
+    form({ path: `${path}/invite`, operationId: 'invite', summary: 'Invite somebody' }, 'invited', (principal, request) =>
+      people.invitations.create(principal, { email: at('email', request), role: roleFrom(at('role', request)) }),
     ),
-    form({ path: `${path}/resend`, operationId: 'inviteAgain', summary: 'Send an invitation again' }, 'resent', (scope, request) =>
-      people.invitations.resend(scope, at('invitation', request)),
+    form({ path: `${path}/resend`, operationId: 'inviteAgain', summary: 'Send an invitation again' }, 'resent', (principal, request) =>
+      people.invitations.resend(principal, at('invitation', request)),
     ),
-    form({ path: `${path}/revoke`, operationId: 'takeBackInvitation', summary: 'Take an invitation back' }, 'revoked', (scope, request) =>
-      people.invitations.revoke(scope, at('invitation', request)),
+    form(
+      { path: `${path}/revoke`, operationId: 'takeBackInvitation', summary: 'Take an invitation back' },
+      'revoked',
+      (principal, request) => people.invitations.revoke(principal, at('invitation', request)),
     ),
     pages.form(
       { path: '/organizations/{id}/leave', operationId: 'leaveOrganization', summary: 'Leave an organization', back },

@@ -27,9 +27,9 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
       async (request) => {
         const { signedIn, form } = request
         people.sessions.requireFresh(signedIn.session)
-        const { scope, name } = await owned(pages, request)
+        const { principal, name } = await owned(pages, request)
         if ((form.get('name') ?? '').trim() !== name) throw invalid([{ path: 'name', message: `Enter the name as it is: ${name}` }])
-        await organizations.removeOwn(scope, { discardQueued: form.has('discard_queued') })
+        await organizations.removeOwn(principal, { discardQueued: form.has('discard_queued') })
         return seeOther('/organizations?done=ended')
       },
       (request, refusal) => endPage(pages, request, faultOf(refusal)),
@@ -41,9 +41,9 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
 async function owned({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest) {
   const { user } = signedIn
   const mine = (await people.members.organizationsOf(user.id)).find(({ organization }) => organization.id === id)
-  const scope = await people.members.scopeOf(user.id, id)
-  if (!mine || !scope.owns) throw new Refusal('not_found', 'You do not own an organization with this id.')
-  return { scope, name: mine.organization.name }
+  const principal = await people.members.scopeOf(user.id, id)
+  if (!mine || !principal.owns) throw new Refusal('not_found', 'You do not own an organization with this id.')
+  return { principal, name: mine.organization.name }
 }
 
 function faultOf({ code, message, details }: Refusal): FieldFault {

@@ -5,7 +5,7 @@ import { Refusal } from '#core/refusals.ts'
 import { raw } from '../../http/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../http/operation.ts'
-import { fullPath, type PagePlace } from './page-operation.ts'
+import { fullPath, type PageLocation } from './page-operation.ts'
 
 /** The operations, refused with `misdirected` where the request names a host that others may have chosen. */
 export const underOwnAddress = (origin: string, operations: readonly Operation[]): readonly Operation[] =>
@@ -17,7 +17,7 @@ export const underOwnAddress = (origin: string, operations: readonly Operation[]
         return raw('', {
           contentType: 'text/html; charset=utf-8',
           status: 307,
-          headers: { location: origin + fullPath(served.path, input as PagePlace), ...varies },
+          headers: { location: origin + fullPath(served.path, input as PageLocation), ...varies },
         })
       return served.handle(input)
     },

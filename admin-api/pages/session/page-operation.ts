@@ -140,10 +140,10 @@ const firstOf = (value: unknown): string | undefined => {
 }
 
 /** What of a request makes its address. */
-export type PagePlace = Pick<Input, 'params' | 'query'>
+export type PageLocation = Pick<Input, 'params' | 'query'>
 
 /** The path and query of the request, to come back to. */
-export function fullPath(path: string, { params, query }: PagePlace): string {
+export function fullPath(path: string, { params, query }: PageLocation): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(Object.keys(query).map((name): [string, string] => [name, firstOf(query[name]) ?? ''])).toString()
   return search === '' ? filled : `${filled}?${search}`

@@ -1,7 +1,7 @@
 /** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import type { BounceAnswer, ToldBounce } from '#core/feedback/intake/mailenable-intake.ts'
+import type { BounceAnswer, ReportedBounce } from '#core/feedback/intake/mailenable-intake.ts'
 import { invalid } from '#core/refusals.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
@@ -40,12 +40,12 @@ const takeBounces = ({ ingest: { mailEnable, reports } }: RestCore, checks: Sign
         requireProvider(body.signed, 'mailenable')
         const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
         if ('problems' in envelope) throw invalid(envelope.problems)
-        const told: ToldBounce[] = []
+        const reported: ReportedBounce[] = []
         for (const entry of envelope.entries) {
-          told.push(await toTold((mail) => reports.read(mail, body.signed.organizationId), entry))
+          reported.push(await toReported((mail) => reports.read(mail, body.signed.organizationId), entry))
           await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
         }
-        return toWireBounces(envelope, await mailEnable.bounces(body.signed, told))
+        return toWireBounces(envelope, await mailEnable.bounces(body.signed, reported))
       }),
   })
 
@@ -103,7 +103,7 @@ const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChe
       }),
   })
 
-async function toTold(read: ReportReader['read'], entry: BounceEntry): Promise<ToldBounce> {
+async function toReported(read: ReportReader['read'], entry: BounceEntry): Promise<ReportedBounce> {
   const { postoffice, notice, event } = entry
   return { postoffice, events: notice ? entryEvents(entry, await read(notice)) : [event], raw: notice ?? undefined }
 }

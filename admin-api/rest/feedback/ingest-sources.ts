@@ -30,7 +30,7 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
     output: sourceDetailEncoder(baseUrl),
     async run({ principal }, { id }) {
       const story = await sources.get(principal, id)
-      return { ...story, ...(await sources.leftOver(principal, id)) }
+      return { ...story, ...(await sources.unusedInput(principal, id)) }
     },
   }),
   all.remove({

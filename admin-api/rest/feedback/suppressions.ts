@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
-import type { Placed } from '#core/feedback/suppression/add-suppressions.ts'
+import type { AddedSuppression } from '#core/feedback/suppression/add-suppressions.ts'
 import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'
@@ -48,7 +48,7 @@ const entries = (core: RestCore): readonly Action[] => [
     description:
       'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here.',
     input: newSuppression,
-    output: suppression.via(({ suppression: placed }: Placed) => placed),
+    output: suppression.via(({ suppression: placed }: AddedSuppression) => placed),
     examples: { input: { email: 'ada@example.ch', reason: 'Requested by phone' } },
     http: {
       otherResponses: { 200: 'The address was already suppressed.' },

@@ -9,7 +9,7 @@ import { streamed, type BodyStream } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../http/operation.ts'
 import { html } from '../../pages/layout/html.ts'
 import { page } from '../../pages/layout/layout.ts'
-import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { line } from '../../wire/fields/text.ts'
 import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
@@ -51,7 +51,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     summary: 'Show the unsubscribe page',
     tags,
     scope: 'none',
-    errorRenderer: strangerRefusalPage,
+    errorRenderer: publicRefusalPage,
     errors: ['not_found'],
     params,
     response: media('text/html'),
@@ -65,7 +65,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     description: 'Removes the recipient from the list of the message, see `GET /v1/unsubscribes`. Idempotent.',
     tags,
     scope: 'none',
-    errorRenderer: strangerRefusalPage,
+    errorRenderer: publicRefusalPage,
     errors: ['not_found', 'storage_full'],
     maxBodyBytes: formBytesMax,
     params,

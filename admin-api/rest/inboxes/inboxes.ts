@@ -1,7 +1,7 @@
 /** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes/inboxes.ts'
 import type { Page } from '#store/database.ts'
@@ -20,7 +20,7 @@ const tags = ['inboxes']
 const inboxes = resource('/v1/inboxes', { name: 'Inbox', plural: 'Inboxes', tags })
 const address = z.string().min(1).max(320)
 const messageParams = z.strictObject({ id, message_id: id })
-const waitSecondsUnlessTold = 30
+const defaultWaitSeconds = 30
 const waitSecondsMax = 120
 
 /** Whole seconds. Spec "Limits" 13. */
@@ -29,8 +29,8 @@ const timeout = z
   .regex(/^\d{1,3}$/, `must be a whole number of seconds, at most ${waitSecondsMax}`)
   .transform(Number)
   .pipe(z.number().max(waitSecondsMax))
-  .default(waitSecondsUnlessTold)
-  .meta({ description: `Seconds to wait, from 0 to ${waitSecondsMax}. Defaults to ${waitSecondsUnlessTold}.` })
+  .default(defaultWaitSeconds)
+  .meta({ description: `Seconds to wait, from 0 to ${waitSecondsMax}. Defaults to ${defaultWaitSeconds}.` })
 
 export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
   ...finding(core),
@@ -40,7 +40,7 @@ export const inboxOperations = (core: RestCore): readonly (Action | Operation)[]
   wait(core),
 ]
 
-const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Scope, found: Inbox) => ({
+const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Principal, found: Inbox) => ({
   ...found,
   signingSecret: inboxNotifier.secretFor(principal, found.id),
   lastNotify: await core.lastNotify(principal, found),
@@ -173,7 +173,7 @@ const messages = (core: RestCore): readonly Action[] => [
 ]
 
 /** With the address of itself and that of its page. */
-function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, captured: CapturedMessage) {
+function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principal, inboxId: string, captured: CapturedMessage) {
   const captureId = captured.capture.id
   const viewUrl = messageViews.urlOf({ organizationId, inboxId, captureId })
   return { ...captured, url: `${baseUrl}/v1/inboxes/${inboxId}/messages/${captureId}`, viewUrl }
@@ -217,8 +217,8 @@ const downloads = (core: RestCore): readonly Operation[] => [
 /** An operation, as a message that many wait for is written out once, for all of them. */
 function wait(core: RestCore): Operation {
   const rendered = new WeakMap<CapturedMessage, Uint8Array>()
-  const told = (scope: Scope, inboxId: string, captured: CapturedMessage): Answer => {
-    const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, scope, inboxId, captured))))
+  const respondWith = (principal: Principal, inboxId: string, captured: CapturedMessage): Answer => {
+    const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, principal, inboxId, captured))))
     rendered.set(captured, body)
     return raw(body, { contentType: 'application/json' })
   }
@@ -238,7 +238,7 @@ function wait(core: RestCore): Operation {
     response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
     async handle({ principal, params, query, signal }) {
       const found = await core.inboxes.wait(principal, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
-      if (found) return told(principal, params.id, found)
+      if (found) return respondWith(principal, params.id, found)
       signal.throwIfAborted()
       return { timeout: true as const }
     },

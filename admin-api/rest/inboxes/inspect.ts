@@ -5,7 +5,7 @@ import { resource } from '../../actions/resource.ts'
 import { media } from '../../http/answer.ts'
 import { operation, type Operation } from '../../http/operation.ts'
 import { reportPage } from '../../pages/inspect/inspect-report.ts'
-import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReportPath } from '../../wire/inboxes/inspect.ts'
 import type { RestCore } from '../core.ts'
 
@@ -49,7 +49,7 @@ const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
     summary: 'View the report of a deliverability test',
     tags,
     scope: 'none',
-    errorRenderer: strangerRefusalPage,
+    errorRenderer: publicRefusalPage,
     errors: ['not_found'],
     params: z.strictObject({ token: z.string().min(1).max(64).toLowerCase() }),
     response: media('text/html'),

@@ -1,6 +1,6 @@
 /** What an organization used, and what it would be billed. Spec "Limits". */
 import * as z from 'zod'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { raw } from '../../http/answer.ts'
@@ -51,7 +51,7 @@ export const csvFile = (preview: WireInvoice) =>
   })
 
 /** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
-function wholeOrganization({ bound, organizationId }: Scope): string {
+function wholeOrganization({ bound, organizationId }: Principal): string {
   if (!bound) return organizationId
   throw new Refusal('insufficient_scope', 'Usage and billing belong to the whole organization; this key is bound to one project.')
 }

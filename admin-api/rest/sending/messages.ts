@@ -1,7 +1,7 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
 import { anyOrigin } from '#core/visitors/web-origin.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { publishable } from '../../credentials/credentials.ts'
@@ -76,8 +76,8 @@ export const messageActions = (core: RestCore): readonly Action[] => [
       maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
       credentials: [publishableKeys(core), 'bearer'],
       deadlineSeconds: sendDeadlineSeconds,
-      alsoMissing: (body, scope) => missingSender(core, body, scope),
-      onInvalid: (scope, body, refusal) => core.refusedSends.record(scope, toRefusedSend(body), refusal),
+      alsoMissing: (body, principal) => missingSender(core, body, principal),
+      onInvalid: (principal, body, refusal) => core.refusedSends.record(principal, toRefusedSend(body), refusal),
     },
     run({ principal, client: { origin, address, captchaToken } }, fields) {
       const order = toSendOrder(fields)
@@ -101,9 +101,13 @@ const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
   })
 
 /** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */
-async function missingSender(core: RestCore, body: Readonly<Record<string, unknown>>, scope: Scope): Promise<readonly FieldProblem[]> {
+async function missingSender(
+  core: RestCore,
+  body: Readonly<Record<string, unknown>>,
+  principal: Principal,
+): Promise<readonly FieldProblem[]> {
   const text = (name: string): string | undefined => (typeof body[name] === 'string' ? body[name] : undefined)
-  if (scope.publishableToken !== undefined || (body['from'] !== undefined && body['from'] !== null)) return []
+  if (principal.publishableToken !== undefined || (body['from'] !== undefined && body['from'] !== null)) return []
   const order = { projectId: text('project_id'), destinationId: text('destination_id'), environment: text('environment') }
-  return core.sendMessages.missingSender(scope, order)
+  return core.sendMessages.missingSender(principal, order)
 }

@@ -1,13 +1,13 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { answer, media, raw } from '../../http/answer.ts'
 import { negotiatedRefusal, prefersPage, varies } from '../../http/negotiation.ts'
 import { operation, type Operation } from '../../http/operation.ts'
-import { strangerRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { sharedTracePage } from '../../pages/messages/shared-trace.ts'
 import type { Decoded } from '../../wire/fields/codec.ts'
 import { project } from '../../wire/fields/paging.ts'
@@ -74,7 +74,7 @@ export const traceActions = (core: RestCore): readonly (Action | Operation)[] =>
   sharing(core),
 ]
 
-const seen = async ({ traces: reader, probes }: RestCore, principal: Scope, idOrToken: string): Promise<TraceSeen> => {
+const seen = async ({ traces: reader, probes }: RestCore, principal: Principal, idOrToken: string): Promise<TraceSeen> => {
   const story = await reader.get(principal, idOrToken)
   return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
 }
@@ -157,7 +157,7 @@ const sharing = (core: RestCore): Operation =>
     params,
     response: sharedTrace.schema,
     alsoAsPage: true,
-    errorRenderer: negotiatedRefusal(strangerRefusalPage),
+    errorRenderer: negotiatedRefusal(publicRefusalPage),
     async handle({ params: { trace_id }, headers }) {
       const shared = await core.traces.shared(trace_id)
       return prefersPage(headers) ? sharedTracePage(shared) : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })

@@ -5,13 +5,13 @@ import { statusOf, type MintedKey, type ShownKey } from '#core/access/keys/api-k
 import type { KeyFates } from '#core/access/keys/minted-keys.ts'
 import { followsMinter } from '#core/access/principal/minter.ts'
 import { roles } from '#core/access/principal/role.ts'
-import { rightsInOrder } from '#core/access/principal/principal.ts'
+import { scopesInOrder } from '#core/access/principal/principal.ts'
 import type { Clock } from '#core/clock.ts'
 import { encoder } from '../fields/codec.ts'
 import { id, nameLine, nullAsAbsent } from '../fields/text.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 
-const scopes = z.array(z.enum(rightsInOrder))
+const scopes = z.array(z.enum(scopesInOrder))
 
 const mintedBy = z
   .object({

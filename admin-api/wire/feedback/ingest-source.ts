@@ -1,8 +1,8 @@
 /** Ingest sources and postoffice mappings on the wire. Spec "Bounce source", "Postoffice mapping". */
 import * as z from 'zod'
-import { intervalMin, intervalUnlessTold } from '#core/ingest-sources/imap-mailbox.ts'
+import { intervalMin, defaultPollSeconds } from '#core/ingest-sources/imap-mailbox.ts'
 import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import type { LeftOver, MintedSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import type { UnusedInput, MintedSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
 import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
 import { encoder } from '../fields/codec.ts'
@@ -107,7 +107,7 @@ export const newIngestSource = z.strictObject({
         .min(intervalMin)
         .max(86_400)
         .optional()
-        .meta({ description: `Defaults to ${intervalUnlessTold}.` }),
+        .meta({ description: `Defaults to ${defaultPollSeconds}.` }),
     })
     .nullable()
     .optional()
@@ -147,25 +147,25 @@ export const mintedSourceEncoder = (baseUrl: string) =>
 
 const shownMax = 100
 
-const domainComplaint = encoder(domainComplaintShape).from<LeftOver['complaints'][number]>()
-const dropped = encoder(droppedShape).from<LeftOver['dropped'][number]>()
-const refusal = encoder(refusalShape).from<LeftOver['refusals'][number]>({
+const domainComplaint = encoder(domainComplaintShape).from<UnusedInput['complaints'][number]>()
+const dropped = encoder(droppedShape).from<UnusedInput['dropped'][number]>()
+const refusal = encoder(refusalShape).from<UnusedInput['refusals'][number]>({
   code_class: ({ codeClass }) => (codeClass === 4 ? '4xx' : '5xx'),
 })
 const unmatchedReports = encoder(unmatchedShape)
-  .from<LeftOver['unmatched']['counts'] & Pick<LeftOver['unmatched'], 'latest'>>()
-  .via(({ counts, latest }: LeftOver['unmatched']) => ({ ...counts, latest }))
+  .from<UnusedInput['unmatched']['counts'] & Pick<UnusedInput['unmatched'], 'latest'>>()
+  .via(({ counts, latest }: UnusedInput['unmatched']) => ({ ...counts, latest }))
 
 export const sourceDetailEncoder = (baseUrl: string) =>
   encoder(ingestSourceDetailShape)
-    .from<SourceFields & LeftOver>({
+    .from<SourceFields & UnusedInput>({
       ...codeOf(baseUrl),
       unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
       domain_complaints: ({ complaints }) => complaints.slice(0, shownMax).map(domainComplaint.encode),
       dropped_postoffices: (source) => source.dropped.map(dropped.encode),
       refusals: ({ refusals }) => refusals.slice(0, shownMax).map(refusal.encode),
     })
-    .via(fieldsOf<SourceStory & LeftOver>)
+    .via(fieldsOf<SourceStory & UnusedInput>)
 
 const postofficeMappingShape = z
   .object({

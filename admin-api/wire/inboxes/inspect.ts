@@ -78,12 +78,12 @@ const inspectTestShape = z
 export const sharedReportPath = ({ shareToken }: Pick<InspectTest, 'shareToken'>): string => `/share/inspect/${shareToken}`
 
 /** What a test is written with: its state depends on the time, its link on the address of the service. */
-interface InspectPlace {
+interface InspectUrls {
   readonly clock: Clock
   readonly baseUrl: string
 }
 
-const codeOf = ({ clock, baseUrl }: InspectPlace) => ({
+const codeOf = ({ clock, baseUrl }: InspectUrls) => ({
   address: ({ token, domain }: InspectTest) => `${token}@${domain}`,
   status: (test: InspectTest) => inspectStatus(test, clock.now()),
   received_at: ({ mail }: Pick<InspectTest, 'mail'>) => orNull(mail?.session.receivedAt),
@@ -94,9 +94,9 @@ const codeOf = ({ clock, baseUrl }: InspectPlace) => ({
   report_url: (test: InspectTest) => baseUrl + sharedReportPath(test),
 })
 
-export const inspectSummaryEncoder = (place: InspectPlace) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
+export const inspectSummaryEncoder = (place: InspectUrls) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
 
-export const inspectTestEncoder = (place: InspectPlace) =>
+export const inspectTestEncoder = (place: InspectUrls) =>
   encoder(inspectTestShape)
     .from<InspectTest & Pick<InspectedTest, 'report'>>({
       ...codeOf(place),

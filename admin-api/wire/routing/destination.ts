@@ -213,7 +213,7 @@ export function toDestinationChanges({
   return {
     ...settings,
     connection: given && { ...given, endpoint: { ...given.endpoint, preset: presetId } },
-    place: isPlaced ? { projectId, scope, isOrgDefault } : undefined,
+    ownership: isPlaced ? { projectId, scope, isOrgDefault } : undefined,
   }
 }
 

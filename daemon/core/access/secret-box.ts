@@ -57,7 +57,7 @@ export class SecretBox {
   }
 
   /** Keyed hash of a generated secret of full entropy; fast, because there is nothing to guess. */
-  fingerprint(secret: string): string {
+  hash(secret: string): string {
     return createHmac('sha256', this.#pepper).update(secret).digest('base64url')
   }
 
@@ -67,9 +67,9 @@ export class SecretBox {
   }
 
   /** Compares in constant time. */
-  matches(secret: string, fingerprint: string): boolean {
-    const given = Buffer.from(this.fingerprint(secret))
-    const kept = Buffer.from(fingerprint)
+  matches(secret: string, hash: string): boolean {
+    const given = Buffer.from(this.hash(secret))
+    const kept = Buffer.from(hash)
     return given.length === kept.length && timingSafeEqual(given, kept)
   }
 }

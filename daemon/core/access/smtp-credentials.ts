@@ -6,13 +6,13 @@ import type { Stored } from '#store/record-kind.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { featureBar } from '../plan/features.ts'
-import { meterHeld } from '../plan/peak-usage.ts'
 import { requireRoom } from '../plan/limits.ts'
+import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../writes/setting-writes.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from './principal/lists.ts'
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
-import type { Scope } from './principal/principal.ts'
+import type { Principal } from './principal/principal.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings, GrantSettingsSource } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
@@ -72,13 +72,16 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   }
 
   /** Throws `quota_exhausted` when the plan allows no more credentials at the same time. */
-  async create(scope: Scope, request: SmtpCredentialChanges & { readonly projectId?: string | undefined }): Promise<MintedCredential> {
+  async create(
+    principal: Principal,
+    request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
+  ): Promise<MintedCredential> {
     const { database, writes, policies, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const { projectId: named, ...changes } = request
-    return writes.act(scope, 'smtp_credential.created', async (change) => {
+    return writes.runAudited(principal, 'smtp_credential.created', async (change) => {
       const settings = await policies.of(organizationId)
-      const projectId = owningProject(scope, settings.projects, named)
+      const projectId = owningProject(principal, settings.projects, named)
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = settings.credentials.size
@@ -86,68 +89,68 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
       const { record, password } = newSmtpCredential(this.#options.secrets, { ...checked, projectId, now })
       change.insert(smtpCredentials, organizationId, record)
       const held = { before: alive, after: alive + 1 }
-      await meterHeld({ database, change, organizationId }, 'smtp_credentials', held, now)
+      await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', held, now)
       return { record, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
 
   /** Newest first. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<SmtpCredential>> {
-    return listReachable(this.#options, smtpCredentials, scope, query, byProject)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<SmtpCredential>> {
+    return listReachable(this.#options, smtpCredentials, principal, query, byProject)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<SmtpCredential> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<SmtpCredential> {
+    return (await this.#get(principal, id)).record
   }
 
   /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
-  async rotate(scope: Scope, id: string): Promise<MintedCredential> {
+  async rotate(principal: Principal, id: string): Promise<MintedCredential> {
     const { writes } = this.#options
-    return writes.act(scope, 'smtp_credential.rotated', async (change) => {
-      const stored = await this.#get(scope, id)
+    return writes.runAudited(principal, 'smtp_credential.rotated', async (change) => {
+      const stored = await this.#get(principal, id)
       const { password, ...login } = newLogin(this.#options.secrets)
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
-      change.replace(smtpCredentials, scope.organizationId, stored, record)
+      change.replace(smtpCredentials, principal.organizationId, stored, record)
       return { record, password, warnings: [] }
     })
   }
 
   /** Only what is given changes. With another project it moves there; a default destination that stays behind is a warning. */
   async update(
-    scope: Scope,
+    principal: Principal,
     id: string,
     request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
   ): Promise<ChangedCredential> {
     const { writes, policies, clock } = this.#options
     const { projectId: named, ...changes } = request
-    return writes.act(scope, 'smtp_credential.updated', async (change) => {
-      const stored = await this.#get(scope, id)
-      const settings = await policies.of(scope.organizationId)
-      const projectId = named === undefined ? stored.record.projectId : owningProject(scope, settings.projects, named)
+    return writes.runAudited(principal, 'smtp_credential.updated', async (change) => {
+      const stored = await this.#get(principal, id)
+      const settings = await policies.of(principal.organizationId)
+      const projectId = named === undefined ? stored.record.projectId : owningProject(principal, settings.projects, named)
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const record = { ...stored.record, ...checked, projectId, updatedAt: now }
-      change.replace(smtpCredentials, scope.organizationId, stored, record)
+      change.replace(smtpCredentials, principal.organizationId, stored, record)
       return { record, warnings: [...warnings, ...this.#bounceWarnings(changes, record), ...leftBehind(settings, record)] }
     })
   }
 
   /** Ends a credential; one that is not there is no error. */
-  async revoke(scope: Scope, id: string): Promise<void> {
+  async revoke(principal: Principal, id: string): Promise<void> {
     const { database, writes, policies, clock } = this.#options
-    const { organizationId } = scope
-    await writes.act(scope, 'smtp_credential.revoked', async (change) => {
-      const stored = await database.get(smtpCredentials, scope, id)
+    const { organizationId } = principal
+    await writes.runAudited(principal, 'smtp_credential.revoked', async (change) => {
+      const stored = await database.get(smtpCredentials, principal, id)
       if (!stored) return
       const before = (await policies.of(organizationId)).credentials.size
       change.remove(smtpCredentials, organizationId, stored)
-      await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
+      await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
     })
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<SmtpCredential>> {
-    return must(this.#options.database, smtpCredentials, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<SmtpCredential>> {
+    return must(this.#options.database, smtpCredentials, principal, id)
   }
 
   #bounceWarnings(given: SmtpCredentialChanges, { verpEnabled, verpBounceDomain }: SmtpCredential): FieldProblem[] {
@@ -169,7 +172,7 @@ export function newSmtpCredential(
 
 function newLogin(secrets: SecretBox): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {
   const password = randomText(passwordLength)
-  return { username: `smtp_${randomText(usernameLength)}`, passwordFingerprint: secrets.fingerprint(password), password }
+  return { username: `smtp_${randomText(usernameLength)}`, passwordFingerprint: secrets.hash(password), password }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The audit log as its organization reads it: acts by who did them, what they were and what they were about. */
 import type { Page } from '#store/database.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../access/principal/lists.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { auditEntries, type AuditEntry } from '../writes/audit.ts'
 
 /** What a list of acts is narrowed to; each condition narrows. */
@@ -25,10 +25,10 @@ export class AuditLog implements List<AuditFilter, AuditEntry> {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
-  list(scope: Scope, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
+  list(principal: Principal, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
     const { since = -Infinity } = query
     // acts on a deleted project stay in the log of its organization
-    const reach = { ...scope, without: undefined }
+    const reach = { ...principal, without: undefined }
     const chosen = sieve(
       (entry: AuditEntry) => passes(entry, query),
       ({ at }) => at < since,

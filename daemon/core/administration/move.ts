@@ -1,5 +1,5 @@
 /** Moves a resource to another project of its organization, by the rules of its kind. Spec "Project rules" 5. */
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { InboxSettings } from '../capture/inboxes/inbox-settings.ts'
 import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
@@ -37,30 +37,30 @@ export interface MoveRequest {
 /** What does not work any more where the resource is now; each names its field. */
 export type MoveWarnings = readonly FieldProblem[]
 
-type Move = (options: MoveOptions, scope: Scope, id: string, projectId: string) => Promise<MoveWarnings>
+type Move = (options: MoveOptions, principal: Principal, id: string, projectId: string) => Promise<MoveWarnings>
 
 const moves: Readonly<Record<MovableType, Move>> = {
-  async destination({ destinations }, scope, id, projectId) {
-    await destinations.update(scope, id, { place: { projectId } })
+  async destination({ destinations }, principal, id, projectId) {
+    await destinations.update(principal, id, { ownership: { projectId } })
     return []
   },
-  async smtp_credential({ smtpCredentials }, scope, id, projectId) {
-    return (await smtpCredentials.update(scope, id, { projectId })).warnings
+  async smtp_credential({ smtpCredentials }, principal, id, projectId) {
+    return (await smtpCredentials.update(principal, id, { projectId })).warnings
   },
-  async email_template({ templates }, scope, id, projectId) {
-    await templates.move(scope, id, projectId)
+  async email_template({ templates }, principal, id, projectId) {
+    await templates.move(principal, id, projectId)
     return []
   },
-  async inbound_route({ inboundRoutes }, scope, id, projectId) {
-    await inboundRoutes.update(scope, id, { projectId })
+  async inbound_route({ inboundRoutes }, principal, id, projectId) {
+    await inboundRoutes.update(principal, id, { projectId })
     return []
   },
-  async virtual_inbox({ inboxSettings }, scope, id, projectId) {
-    await inboxSettings.update(scope, id, { projectId })
+  async virtual_inbox({ inboxSettings }, principal, id, projectId) {
+    await inboxSettings.update(principal, id, { projectId })
     return []
   },
-  async webhook_endpoint({ webhooks }, scope, id, projectId) {
-    await webhooks.update(scope, id, { projectId })
+  async webhook_endpoint({ webhooks }, principal, id, projectId) {
+    await webhooks.update(principal, id, { projectId })
     return []
   },
 }
@@ -70,5 +70,5 @@ const moves: Readonly<Record<MovableType, Move>> = {
  * and resources; `conflict` for a destination that something names, and for a slug or pattern that is taken in the project; and
  * `validation_failed` for an organization-wide destination.
  */
-export const moveResource = (options: MoveOptions, scope: Scope, { type, id, projectId }: MoveRequest): Promise<MoveWarnings> =>
-  moves[type](options, scope, id, projectId)
+export const moveResource = (options: MoveOptions, principal: Principal, { type, id, projectId }: MoveRequest): Promise<MoveWarnings> =>
+  moves[type](options, principal, id, projectId)

@@ -9,7 +9,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { newKeyRecord } from '../access/keys/api-keys.ts'
 import { pageOfLoaded, type List, type PageQuery } from '../access/principal/lists.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { Clock } from '../clock.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -45,27 +45,27 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   /** The own one first, then those it made, the oldest first. A key of one project sees the own one only. */
-  async list(scope: Scope, query: PageQuery): Promise<Page<Organization>> {
+  async list(principal: Principal, query: PageQuery): Promise<Page<Organization>> {
     const { database, policies } = this.#options
-    const { organization } = await policies.of(scope.organizationId)
-    const all = [organization, ...(scope.bound ? [] : await teamOrganizations(database, organization.id))]
-    return pageOfLoaded(organizations, scope, all, query, { placeOf: ({ id }) => [id === organization.id ? 0 : 1, id] })
+    const { organization } = await policies.of(principal.organizationId)
+    const all = [organization, ...(principal.bound ? [] : await teamOrganizations(database, organization.id))]
+    return pageOfLoaded(organizations, principal, all, query, { positionOf: ({ id }) => [id === organization.id ? 0 : 1, id] })
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */
-  async get(scope: Scope, id: string): Promise<Organization> {
-    return (await this.#stored(scope, id)).record
+  async get(principal: Principal, id: string): Promise<Organization> {
+    return (await this.#stored(principal, id)).record
   }
 
   /**
    * A team organization on the plan free, with its project Default and an administrator's key. Throws `quota_exhausted` past
    * the number that the plan allows, and `conflict` for an organization that is a team organization itself.
    */
-  async create(scope: Scope, name: string): Promise<MadeOrganization> {
-    requireWholeOrganization(scope)
+  async create(principal: Principal, name: string): Promise<MadeOrganization> {
+    requireWholeOrganization(principal)
     const { database, writes, policies, clock } = this.#options
-    return writes.act(scope, 'organization.created', async (change) => {
-      const { organization: owner } = await policies.of(scope.organizationId)
+    return writes.runAudited(principal, 'organization.created', async (change) => {
+      const { organization: owner } = await policies.of(principal.organizationId)
       if (owner.ownerId !== undefined) throw new Refusal('conflict', 'A team organization cannot have team organizations.')
       requireRoom(owner, 'teamOrganizations', 'team organization', (await teamOrganizations(database, owner.id)).length)
       const now = clock.now()
@@ -80,10 +80,10 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   /** Throws `not_found`. */
-  async rename(scope: Scope, id: string, name: string): Promise<Organization> {
-    requireWholeOrganization(scope)
-    return this.#options.writes.act(scope, 'organization.updated', async (change) => {
-      const stored = await this.#stored(scope, id)
+  async rename(principal: Principal, id: string, name: string): Promise<Organization> {
+    requireWholeOrganization(principal)
+    return this.#options.writes.runAudited(principal, 'organization.updated', async (change) => {
+      const stored = await this.#stored(principal, id)
       if (stored.record.name === name) return stored.record
       const record = { ...stored.record, name }
       change.replace(organizations, id, stored, record)
@@ -96,12 +96,12 @@ export class Organizations implements List<unknown, Organization> {
    * operator can restore it for `graceDays`; then its rows go. Throws `conflict` for the own organization, and while mail is
    * queued that is not to be discarded.
    */
-  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    requireWholeOrganization(scope)
+  async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    requireWholeOrganization(principal)
     const { writes, onDeleted } = this.#options
-    await writes.act(scope, 'organization.deleted', async (change) => {
-      const stored = await this.#stored(scope, id)
-      if (id === scope.organizationId)
+    await writes.runAudited(principal, 'organization.deleted', async (change) => {
+      const stored = await this.#stored(principal, id)
+      if (id === principal.organizationId)
         throw new Refusal(
           'conflict',
           'Only the organization that created a team organization can delete it; this one was not created by yours.',
@@ -115,12 +115,12 @@ export class Organizations implements List<unknown, Organization> {
    * Ends the organization of a signed-in owner in the same way. Throws `conflict` for the first one, which the service itself
    * stands on, while there are team organizations, and for queued mail.
    */
-  async removeOwn(scope: Scope, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    if (!scope.owns) throw new Refusal('insufficient_scope', 'Only an owner who is signed in can delete an organization.')
+  async removeOwn(principal: Principal, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    if (!principal.owns) throw new Refusal('insufficient_scope', 'Only an owner who is signed in can delete an organization.')
     const { database, writes, onDeleted } = this.#options
-    const { organizationId } = scope
-    await writes.act(scope, 'organization.deleted', async (change) => {
-      const stored = await this.#stored(scope, organizationId)
+    const { organizationId } = principal
+    await writes.runAudited(principal, 'organization.deleted', async (change) => {
+      const stored = await this.#stored(principal, organizationId)
       if (await isFirst(database, organizationId))
         throw new Refusal('conflict', 'The first organization belongs to the service itself and cannot be deleted.')
       if ((await teamOrganizations(database, organizationId)).length > 0)
@@ -139,9 +139,9 @@ export class Organizations implements List<unknown, Organization> {
     change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
   }
 
-  async #stored(scope: Scope, id: string): Promise<Stored<Organization>> {
+  async #stored(principal: Principal, id: string): Promise<Stored<Organization>> {
     const stored = await this.#options.database.get(organizations, { organizationId: id }, id)
-    const isReachable = id === scope.organizationId || (!scope.bound && stored?.record.ownerId === scope.organizationId)
+    const isReachable = id === principal.organizationId || (!principal.bound && stored?.record.ownerId === principal.organizationId)
     if (!stored || !isReachable || stored.record.deletedAt !== undefined) throw new Refusal('not_found', 'No organization has this id.')
     return stored
   }
@@ -152,7 +152,7 @@ async function isFirst(database: Database, organizationId: string): Promise<bool
   return false
 }
 
-function requireWholeOrganization({ bound }: Scope): void {
+function requireWholeOrganization({ bound }: Principal): void {
   if (!bound) return
   const message = 'Only keys of the whole organization can create and change organizations; this key is bound to one project.'
   throw new Refusal('insufficient_scope', message)

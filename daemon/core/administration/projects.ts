@@ -7,11 +7,11 @@ import { pack } from '#store/tuple.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
 import { pageOfLoaded, type List, type PageQuery, byId } from '../access/principal/lists.ts'
 import { reachableProject, requireEnvironment } from '../access/principal/project-choice.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
-import { meterHeld } from '../plan/peak-usage.ts'
 import { limitsOf, requireIncluded } from '../plan/limits.ts'
+import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { destinations } from '../routing/destination.ts'
 import type { Policies, Policy } from '../routing/policy/policy.ts'
@@ -89,8 +89,8 @@ export class Projects implements List<ProjectFilter, ProjectView> {
   }
 
   /** The project of the scope. */
-  async me(scope: Scope): Promise<ProjectState> {
-    const { organizationId, projectId, holder } = scope
+  async me(principal: Principal): Promise<ProjectState> {
+    const { organizationId, projectId, holder } = principal
     const { database, clock } = this.#options
     const policy = await this.#options.policies.of(organizationId)
     const project = policy.projects.get(projectId)
@@ -110,36 +110,36 @@ export class Projects implements List<ProjectFilter, ProjectView> {
   }
 
   /** What happens to sends that match no destination, from now on. Spec "Relay or capture decision" 4. */
-  async setNoRoutePolicy(scope: Scope, noRoutePolicy: NoRoutePolicy): Promise<ProjectState> {
-    await this.update(scope, scope.projectId, { noRoutePolicy })
-    return this.me(scope)
+  async setNoRoutePolicy(principal: Principal, noRoutePolicy: NoRoutePolicy): Promise<ProjectState> {
+    await this.update(principal, principal.projectId, { noRoutePolicy })
+    return this.me(principal)
   }
 
   /** Newest first. A key of one project sees it and its partitions. */
-  async list(scope: Scope, { parentId, ...query }: PageQuery & ProjectFilter): Promise<Page<ProjectView>> {
-    const policy = await this.#options.policies.of(scope.organizationId)
-    if (parentId !== undefined) reachableProject(scope, policy.projects, parentId, 'parent_id')
+  async list(principal: Principal, { parentId, ...query }: PageQuery & ProjectFilter): Promise<Page<ProjectView>> {
+    const policy = await this.#options.policies.of(principal.organizationId)
+    if (parentId !== undefined) reachableProject(principal, policy.projects, parentId, 'parent_id')
     const all = newestFirst(policy).filter(
-      (project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId),
+      (project) => isReachable(principal, project) && (parentId === undefined || project.parentId === parentId),
     )
-    const { rows, nextCursor } = pageOfLoaded(projects, scope, all, query, { ...byId, descending: true })
+    const { rows, nextCursor } = pageOfLoaded(projects, principal, all, query, { ...byId, descending: true })
     return { rows: await Promise.all(rows.map((project) => this.#view(policy, project))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */
-  async get(scope: Scope, id: string): Promise<ProjectView> {
-    const policy = await this.#options.policies.of(scope.organizationId)
-    return this.#view(policy, find(scope, policy, id))
+  async get(principal: Principal, id: string): Promise<ProjectView> {
+    const policy = await this.#options.policies.of(principal.organizationId)
+    return this.#view(policy, find(principal, policy, id))
   }
 
   /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
-  async create(scope: Scope, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
+  async create(principal: Principal, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
     const { writes, policies, clock } = this.#options
-    const { organizationId } = scope
-    const { id } = await writes.act(scope, 'project.created', async (change) => {
+    const { organizationId } = principal
+    const { id } = await writes.runAudited(principal, 'project.created', async (change) => {
       const policy = await policies.of(organizationId)
-      const parent = parentId === undefined ? undefined : parentOf(scope, policy, parentId)
-      if (!parent && scope.bound)
+      const parent = parentId === undefined ? undefined : parentOf(principal, policy, parentId)
+      if (!parent && principal.bound)
         throw new Refusal(
           'insufficient_scope',
           'A key of one project can create only partitions of it; give parent_id, or use a key of the organization.',
@@ -149,24 +149,24 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       const given = { ...checked(policy, changes), name, ...(parent && { parentId: parent.id }), isDefault: false, status }
       return insertProject(change, organizationId, given, clock.now())
     })
-    return this.get(scope, id)
+    return this.get(principal, id)
   }
 
   /** Only what is given changes. Budget and cap are set from above: by keys of the organization, or of the parent. */
-  async update(scope: Scope, id: string, changes: ProjectChanges): Promise<ProjectView> {
+  async update(principal: Principal, id: string, changes: ProjectChanges): Promise<ProjectView> {
     const { writes, policies } = this.#options
-    await writes.act(scope, 'project.updated', async (change) => {
-      const policy = await policies.of(scope.organizationId)
-      const project = find(scope, policy, id)
+    await writes.runAudited(principal, 'project.updated', async (change) => {
+      const policy = await policies.of(principal.organizationId)
+      const project = find(principal, policy, id)
       if (project.parentId !== undefined) requireFlag(policy.organization, 'tenant_partitions')
-      if (changes.sendBudget !== undefined || changes.monthlyCaptureCap !== undefined) requireAbove(scope, id)
+      if (changes.sendBudget !== undefined || changes.monthlyCaptureCap !== undefined) requireAbove(principal, id)
       if (changes.environment != null) requireEnvironment(policy.destinations, id, changes.environment)
-      const stored = await this.#stored(scope, id)
+      const stored = await this.#stored(principal, id)
       const given = checked(policy, changes)
       const isSame = Object.entries(given).every(([field, value]) => stored.record[field as keyof Project] === value)
-      if (!isSame) change.replace(projects, scope.organizationId, stored, { ...stored.record, ...given })
+      if (!isSame) change.replace(projects, principal.organizationId, stored, { ...stored.record, ...given })
     })
-    return this.get(scope, id)
+    return this.get(principal, id)
   }
 
   /**
@@ -174,30 +174,30 @@ export class Projects implements List<ProjectFilter, ProjectView> {
    * the rows go in the background. Its organization-wide destinations pass to the project Default. Throws `conflict` for Default,
    * while credentials of other projects name its destinations, and while mail is queued that is not to be discarded.
    */
-  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+  async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies, onDeleted } = this.#options
-    const { organizationId } = scope
-    const ids = await writes.act(scope, 'project.deleted', async (change) => {
+    const { organizationId } = principal
+    const ids = await writes.runAudited(principal, 'project.deleted', async (change) => {
       const policy = await policies.of(organizationId)
-      const project = find(scope, policy, id)
-      requireAbove(scope, id)
+      const project = find(principal, policy, id)
+      requireAbove(principal, id)
       if (project.isDefault) throw new Refusal('conflict', 'The project Default of an organization cannot be deleted.')
       const meant = new Set([id, ...partitionsOf(policy, id)])
       for (const one of policy.destinations.values())
         if (one.shared === undefined && meant.has(one.projectId)) refuseWhileNamed(policy, one.id, { than: meant })
       if (!discardQueued) await refuseWhileQueued(database, policy, meant, 'project')
-      await this.#markDeleted(change, scope, policy, meant)
+      await this.#markDeleted(change, principal, policy, meant)
       return meant
     })
     await onDeleted(organizationId, ids)
   }
 
-  async #markDeleted(change: Change, scope: Scope, policy: Policy, ids: ReadonlySet<string>): Promise<void> {
+  async #markDeleted(change: Change, principal: Principal, policy: Policy, ids: ReadonlySet<string>): Promise<void> {
     const { database, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const deletedAt = clock.now()
     for (const id of ids) {
-      const stored = await this.#stored(scope, id)
+      const stored = await this.#stored(principal, id)
       change.replace(projects, organizationId, stored, { ...stored.record, deletedAt })
       change.set(projectRemovalKey(deletedAt, organizationId, id))
     }
@@ -210,7 +210,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const before = policy.credentials.size
     const gone = [...policy.credentials.values()].filter(({ projectId }) => ids.has(projectId)).length
     const alive = { before, after: before - gone }
-    if (gone > 0) await meterHeld({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
+    if (gone > 0) await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
   }
 
   async #view(policy: Policy, project: Project): Promise<ProjectView> {
@@ -228,7 +228,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return this.#options.database.kv.counter(pack(key))
   }
 
-  async #stored({ organizationId }: Scope, id: string): Promise<Stored<Project>> {
+  async #stored({ organizationId }: Principal, id: string): Promise<Stored<Project>> {
     const stored = await this.#options.database.get(projects, { organizationId }, id)
     if (!stored) throw noProject()
     return stored
@@ -241,24 +241,24 @@ const newestFirst = ({ projects: all }: Policy): Project[] => [...all.values()].
 
 const partitionsOf = (policy: Policy, id: string): string[] => newestFirst(policy).flatMap((one) => (one.parentId === id ? [one.id] : []))
 
-const isReachable = (scope: Scope, { id, parentId }: Project): boolean =>
-  !scope.bound || id === scope.projectId || parentId === scope.projectId
+const isReachable = (principal: Principal, { id, parentId }: Project): boolean =>
+  !principal.bound || id === principal.projectId || parentId === principal.projectId
 
-function find(scope: Scope, policy: Policy, id: string): Project {
+function find(principal: Principal, policy: Policy, id: string): Project {
   const project = policy.projects.get(id)
-  if (!project || !isReachable(scope, project)) throw noProject()
+  if (!project || !isReachable(principal, project)) throw noProject()
   return project
 }
 
 /** Who is held to a limit does not set it. */
-function requireAbove(scope: Scope, id: string): void {
-  if (!scope.bound || id !== scope.projectId) return
+function requireAbove(principal: Principal, id: string): void {
+  if (!principal.bound || id !== principal.projectId) return
   const message = 'A key of a project cannot set its limits or delete it; use a key of the organization or of the parent project.'
   throw new Refusal('insufficient_scope', message)
 }
 
-function parentOf(scope: Scope, policy: Policy, parentId: string): Project {
-  const parent = policy.projects.get(reachableProject(scope, policy.projects, parentId, 'parent_id') ?? '')
+function parentOf(principal: Principal, policy: Policy, parentId: string): Project {
+  const parent = policy.projects.get(reachableProject(principal, policy.projects, parentId, 'parent_id') ?? '')
   if (!parent) throw noProject()
   if (parent.parentId !== undefined)
     throw invalid([{ path: 'parent_id', message: 'is a partition, and a partition cannot have partitions' }])

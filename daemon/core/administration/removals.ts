@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
-import { Rounds } from '../work-loop.ts'
+import { WorkLoop } from '../work-loop.ts'
 import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
@@ -21,12 +21,12 @@ const everyMs = 3_600_000
 
 export class Removals {
   readonly #options: RemovalOptions
-  readonly #rounds: Rounds
+  readonly #rounds: WorkLoop
   #timer: Timer | undefined
 
   constructor(options: RemovalOptions) {
     this.#options = options
-    this.#rounds = new Rounds({ round: () => this.#round(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ round: () => this.#round(), onError: (error) => options.onError(error, '') })
   }
 
   /** Takes up what an earlier process left, and looks about every hour. */

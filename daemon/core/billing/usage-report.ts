@@ -6,8 +6,8 @@ import type { Database } from '#store/database.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import type { Clock } from '../clock.ts'
-import { heldPeak } from '../plan/peak-usage.ts'
 import { limitsOf } from '../plan/limits.ts'
+import { peakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
 import { templates } from '../templates/template.ts'
 import {
@@ -91,7 +91,7 @@ export class Usage {
     const { id } = organization
     const axes = {} as Record<Axis, number>
     for (const axis of axisNames) {
-      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await heldPeak(this.#options.database, id, axis, period.month)
+      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await peakUsage(this.#options.database, id, axis, period.month)
       else if (axis === 'traces_stored') axes[axis] = await this.#averageStored(id, period)
       else if (axis === 'sends_overage') axes[axis] = sum(daily.map((sends, i) => overageOn(organization, terms, period.from, i, sends)))
       else axes[axis] = await this.#count(usageCounter(id, axis satisfies EventAxis, period.month))

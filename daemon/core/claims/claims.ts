@@ -8,7 +8,7 @@ import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, type KeysToKeep } from '../access/keys/minted-keys.ts'
-import { requireRight, type Scope } from '../access/principal/principal.ts'
+import { requireScope, type Principal } from '../access/principal/principal.ts'
 import type { Audit } from '../writes/audit.ts'
 import type { Clock } from '../clock.ts'
 import { endGrant, isMintedBy } from '../oauth/grants/end-grant.ts'
@@ -54,7 +54,7 @@ export interface ClaimView {
   readonly organizationCount: number
 }
 
-type FoundClaim = Stored<Claim> & { readonly organizationId: string }
+type StoredClaim = Stored<Claim> & { readonly organizationId: string }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -84,20 +84,20 @@ export class Claims {
    * Opens a claim for the sandbox of an anonymous token, in place of one before, and mails the address after the answer. Does
    * nothing for a project that has its people already. Throws `rate_limit_exceeded`, alike for known and unknown addresses.
    */
-  async start(scope: Scope, email: string): Promise<StartedClaim> {
-    requireRight(scope, 'api:read')
+  async start(principal: Principal, email: string): Promise<StartedClaim> {
+    requireScope(principal, 'api:read')
     const { clock, people, writes } = this.#options
     const address = identityOf(email)
     const integrationsUrl = people.mail.urlOf('/integrations')
-    const { organizationId, holder } = scope
+    const { organizationId, holder } = principal
     const holderId = holder?.kind === 'user' ? holder.userId : null
     const before = await this.#stored(organizationId)
     if (holder?.kind !== 'anonymous' || (before?.record.userId ?? null) !== null)
       return { progress: claimProgress(true, before?.record, holderId, clock.now()), open: undefined, integrationsUrl }
-    this.#bySession.take(scope.grantId)
+    this.#bySession.take(principal.credentialId)
     this.#byAddress.take(address)
     const isMailed = await people.mail.isReady()
-    const claim = await writes.run(organizationId, (change) => this.#open(change, scope, address, isMailed))
+    const claim = await writes.run(organizationId, (change) => this.#open(change, principal, address, isMailed))
     if (isMailed) people.background.run(() => this.#mail(claim))
     return { progress: claimProgress(false, claim, null, clock.now()), open: claim, integrationsUrl }
   }
@@ -186,9 +186,9 @@ export class Claims {
     )
   }
 
-  async #open(change: Change, scope: Scope, email: string, isMailed: boolean): Promise<Claim> {
+  async #open(change: Change, principal: Principal, email: string, isMailed: boolean): Promise<Claim> {
     const { database, clock, sandboxes } = this.#options
-    const { organizationId, projectId, grantId } = scope
+    const { organizationId, projectId, credentialId: grantId } = principal
     const [before, grant] = await Promise.all([this.#stored(organizationId), database.get(oauthGrants, { organizationId }, grantId)])
     const isSandbox = await sandboxes.hold(change, organizationId)
     if (!isSandbox || !grant) throw new Refusal('conflict', 'This sandbox was claimed or removed in the meantime; read its status.')
@@ -204,7 +204,7 @@ export class Claims {
   }
 
   /** Adds to the write that everything in the sandbox is the user's. */
-  async #take(change: Change, found: FoundClaim, user: User, chosen: readonly Permission[]): Promise<Claim> {
+  async #take(change: Change, found: StoredClaim, user: User, chosen: readonly Permission[]): Promise<Claim> {
     const { database, clock, audit } = this.#options
     const { organizationId, record } = found
     const { grantId, projectId, clientName } = record
@@ -240,14 +240,14 @@ export class Claims {
   }
 
   /** An open claim by its code; what is not told to the user by mail counts as a try. */
-  async #try(user: User, typed: string): Promise<FoundClaim> {
+  async #try(user: User, typed: string): Promise<StoredClaim> {
     const found = await this.#find(typed)
     if (found?.record.email !== user.email || user.isUnproved) this.#codes.take(user.id)
     if (!found) throw gone()
     return found
   }
 
-  async #find(typed: string): Promise<FoundClaim | undefined> {
+  async #find(typed: string): Promise<StoredClaim | undefined> {
     const found = await this.#options.database.lookup(claims, 'code', [readUserCode(typed)])
     return found && this.#isOpen(found.record) ? found : undefined
   }

@@ -1,10 +1,10 @@
 /** Consent: where a user may let a client in and how far, what they said before, and what they decide. */
-import { requireRight } from '../access/principal/principal.ts'
+import { requireScope } from '../access/principal/principal.ts'
 import type { Projects } from '../administration/projects.ts'
 import type { Approval, Authorizations, PendingAuthorization } from '../oauth/endpoints/authorizations.ts'
-import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/protocol/scopes.ts'
+import { covers, levelOf, levelOfScopes, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
-import { rightsOfRole, type Role } from '../access/principal/role.ts'
+import { permissionsOfRole, type Role } from '../access/principal/role.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
@@ -19,7 +19,7 @@ export interface ConsentOptions {
 }
 
 /** An organization of the user, as far as a client can be let into it. */
-export interface Place {
+export interface OrganizationChoice {
   readonly organization: Organization
   readonly role: Role
   /** Default first, then by name; a partition follows its parent. Empty where the role reaches no project. */
@@ -47,17 +47,17 @@ export class Consents {
   }
 
   /** Every organization of the user; also those whose role lets nobody in, so that it can be told why. */
-  async places(userId: string, { surfaces }: Pick<PendingAuthorization, 'surfaces'>): Promise<Place[]> {
+  async places(userId: string, { surfaces }: Pick<PendingAuthorization, 'surfaces'>): Promise<OrganizationChoice[]> {
     const memberships = await this.#options.members.organizationsOf(userId)
     return Promise.all(
       memberships.map(async ({ organization, member: { role } }) => {
-        const { rights } = rightsOfRole(role)
-        const reach = surfaces.flatMap((surface) => scopesUpTo(surface, levelOfRights(rights, surface)))
+        const { scopes } = permissionsOfRole(role)
+        const reach = surfaces.flatMap((surface) => scopesUpTo(surface, levelOfScopes(scopes, surface)))
         const { projects } = await this.#options.policies.of(organization.id)
         return {
           ...{ organization, role, reach },
           projects: reach.length === 0 ? [] : inOrder([...projects.values()]),
-          mayMakeProjects: rights.includes('api:admin'),
+          mayMakeProjects: scopes.includes('api:admin'),
         }
       }),
     )
@@ -95,16 +95,16 @@ export class Consents {
   }
 
   /** A form that comes twice must not make two projects, so the name must be a new one. */
-  async #make(userId: string, { organization, projects }: Place, typed: string): Promise<string> {
+  async #make(userId: string, { organization, projects }: OrganizationChoice, typed: string): Promise<string> {
     const { members, projects: administration } = this.#options
-    const scope = await members.scopeOf(userId, organization.id)
-    requireRight(scope, 'api:admin')
+    const principal = await members.scopeOf(userId, organization.id)
+    requireScope(principal, 'api:admin')
     const name = typed.trim()
     if (name === '' || name.length > projectNameMax || /[\p{Cc}\u2028\u2029]/u.test(name))
       throw invalid([{ path: 'name', message: `Enter a name on one line, with at most ${projectNameMax} characters.` }])
     if (projects.some((one) => one.name === name))
       throw invalid([{ path: 'name', message: 'A project with this name already exists. Choose it from the list, or enter another name.' }])
-    return (await administration.create(scope, { name })).project.id
+    return (await administration.create(principal, { name })).project.id
   }
 }
 
@@ -116,7 +116,7 @@ export function suggestedScopes({ surfaces, scopes, namesScopes }: PendingAuthor
   })
 }
 
-function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }: Place, scopes: readonly OAuthScope[]): void {
+function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }: OrganizationChoice, scopes: readonly OAuthScope[]): void {
   if (!scopes.some((scope) => surfaces.includes(surfaceOf(scope))))
     throw invalid([{ path: 'scope', message: 'Select at least one permission.' }])
   const included = surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(scopes, surface)))
@@ -131,7 +131,7 @@ function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }
     ])
 }
 
-function knownProject({ projects }: Place, id: string): string {
+function knownProject({ projects }: OrganizationChoice, id: string): string {
   if (projects.some((project) => project.id === id)) return id
   throw new Refusal('not_found', 'No project has this id.')
 }

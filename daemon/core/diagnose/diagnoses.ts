@@ -1,5 +1,5 @@
 /** Diagnoses for people and agents: why a message bounced, and why one did not arrive. They read what is stored and change nothing. */
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { diagnoseBounce, type BounceRequest } from './bounce/bounce.ts'
 import type { BounceDiagnosis, MissingDiagnosis } from './search/diagnosis.ts'
 import type { MissingOptions } from './missing/missing-context.ts'
@@ -13,12 +13,12 @@ export class Diagnoses {
   }
 
   /** Undefined when no message that the scope reaches has the id. */
-  bounce(scope: Scope, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
-    return diagnoseBounce(this.#options, scope, request)
+  bounce(principal: Principal, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
+    return diagnoseBounce(this.#options, principal, request)
   }
 
   /** Throws `validation_failed` for what is no address or no time. */
-  missing(scope: Scope, request: MissingRequest): Promise<MissingDiagnosis> {
-    return diagnoseMissing(this.#options, scope, request)
+  missing(principal: Principal, request: MissingRequest): Promise<MissingDiagnosis> {
+    return diagnoseMissing(this.#options, principal, request)
   }
 }

@@ -2,7 +2,7 @@
 import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SecretBox } from '../access/secret-box.ts'
-import { dkimKeyPlace, type DkimKey, type KeyAlgorithm, type RecordVerdict } from './sending-domain.ts'
+import { dkimKeyContext, type DkimKey, type KeyAlgorithm, type RecordVerdict } from './sending-domain.ts'
 
 /** A replaced key stays in DNS for as long as mail that it signed may be under way: the longest age in our queue, a week. */
 export const retiredKeyMs = 7 * 24 * 3600 * 1000
@@ -23,7 +23,7 @@ export async function newDkimKey(secrets: SecretBox, domainId: string, algorithm
     selector,
     algorithm,
     publicKey: (algorithm === 'rsa' ? spki : spki.subarray(-ed25519Bytes)).toString('base64'),
-    sealedPrivateKey: secrets.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), dkimKeyPlace(domainId, selector)),
+    sealedPrivateKey: secrets.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), dkimKeyContext(domainId, selector)),
     state: 'pending',
     createdAt: nowMs,
     retiredAt: null,

@@ -12,7 +12,7 @@ export interface DkimKey {
   readonly algorithm: KeyAlgorithm
   /** The `p=` value of its record (RFC 6376 §3.6.1), base64. */
   readonly publicKey: string
-  /** PKCS #8 in PEM, sealed under `dkimKeyPlace`; null once it signs no more. */
+  /** PKCS #8 in PEM, sealed under `dkimKeyContext`; null once it signs no more. */
   readonly sealedPrivateKey: string | null
   /** `pending`: not seen in DNS yet; `active`: signs; `retired`: replaced, and still published for mail under way. */
   readonly state: 'pending' | 'active' | 'retired'
@@ -91,4 +91,4 @@ export const sendingDomains = defineRecord<SendingDomain>({
 })
 
 /** The place a private key is sealed for. */
-export const dkimKeyPlace = (domainId: string, selector: string): string => `sending_domain/${domainId}/${selector}`
+export const dkimKeyContext = (domainId: string, selector: string): string => `sending_domain/${domainId}/${selector}`

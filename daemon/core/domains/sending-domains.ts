@@ -3,7 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
-import { requireAdministration, type Scope } from '../access/principal/principal.ts'
+import { requireAdministration, type Principal } from '../access/principal/principal.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -60,86 +60,86 @@ export class SendingDomains implements List<unknown, ShownDomain> {
   }
 
   /** Makes the keys too. Throws `conflict` when the organization has the domain already. */
-  async create(scope: Scope, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
-    requireAdministration(scope)
+  async create(principal: Principal, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
+    requireAdministration(principal)
     const { database, writes, clock } = this.#options
     const name = readDomain(request.domain)
-    await this.#refuseSecond(scope, name)
+    await this.#refuseSecond(principal, name)
     const now = clock.now()
     const id = newId('dom', now)
     const keys = await this.#newKeys(id, request.ed25519 ? ['rsa', 'ed25519'] : ['rsa'])
     const record: SendingDomain = { id, domain: name, status: 'pending', keys, check: null, createdAt: now, updatedAt: now }
-    await writes.act(scope, 'sending_domain.created', async (change) => {
-      const other = await database.find(sendingDomains, scope, 'domain', [name])
+    await writes.runAudited(principal, 'sending_domain.created', async (change) => {
+      const other = await database.find(sendingDomains, principal, 'domain', [name])
       if (other) throw alreadyThere(other.record)
-      change.insert(sendingDomains, scope.organizationId, record)
+      change.insert(sendingDomains, principal.organizationId, record)
     })
     return this.#shown(record)
   }
 
   /** Newest first. */
-  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<ShownDomain>> {
-    const page = await this.#options.database.list(sendingDomains, scope, { limit, cursor })
+  async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<ShownDomain>> {
+    const page = await this.#options.database.list(sendingDomains, principal, { limit, cursor })
     return mapRows(page, ({ record }) => this.#shown(record))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<ShownDomain> {
-    return this.#shown((await this.#get(scope, id)).record)
+  async get(principal: Principal, id: string): Promise<ShownDomain> {
+    return this.#shown((await this.#get(principal, id)).record)
   }
 
   /** The records for mail that leaves by one destination: its provider's SPF mechanism is filled in where it is known. */
-  async recordsFor(scope: Scope, id: string, destinationId: string | undefined): Promise<readonly DomainRecord[]> {
-    const { record } = await this.#get(scope, id)
+  async recordsFor(principal: Principal, id: string, destinationId: string | undefined): Promise<readonly DomainRecord[]> {
+    const { record } = await this.#get(principal, id)
     if (destinationId === undefined) return this.#shown(record).records
-    const { destinations } = await this.#options.policies.of(scope.organizationId)
+    const { destinations } = await this.#options.policies.of(principal.organizationId)
     const destination = destinations.get(destinationId)
-    if (!destination || (scope.bound && destination.shared === undefined && destination.projectId !== scope.projectId))
+    if (!destination || (principal.bound && destination.shared === undefined && destination.projectId !== principal.projectId))
       throw new Refusal('not_found', 'destination_id: no destination has this id.')
     const mechanism = spfMechanismOf(destination)
     return this.#shown(record, mechanism === undefined ? [] : [mechanism]).records
   }
 
   /** Looks everything up and keeps what was found. What could not be looked up changes nothing. */
-  async verify(scope: Scope, id: string): Promise<ShownDomain> {
+  async verify(principal: Principal, id: string): Promise<ShownDomain> {
     const { writes, clock, resolver, publishing } = this.#options
-    const before = (await this.#get(scope, id)).record
+    const before = (await this.#get(principal, id)).record
     // outside the turn of settings, as an answer can take its time
     const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
-    return writes.act(scope, 'sending_domain.verified', async (change) => {
-      const stored = await this.#get(scope, id)
+    return writes.runAudited(principal, 'sending_domain.verified', async (change) => {
+      const stored = await this.#get(principal, id)
       const now = clock.now()
       const keys = keysAfterCheck(stored.record.keys, verdictsBySelector(before, records), now)
       const status = statusOf(keys, stored.record, records)
       const record = { ...stored.record, keys, status, check: { at: now, records }, updatedAt: now }
-      change.replace(sendingDomains, scope.organizationId, stored, record)
+      change.replace(sendingDomains, principal.organizationId, stored, record)
       return this.#shown(record)
     })
   }
 
   /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
-  async rotate(scope: Scope, id: string): Promise<ShownDomain> {
-    requireAdministration(scope)
+  async rotate(principal: Principal, id: string): Promise<ShownDomain> {
+    requireAdministration(principal)
     const { writes, clock } = this.#options
-    const before = (await this.#get(scope, id)).record
+    const before = (await this.#get(principal, id)).record
     refuseSecondRotation(before)
     const made = await this.#newKeys(id, [...new Set(before.keys.map(({ algorithm }) => algorithm))])
-    return writes.act(scope, 'sending_domain.keys_rotated', async (change) => {
-      const stored = await this.#get(scope, id)
+    return writes.runAudited(principal, 'sending_domain.keys_rotated', async (change) => {
+      const stored = await this.#get(principal, id)
       refuseSecondRotation(stored.record)
       const now = clock.now()
       const kept = withoutExpired(stored.record.keys, now).filter(({ state }) => state !== 'pending')
       const record = { ...stored.record, keys: [...made, ...kept], updatedAt: now }
-      change.replace(sendingDomains, scope.organizationId, stored, record)
+      change.replace(sendingDomains, principal.organizationId, stored, record)
       return this.#shown(record)
     })
   }
 
   /** Its mail is signed no more; what is signed already stays so. */
-  async remove(scope: Scope, id: string): Promise<void> {
-    requireAdministration(scope)
-    await this.#options.writes.act(scope, 'sending_domain.deleted', async (change) =>
-      change.remove(sendingDomains, scope.organizationId, await this.#get(scope, id)),
+  async remove(principal: Principal, id: string): Promise<void> {
+    requireAdministration(principal)
+    await this.#options.writes.runAudited(principal, 'sending_domain.deleted', async (change) =>
+      change.remove(sendingDomains, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
@@ -161,13 +161,13 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     return Promise.all(algorithms.map((algorithm) => newDkimKey(secrets, id, algorithm, clock.now())))
   }
 
-  async #refuseSecond(scope: Scope, name: string): Promise<void> {
-    const other = await this.#options.database.find(sendingDomains, scope, 'domain', [name])
+  async #refuseSecond(principal: Principal, name: string): Promise<void> {
+    const other = await this.#options.database.find(sendingDomains, principal, 'domain', [name])
     if (other) throw alreadyThere(other.record)
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<SendingDomain>> {
-    return must(this.#options.database, sendingDomains, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<SendingDomain>> {
+    return must(this.#options.database, sendingDomains, principal, id)
   }
 }
 

@@ -4,7 +4,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { withParents } from './check-records.ts'
 import { digestMessage, dkimSignature, type SigningKey } from './dkim-signature.ts'
-import { dkimKeyPlace, type DkimKey, type SendingDomain } from './sending-domain.ts'
+import { dkimKeyContext, type DkimKey, type SendingDomain } from './sending-domain.ts'
 
 export interface SignerOptions {
   readonly secrets: SecretBox
@@ -55,7 +55,7 @@ export class Signer {
   }
 
   #open({ id, domain }: SendingDomain, { selector, algorithm, sealedPrivateKey }: DkimKey): SigningKey | undefined {
-    const place = dkimKeyPlace(id, selector)
+    const place = dkimKeyContext(id, selector)
     let privateKey = this.#opened.get(place)
     if (!privateKey) {
       const pem = this.#options.secrets.open(sealedPrivateKey ?? '', place)

@@ -30,7 +30,7 @@ export async function readSpf(resolver: Pick<RecordResolver, 'resolveTxt'>, reco
   return found
 }
 
-interface Found {
+interface SpfWalk {
   readonly terms: string[]
   lookups: number
   readonly broken: string[]
@@ -40,7 +40,7 @@ async function follow(
   resolver: Pick<RecordResolver, 'resolveTxt'>,
   terms: readonly string[],
   isIncluded: boolean,
-  found: Found,
+  found: SpfWalk,
 ): Promise<void> {
   const hasAll = terms.some((term) => /^[+~?-]?all$/.test(term))
   for (const term of terms) {

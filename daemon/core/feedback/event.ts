@@ -13,7 +13,7 @@ export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfi
 export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'bounce_unparsed' | 'ignored'
 
 /** What may lead to the trace, as found and not yet proved; the strongest kind first. */
-export interface FeedbackClues {
+export interface FeedbackEvidence {
   /** Reverse-paths named anywhere in the report: one of them may be a return path of ours (VERP). */
   readonly returnPaths: readonly string[]
   /** Values of `X-Service-Ref` in the returned message. */
@@ -58,7 +58,7 @@ export interface FeedbackEvent {
   readonly feedbackType: string | null
   /** It comes from fields made for programs, not from prose: what is only prose never suppresses anybody on its own. */
   readonly isStructured: boolean
-  readonly clues: FeedbackClues
+  readonly clues: FeedbackEvidence
 }
 
 /** A mail that may be a report, as read. `none` is ordinary mail. */

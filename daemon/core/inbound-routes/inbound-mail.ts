@@ -3,8 +3,8 @@ import { readWholeContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
 import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import type { Scope } from '../access/principal/principal.ts'
-import { KeptReadings } from '../capture/reading/reading-cache.ts'
+import type { Principal } from '../access/principal/principal.ts'
+import { ReadingCache } from '../capture/reading/reading-cache.ts'
 import type { MessageReader, ReadAttachment, ReadResult, WaitingMessage } from '../capture/reading/message-reader.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
@@ -43,33 +43,33 @@ interface OfRoute {
 
 export class InboundMail implements List<OfRoute, InboundMessage> {
   readonly #options: InboundMailOptions
-  readonly #kept: KeptReadings
+  readonly #kept: ReadingCache
 
   constructor(options: InboundMailOptions) {
     this.#options = options
-    this.#kept = new KeptReadings(options.clock)
+    this.#kept = new ReadingCache(options.clock)
   }
 
   /** Newest first. Throws `not_found` for a route out of reach. */
-  async list(scope: Scope, { routeId, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
-    await this.#requireRoute(scope, routeId)
-    return recordsOf(await this.#options.database.list(inboundMessages, scope, { ...page, index: 'route', values: [routeId] }))
+  async list(principal: Principal, { routeId, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
+    await this.#requireRoute(principal, routeId)
+    return recordsOf(await this.#options.database.list(inboundMessages, principal, { ...page, index: 'route', values: [routeId] }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, routeId: string, id: string): Promise<InboundReading> {
-    const message = await this.#message(scope, routeId, id)
-    return { message, read: await this.#read(scope.organizationId, message) }
+  async get(principal: Principal, routeId: string, id: string): Promise<InboundReading> {
+    const message = await this.#message(principal, routeId, id)
+    return { message, read: await this.#read(principal.organizationId, message) }
   }
 
   /** The mail as it came, with the header fields of this service before it. Throws `not_found`. */
-  async raw(scope: Scope, routeId: string, id: string): Promise<InboundFile> {
-    return this.#file(scope.organizationId, await this.#message(scope, routeId, id), 'raw')
+  async raw(principal: Principal, routeId: string, id: string): Promise<InboundFile> {
+    return this.#file(principal.organizationId, await this.#message(principal, routeId, id), 'raw')
   }
 
   /** Throws `not_found`, also where there is no such attachment. */
-  async attachment(scope: Scope, routeId: string, id: string, index: number): Promise<InboundFile> {
-    return this.#file(scope.organizationId, await this.#message(scope, routeId, id), index)
+  async attachment(principal: Principal, routeId: string, id: string, index: number): Promise<InboundFile> {
+    return this.#file(principal.organizationId, await this.#message(principal, routeId, id), index)
   }
 
   /** What a signed link leads to. Throws `not_found`, also when the link is too old. */
@@ -113,15 +113,15 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
     return readWholeContent(this.#options.database, organizationId, content)
   }
 
-  async #message(scope: Scope, routeId: string, id: string): Promise<InboundMessage> {
-    await this.#requireRoute(scope, routeId)
-    const stored = await this.#options.database.get(inboundMessages, scope, id)
+  async #message(principal: Principal, routeId: string, id: string): Promise<InboundMessage> {
+    await this.#requireRoute(principal, routeId)
+    const stored = await this.#options.database.get(inboundMessages, principal, id)
     if (stored?.record.routeId !== routeId) throw new Refusal('not_found', 'No message of this route has this id.')
     return stored.record
   }
 
-  async #requireRoute(scope: Scope, id: string): Promise<void> {
-    if (await this.#options.database.get(inboundRoutes, scope, id)) return
+  async #requireRoute(principal: Principal, id: string): Promise<void> {
+    if (await this.#options.database.get(inboundRoutes, principal, id)) return
     throw new Refusal('not_found', 'No inbound route has this id.')
   }
 }

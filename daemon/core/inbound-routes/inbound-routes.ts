@@ -7,19 +7,19 @@ import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../writes/setting-writes.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import { leaveLeftovers } from '../webhooks/sending/cleanup.ts'
+import { scheduleCleanup } from '../webhooks/sending/cleanup.ts'
 import type { WebhookSettingsSource } from '../webhooks/webhook-settings.ts'
 import { newWebhookSecret } from '../webhooks/sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-url.ts'
 import { removeMessages } from './remove-mail.ts'
 import { isOperators, isReserved, nameOf, parsePattern } from './route-pattern.ts'
-import { inboundRoutes, routeSecretPlace, type InboundRoute } from './route.ts'
+import { inboundRoutes, routeSecretContext, type InboundRoute } from './route.ts'
 import { must } from '../writes/transact.ts'
 
 export interface InboundRouteOptions extends TargetGuards {
@@ -68,49 +68,49 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
    * Throws `validation_failed` for what is no pattern, for an address that may not be sent to and for names that are kept, `conflict` for
    * a pattern that is taken, by whomever, and when there are as many routes as may be.
    */
-  async create(scope: Scope, request: InboundRouteRequest): Promise<MintedRoute> {
+  async create(principal: Principal, request: InboundRouteRequest): Promise<MintedRoute> {
     const { writes, policies, secrets, clock } = this.#options
-    const pattern = await this.#permittedPattern(scope, request.localPartPattern)
+    const pattern = await this.#permittedPattern(principal, request.localPartPattern)
     const webhookUrl = await checkTargetUrl(request.webhookUrl, this.#options, 'webhook_url')
     const secret = newWebhookSecret()
     const make = async (change: Change): Promise<MintedRoute> => {
-      const { projects } = await policies.of(scope.organizationId)
-      const projectId = owningProject(scope, projects, request.projectId)
-      await this.#requireFree(scope, pattern)
-      await this.#requireRoom(scope)
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = owningProject(principal, projects, request.projectId)
+      await this.#requireFree(principal, pattern)
+      await this.#requireRoom(principal)
       const now = clock.now()
       const id = newId('inr', now)
-      const sealedSecret = secrets.seal(secret, routeSecretPlace(id))
+      const sealedSecret = secrets.seal(secret, routeSecretContext(id))
       const route = { id, projectId, localPartPattern: pattern, webhookUrl, sealedSecret, createdAt: now, updatedAt: now }
-      change.insert(inboundRoutes, scope.organizationId, route)
+      change.insert(inboundRoutes, principal.organizationId, route)
       return { route, secret }
     }
-    return this.#inTurn(() => writes.act(scope, 'inbound_route.created', make))
+    return this.#inTurn(() => writes.runAudited(principal, 'inbound_route.created', make))
   }
 
   /** Newest first. Throws `not_found` for a project out of reach. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<InboundRoute>> {
-    return listReachable(this.#options, inboundRoutes, scope, query)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<InboundRoute>> {
+    return listReachable(this.#options, inboundRoutes, principal, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<InboundRoute> {
-    return (await this.#stored(scope, id)).record
+  async get(principal: Principal, id: string): Promise<InboundRoute> {
+    return (await this.#stored(principal, id)).record
   }
 
   /** Changes what is given; another project moves it there, and what came before stays where it is. Throws as `create` does. */
   async update(
-    scope: Scope,
+    principal: Principal,
     id: string,
     changes: { readonly webhookUrl?: string | undefined; readonly projectId?: string | undefined },
   ): Promise<InboundRoute> {
     const { writes, policies } = this.#options
-    await this.#stored(scope, id)
+    await this.#stored(principal, id)
     const webhookUrl = changes.webhookUrl === undefined ? undefined : await checkTargetUrl(changes.webhookUrl, this.#options, 'webhook_url')
-    return writes.act(scope, 'inbound_route.updated', async (change) => {
-      const { projects } = await policies.of(scope.organizationId)
-      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
-      return this.#change(change, scope, id, (record) => ({
+    return writes.runAudited(principal, 'inbound_route.updated', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
+      return this.#change(change, principal, id, (record) => ({
         ...record,
         projectId: projectId ?? record.projectId,
         webhookUrl: webhookUrl ?? record.webhookUrl,
@@ -119,22 +119,22 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
   }
 
   /** The next attempt is signed with the new secret. */
-  async rotate(scope: Scope, id: string): Promise<MintedRoute> {
+  async rotate(principal: Principal, id: string): Promise<MintedRoute> {
     const secret = newWebhookSecret()
-    const sealedSecret = this.#options.secrets.seal(secret, routeSecretPlace(id))
-    const route = await this.#options.writes.act(scope, 'inbound_route.secret_rotated', (change) =>
-      this.#change(change, scope, id, (record) => ({ ...record, sealedSecret })),
+    const sealedSecret = this.#options.secrets.seal(secret, routeSecretContext(id))
+    const route = await this.#options.writes.runAudited(principal, 'inbound_route.secret_rotated', (change) =>
+      this.#change(change, principal, id, (record) => ({ ...record, sealedSecret })),
     )
     return { route, secret }
   }
 
   /** Mail for it is refused from now on; what came, and its deliveries, goes with it. Twice is the same as once. */
-  async remove(scope: Scope, id: string): Promise<void> {
+  async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
-    const { organizationId } = scope
-    const isGone = await writes.act(scope, 'inbound_route.deleted', async (change) => {
-      const stored = await database.get(inboundRoutes, scope, id)
-      if (stored) leaveLeftovers(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
+    const { organizationId } = principal
+    const isGone = await writes.runAudited(principal, 'inbound_route.deleted', async (change) => {
+      const stored = await database.get(inboundRoutes, principal, id)
+      if (stored) scheduleCleanup(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
       return stored !== undefined
     })
     // nobody finds it any more; retention removes what is left of much mail, and after a crash
@@ -142,7 +142,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     if (isGone) await removeMessages({ database, stopping: () => ++rounds > roundsAtOnce }, organizationId, 'route', id)
   }
 
-  async #permittedPattern({ organizationId }: Scope, text: string): Promise<string> {
+  async #permittedPattern({ organizationId }: Principal, text: string): Promise<string> {
     const wrong = (message: string): Error => invalid([{ path: 'local_part_pattern', message }])
     const pattern = parsePattern(text)
     if (pattern === undefined)
@@ -159,7 +159,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
   }
 
   /** A name with everything behind its `+` is one organization's. */
-  async #requireFree({ organizationId }: Scope, pattern: string): Promise<void> {
+  async #requireFree({ organizationId }: Principal, pattern: string): Promise<void> {
     const { kv } = this.#options.database
     const all = within([...lookupPrefix(inboundRoutes.name, 'pattern'), nameOf(pattern)])
     for await (const { value } of kv.range({ ...all, limit: 1 })) {
@@ -169,7 +169,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     if (await this.#options.database.lookup(inboundRoutes, 'pattern', [nameOf(pattern), pattern])) throw taken
   }
 
-  async #requireRoom({ organizationId }: Scope): Promise<void> {
+  async #requireRoom({ organizationId }: Principal): Promise<void> {
     if ((await this.#options.database.all(inboundRoutes, { organizationId })).length < routesMax) return
     const message = `An organization can have at most ${routesMax} inbound routes; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_route' })
@@ -181,17 +181,17 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return turn
   }
 
-  async #change(change: Change, scope: Scope, id: string, next: (record: InboundRoute) => InboundRoute): Promise<InboundRoute> {
-    const stored = await this.#stored(scope, id)
+  async #change(change: Change, principal: Principal, id: string, next: (record: InboundRoute) => InboundRoute): Promise<InboundRoute> {
+    const stored = await this.#stored(principal, id)
     const changed = next(stored.record)
     if (isDeepStrictEqual(changed, stored.record)) return stored.record
     const record = { ...changed, updatedAt: this.#options.clock.now() }
-    change.replace(inboundRoutes, scope.organizationId, stored, record)
+    change.replace(inboundRoutes, principal.organizationId, stored, record)
     return record
   }
 
-  #stored(scope: Scope, id: string): Promise<Stored<InboundRoute>> {
-    return must(this.#options.database, inboundRoutes, scope, id)
+  #stored(principal: Principal, id: string): Promise<Stored<InboundRoute>> {
+    return must(this.#options.database, inboundRoutes, principal, id)
   }
 }
 

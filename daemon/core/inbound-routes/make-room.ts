@@ -21,7 +21,7 @@ const pauseMs = 10_000
 /** Octets that an organization may keep. */
 export const mostKept = (settings: LimitSettings): number => (limitsOf(settings).inboundMebibytes ?? Infinity) * 2 ** 20
 
-interface Look {
+interface RoomCheck {
   readonly at: number
   /** Behind the last mail that was looked at; undefined begins anew. */
   readonly cursor: string | undefined
@@ -31,7 +31,7 @@ interface Look {
 export class Room {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #looks = new Map<string, Look>()
+  readonly #checks = new Map<string, RoomCheck>()
 
   constructor(database: Database, clock: Clock) {
     this.#database = database
@@ -55,25 +55,25 @@ export class Room {
 
   /** One look at a time for an organization, and a pause after it; who comes meanwhile waits for it. */
   #make(organizationId: string, target: number): Promise<void> {
-    const before = this.#looks.get(organizationId)
+    const before = this.#checks.get(organizationId)
     const at = this.#clock.monotonic()
     if (before && at - before.at < pauseMs) return before.done
-    const done = this.#look(organizationId, target, before?.cursor).then(
-      (cursor) => void this.#looks.set(organizationId, { at, cursor, done: Promise.resolve() }),
+    const done = this.#check(organizationId, target, before?.cursor).then(
+      (cursor) => void this.#checks.set(organizationId, { at, cursor, done: Promise.resolve() }),
     )
-    this.#looks.set(organizationId, { at, cursor: undefined, done })
+    this.#checks.set(organizationId, { at, cursor: undefined, done })
     return done
   }
 
   /** Answers where the next look goes on; undefined is at the oldest mail. */
-  async #look(organizationId: string, target: number, from: string | undefined): Promise<string | undefined> {
+  async #check(organizationId: string, target: number, from: string | undefined): Promise<string | undefined> {
     let toGo = (await this.#taken(organizationId)) - target
     let cursor = from
     for (let seen = 0; seen < lookedAtMax; seen += batch) {
       const page = await this.#database.list(inboundMessages, { organizationId }, { limit: batch, cursor, ascending: true })
       for (const stored of page.rows) {
         if (toGo <= 0) return cursor
-        if (await this.#removeTold(organizationId, stored)) toGo -= weightOf(stored.record)
+        if (await this.#removeReported(organizationId, stored)) toGo -= weightOf(stored.record)
       }
       cursor = page.nextCursor
       if (cursor === undefined) return undefined
@@ -82,7 +82,7 @@ export class Room {
   }
 
   /** With its delivery, when the webhook has it. What it never took is kept as long as the plan says. */
-  async #removeTold(organizationId: string, stored: Stored<InboundMessage>): Promise<boolean> {
+  async #removeReported(organizationId: string, stored: Stored<InboundMessage>): Promise<boolean> {
     const { prepared } = stored.record
     if (prepared === null) return false
     const delivery = await this.#database.get(webhookDeliveries, { organizationId }, prepared.deliveryId)

@@ -11,7 +11,7 @@ import { unpack, within } from '#store/tuple.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { messageInMemory, type MessageReader } from '../capture/reading/message-reader.ts'
 import type { Clock } from '../clock.ts'
-import { Rounds } from '../work-loop.ts'
+import { WorkLoop } from '../work-loop.ts'
 import { addDelivery } from '../webhooks/events/add-delivery.ts'
 import type { Authenticator } from './authentication.ts'
 import { linkToken } from './mail-links.ts'
@@ -43,18 +43,18 @@ const addressMax = 320
 
 export class Preparation {
   readonly #options: PreparationOptions
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #inFlight = new Map<string, Promise<unknown>>()
   /** How many of them each organization has. */
   readonly #counts = new Map<string, number>()
   /** What could not be prepared, by whatever defect, is not tried again before the next start. */
   readonly #broken = new Set<string>()
   #octets = 0
-  readonly #rounds: Rounds
+  readonly #rounds: WorkLoop
   readonly #stopped = Promise.withResolvers<undefined>()
 
   constructor(options: PreparationOptions) {
     this.#options = options
-    this.#rounds = new Rounds({ round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Takes up what an earlier process left, and from now on whatever comes in. */
@@ -68,7 +68,7 @@ export class Preparation {
     const stopped = this.#rounds.stop()
     this.#stopped.resolve(undefined)
     await stopped
-    await Promise.all(this.#underWay.values())
+    await Promise.all(this.#inFlight.values())
     const { reader, authenticator } = this.#options
     await Promise.all([reader[Symbol.asyncDispose](), authenticator[Symbol.asyncDispose]()])
   }
@@ -91,7 +91,7 @@ export class Preparation {
     const { database, onError } = this.#options
     for await (const { key } of database.kv.range(within(unpreparedKey(organizationId)))) {
       const id = String(unpack(key)[3])
-      if (this.#underWay.has(id) || this.#broken.has(id)) continue
+      if (this.#inFlight.has(id) || this.#broken.has(id)) continue
       const stored = await database.get(inboundMessages, { organizationId }, id)
       const octets = stored?.record.content.size ?? 0
       await this.#room(octets)
@@ -105,8 +105,8 @@ export class Preparation {
   }
 
   async #room(octets: number): Promise<void> {
-    while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
-      await Promise.race(this.#underWay.values())
+    while (this.#inFlight.size >= atATimeMax || (this.#inFlight.size > 0 && this.#octets + octets > octetsMax))
+      await Promise.race(this.#inFlight.values())
   }
 
   #begin(organizationId: string, id: string, octets: number, work: Promise<unknown>): void {
@@ -119,10 +119,10 @@ export class Preparation {
     count(1)
     const done = work.finally(() => {
       count(-1)
-      this.#underWay.delete(id)
+      this.#inFlight.delete(id)
       this.#rounds.wake()
     })
-    this.#underWay.set(id, done)
+    this.#inFlight.set(id, done)
   }
 
   async #prepare(organizationId: string, id: string, stored: Stored<InboundMessage> | undefined): Promise<void> {

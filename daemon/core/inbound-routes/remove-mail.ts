@@ -10,7 +10,7 @@ import { inboundMessages, unpreparedKey, weightOf, type InboundMessage } from '.
 import { inboundRoutes } from './route.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
-interface RemovalWork {
+interface CleanupWork {
   readonly database: Database
   readonly stopping: () => boolean
 }
@@ -21,7 +21,7 @@ const fruitlessMax = 100
 
 /** Removes all mail of a route or of a project. */
 export async function removeMessages(
-  { database, stopping }: RemovalWork,
+  { database, stopping }: CleanupWork,
   organizationId: string,
   index: 'route' | 'project',
   value: string,
@@ -39,7 +39,7 @@ const dayMs = 86_400_000
 
 /** Removes what is older than the plan keeps it and is on its way no more, and what is left of deleted routes. */
 export async function sweepInbound(
-  work: RemovalWork,
+  work: CleanupWork,
   organizationId: string,
   { nowMs, retentionDays = Infinity }: { readonly nowMs: number; readonly retentionDays?: number | undefined },
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function sweepInbound(
   }
 }
 
-async function removeOld({ database, stopping }: RemovalWork, organizationId: string, routeId: string, beforeMs: number): Promise<void> {
+async function removeOld({ database, stopping }: CleanupWork, organizationId: string, routeId: string, beforeMs: number): Promise<void> {
   for (let cursor: string | undefined; !stopping();) {
     const options = { index: 'route', values: [routeId], limit: batch, cursor, ascending: true }
     const { rows, nextCursor } = await database.list(inboundMessages, { organizationId }, options)

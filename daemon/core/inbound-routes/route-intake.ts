@@ -145,6 +145,6 @@ export class RoutedMail {
     change.add(storedInboundCounter(organizationId), weight, most)
     const message = { ...facts, id, routeId, projectId, recipients, receivedAt: clock.now(), content, prepared: null }
     change.insert(inboundMessages, organizationId, message)
-    change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
+    change.set(unpreparedKey(organizationId, id)).schedule(preparationWork, id)
   }
 }

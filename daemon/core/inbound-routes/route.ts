@@ -26,7 +26,7 @@ export const inboundRoutes = defineRecord<InboundRoute>({
 })
 
 /** See `SecretBox.seal`. */
-export const routeSecretPlace = (id: string): string => `${inboundRoutes.name}/${id}/secret`
+export const routeSecretContext = (id: string): string => `${inboundRoutes.name}/${id}/secret`
 
 /** The values under which a pattern is found in the whole store. */
 export const patternKey = (pattern: string): readonly [string, string] => [nameOf(pattern), pattern]
@@ -38,6 +38,6 @@ export const routeTarget: TargetSource = async (database, reach, id) => {
   const stored = await database.get(inboundRoutes, reach, id)
   if (!stored) return undefined
   const { projectId, webhookUrl, sealedSecret } = stored.record
-  const secretPlace = routeSecretPlace(id)
-  return { projectId, targetUrl: webhookUrl, sealedSecret, secretPlace, feature: 'inbound_routes', whileOff }
+  const secretContext = routeSecretContext(id)
+  return { projectId, targetUrl: webhookUrl, sealedSecret, secretContext, feature: 'inbound_routes', whileOff }
 }

@@ -9,7 +9,7 @@ export interface DomainComplaints {
   readonly lastAt: number
 }
 
-interface Place {
+interface SourceRef {
   readonly organizationId: string
   readonly sourceId: string
 }
@@ -20,23 +20,23 @@ const domainsMax = 20
 /** Of one source, so many complaints are counted. */
 const countedMax = 10_000
 
-const complaintKey = ({ organizationId, sourceId }: Place, ...rest: readonly string[]): readonly Element[] => [
+const complaintKey = ({ organizationId, sourceId }: SourceRef, ...rest: readonly string[]): readonly Element[] => [
   ...[organizationId, 'feedback.domain', sourceId],
   ...rest,
 ]
 
 /** Notes a complaint under each domain; `key` is the same for the same complaint. */
-export function noteDomains(change: Change, place: Place, domains: readonly string[], key: string, nowMs: number): void {
+export function noteDomains(change: Change, source: SourceRef, domains: readonly string[], key: string, nowMs: number): void {
   for (const domain of domains.slice(0, domainsMax)) {
-    const row = complaintKey(place, domain.slice(0, 255).toLowerCase(), key)
+    const row = complaintKey(source, domain.slice(0, 255).toLowerCase(), key)
     change.set(row, encode(nowMs)).expire(nowMs + keptMs, row)
   }
 }
 
 /** Of the last thirty days, the most frequent first. */
-export async function domainComplaints(database: Database, place: Place): Promise<readonly DomainComplaints[]> {
+export async function domainComplaints(database: Database, source: SourceRef): Promise<readonly DomainComplaints[]> {
   const found = new Map<string, DomainComplaints>()
-  for await (const { key, value } of database.kv.range({ ...within(complaintKey(place)), limit: countedMax })) {
+  for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: countedMax })) {
     const domain = String(unpack(key)[3])
     const before = found.get(domain)
     const at = decode<number>(value)

@@ -17,10 +17,10 @@ export interface ImapRequest {
   readonly pollIntervalSeconds?: number | undefined
 }
 
-const portUnlessTold = 993
+const defaultPort = 993
 /** TLS from the first octet, and STARTTLS. */
 const imapPorts: readonly number[] = [993, 143]
-export const intervalUnlessTold = 60
+export const defaultPollSeconds = 60
 export const intervalMin = 30
 
 /** Throws `validation_failed` naming what is wrong. The look-up of a name can take seconds. */
@@ -29,7 +29,7 @@ export async function checkImap(
   request: ImapRequest,
   { guard, resolver }: EndpointGuards,
 ): Promise<Omit<ImapConfig, 'sealedPassword'>> {
-  const { port = portUnlessTold, username, mailbox = 'INBOX', pollIntervalSeconds = intervalUnlessTold } = request
+  const { port = defaultPort, username, mailbox = 'INBOX', pollIntervalSeconds = defaultPollSeconds } = request
   const problems: FieldProblem[] = []
   if (!polledProviders.includes(provider))
     problems.push({ path: 'imap_config', message: `is supported for the providers ${polledProviders.join(' and ')} only` })

@@ -54,13 +54,13 @@ export const ingestSources = defineRecord<IngestSource>({
 /** A mailbox came, or one went. See `Database.onWork`. */
 export const mailboxWork = 'ingest.mailbox'
 
-export const hmacSecretPlace = (id: string): string => `ingest_source/${id}/hmac`
-export const imapPasswordPlace = (id: string): string => `ingest_source/${id}/imap`
+export const hmacSecretContext = (id: string): string => `ingest_source/${id}/hmac`
+export const imapPasswordContext = (id: string): string => `ingest_source/${id}/imap`
 
 /** The key of the HMAC as the operator pasted it; undefined when it was sealed under another master key. */
 export const openHmacSecret = (secrets: SecretBox, { id, sealedSecret }: IngestSource): string | undefined =>
-  secrets.open(sealedSecret, hmacSecretPlace(id))
+  secrets.open(sealedSecret, hmacSecretContext(id))
 
 /** The password of the mailbox; undefined when there is none, or it was sealed under another master key. */
 export const openImapPassword = (secrets: SecretBox, { id, imap }: IngestSource): string | undefined =>
-  imap ? secrets.open(imap.sealedPassword, imapPasswordPlace(id)) : undefined
+  imap ? secrets.open(imap.sealedPassword, imapPasswordContext(id)) : undefined

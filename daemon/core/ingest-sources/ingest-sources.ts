@@ -4,9 +4,9 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { List, PageQuery } from '../access/principal/lists.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import { requireAdministration, type Scope } from '../access/principal/principal.ts'
+import { requireAdministration, type Principal } from '../access/principal/principal.ts'
 import type { Clock } from '../clock.ts'
-import { meterHeld } from '../plan/peak-usage.ts'
+import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
 import type { SettingWrites } from '../writes/setting-writes.ts'
@@ -14,8 +14,8 @@ import { domainComplaints, type DomainComplaints } from './domain-complaints.ts'
 import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
 import {
-  hmacSecretPlace,
-  imapPasswordPlace,
+  hmacSecretContext,
+  imapPasswordContext,
   ingestSources,
   mailboxWork,
   type ImapConfig,
@@ -54,7 +54,7 @@ export interface MintedSource {
 }
 
 /** What came from a source and changed no message. */
-export interface LeftOver {
+export interface UnusedInput {
   readonly dropped: readonly DroppedPostoffice[]
   readonly refusals: readonly RefusalCount[]
   /** `latest` is empty for a scope of one project. */
@@ -74,12 +74,12 @@ export class IngestSources implements List<unknown, SourceStory> {
   }
 
   /** Throws `validation_failed`. */
-  async create(scope: Scope, request: NewIngestSource): Promise<MintedSource> {
-    requireAdministration(scope)
+  async create(principal: Principal, request: NewIngestSource): Promise<MintedSource> {
+    requireAdministration(principal)
     const { database, writes, secrets, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const mailbox = request.imap && (await checkImap(request.provider, request.imap, this.#options))
-    return writes.act(scope, 'ingest_source.created', async (change) => {
+    return writes.runAudited(principal, 'ingest_source.created', async (change) => {
       const alive = (await database.all(ingestSources, { organizationId })).length
       if (alive >= sourcesMax) {
         const message = `An organization can have at most ${sourcesMax} ingest sources; revoke one first.`
@@ -89,33 +89,33 @@ export class IngestSources implements List<unknown, SourceStory> {
       const id = newId('src', now)
       const secret = newSecret()
       const imap: ImapConfig | null =
-        mailbox && request.imap ? { ...mailbox, sealedPassword: secrets.seal(request.imap.password, imapPasswordPlace(id)) } : null
-      const sealedSecret = secrets.seal(secret, hmacSecretPlace(id))
+        mailbox && request.imap ? { ...mailbox, sealedPassword: secrets.seal(request.imap.password, imapPasswordContext(id)) } : null
+      const sealedSecret = secrets.seal(secret, hmacSecretContext(id))
       const source = { id, provider: request.provider, label: request.label ?? '', sealedSecret, imap, createdAt: now }
       change.insert(ingestSources, organizationId, source)
-      if (imap) change.leave(mailboxWork, id)
-      await meterHeld({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
+      if (imap) change.schedule(mailboxWork, id)
+      await recordPeakUsage({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
       return { story: { source, seen: undefined, poll: undefined }, secret }
     })
   }
 
   /** Newest first. */
-  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<SourceStory>> {
-    const { rows, nextCursor } = await this.#options.database.list(ingestSources, scope, { limit, cursor })
-    return { rows: await Promise.all(rows.map(({ record }) => this.#story(scope.organizationId, record))), nextCursor }
+  async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<SourceStory>> {
+    const { rows, nextCursor } = await this.#options.database.list(ingestSources, principal, { limit, cursor })
+    return { rows: await Promise.all(rows.map(({ record }) => this.#story(principal.organizationId, record))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<SourceStory> {
-    const stored = await this.#options.database.get(ingestSources, scope, id)
+  async get(principal: Principal, id: string): Promise<SourceStory> {
+    const stored = await this.#options.database.get(ingestSources, principal, id)
     if (!stored) throw new Refusal('not_found', 'No ingest source has this id.')
-    return this.#story(scope.organizationId, stored.record)
+    return this.#story(principal.organizationId, stored.record)
   }
 
   /** What came there and led to nothing. */
-  async leftOver(scope: Scope, id: string): Promise<LeftOver> {
+  async unusedInput(principal: Principal, id: string): Promise<UnusedInput> {
     const { database, clock } = this.#options
-    const place = { organizationId: scope.organizationId, sourceId: id }
+    const place = { organizationId: principal.organizationId, sourceId: id }
     const [dropped, refusals, unmatched, complaints] = await Promise.all([
       droppedPostoffices(database, place.organizationId, id),
       refusedRecipients(database, place),
@@ -123,26 +123,26 @@ export class IngestSources implements List<unknown, SourceStory> {
       domainComplaints(database, place),
     ])
     // they name people of other projects, or of nobody's
-    const latest = scope.bound ? [] : unmatched.latest
+    const latest = principal.bound ? [] : unmatched.latest
     return { dropped: [...dropped.values()], refusals, unmatched: { ...unmatched, latest }, complaints }
   }
 
   /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */
-  async revoke(scope: Scope, id: string): Promise<void> {
-    requireAdministration(scope)
+  async revoke(principal: Principal, id: string): Promise<void> {
+    requireAdministration(principal)
     const { database, writes, clock } = this.#options
-    const { organizationId } = scope
-    await writes.act(scope, 'ingest_source.revoked', async (change) => {
+    const { organizationId } = principal
+    await writes.runAudited(principal, 'ingest_source.revoked', async (change) => {
       const all = await database.all(ingestSources, { organizationId })
       const stored = all.find(({ record }) => record.id === id)
       if (!stored) return
       change.remove(ingestSources, organizationId, stored)
-      if (stored.record.imap) change.leave(mailboxWork, id)
+      if (stored.record.imap) change.schedule(mailboxWork, id)
       for (const mapping of await database.all(postofficeMappings, { organizationId }))
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
       forgetUnmatched(change, { organizationId, sourceId: id })
-      await meterHeld({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
+      await recordPeakUsage({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
     })
   }
 

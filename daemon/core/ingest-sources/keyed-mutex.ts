@@ -1,5 +1,5 @@
 /** Lets the requests of one source take turns: what one remembers, the next one needs. */
-export class Turns {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>()
 
   run<T>(name: string, work: () => Promise<T>): Promise<T> {

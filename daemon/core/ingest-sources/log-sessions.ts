@@ -7,12 +7,12 @@ const keptMs = 86_400_000
 /** Names are made of hosts and queue ids, or of file names; a longer one is none. */
 const nameMax = 300
 
-interface Place {
+interface SourceRef {
   readonly organizationId: string
   readonly sourceId: string
 }
 
-const sessionKey = ({ organizationId, sourceId }: Place, name: string): readonly Element[] => [
+const sessionKey = ({ organizationId, sourceId }: SourceRef, name: string): readonly Element[] => [
   organizationId,
   'ingest.session',
   sourceId,
@@ -20,20 +20,20 @@ const sessionKey = ({ organizationId, sourceId }: Place, name: string): readonly
 ]
 
 /** Those of the sessions that are remembered, by name. */
-export async function readSessions<S>(database: Database, place: Place, names: readonly string[]): Promise<ReadonlyMap<string, S>> {
+export async function readSessions<S>(database: Database, source: SourceRef, names: readonly string[]): Promise<ReadonlyMap<string, S>> {
   const asked = names.filter((name) => name.length <= nameMax)
-  const rows = await database.kv.getMany(asked.map((name) => pack(sessionKey(place, name))))
+  const rows = await database.kv.getMany(asked.map((name) => pack(sessionKey(source, name))))
   return new Map(rows.flatMap((row, i): [string, S][] => (row ? [[asked[i] ?? '', decode<S>(row.value)]] : [])))
 }
 
-export function keepSessions(change: Change, place: Place, sessions: ReadonlyMap<string, unknown>, nowMs: number): void {
+export function keepSessions(change: Change, source: SourceRef, sessions: ReadonlyMap<string, unknown>, nowMs: number): void {
   for (const [name, session] of sessions) {
     if (name.length > nameMax) continue
-    const key = sessionKey(place, name)
+    const key = sessionKey(source, name)
     change.set(key, encode(session)).expire(nowMs + keptMs, key)
   }
 }
 
-export function forgetSessions(change: Change, place: Place, names: readonly string[]): void {
-  for (const name of names) change.delete(sessionKey(place, name))
+export function forgetSessions(change: Change, source: SourceRef, names: readonly string[]): void {
+  for (const name of names) change.delete(sessionKey(source, name))
 }

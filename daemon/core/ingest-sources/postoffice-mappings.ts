@@ -5,7 +5,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
 import { isOpenTo, owningProject } from '../access/principal/project-choice.ts'
-import { requireAdministration, type Scope } from '../access/principal/principal.ts'
+import { requireAdministration, type Principal } from '../access/principal/principal.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy/policy.ts'
@@ -47,17 +47,17 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   }
 
   /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
-  async create(scope: Scope, request: NewPostofficeMapping): Promise<PostofficeMapping> {
-    requireAdministration(scope)
+  async create(principal: Principal, request: NewPostofficeMapping): Promise<PostofficeMapping> {
+    requireAdministration(principal)
     const { writes, policies, clock } = this.#options
-    const { organizationId } = scope
-    return writes.act(scope, 'postoffice_mapping.created', async (change) => {
+    const { organizationId } = principal
+    return writes.runAudited(principal, 'postoffice_mapping.created', async (change) => {
       const { sourceId } = request
-      await this.#requireMailEnable(scope, sourceId)
+      await this.#requireMailEnable(principal, sourceId)
       const policy = await policies.of(organizationId)
-      const projectId = owningProject(scope, policy.projects, request.projectId)
+      const projectId = owningProject(principal, policy.projects, request.projectId)
       const defaultDestinationId = checkDestination(policy, projectId, request.defaultDestinationId ?? null)
-      await this.#requireRoom(scope, sourceId, request.postoffice)
+      await this.#requireRoom(principal, sourceId, request.postoffice)
       const now = clock.now()
       const times = { createdAt: now, updatedAt: now }
       const postoffice = request.postoffice.trim()
@@ -69,62 +69,62 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   }
 
   /** Newest first. Throws `not_found` for a source that is not there. */
-  async list(scope: Scope, { sourceId, limit, cursor }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
-    if (sourceId !== undefined) await this.#requireMailEnable(scope, sourceId)
+  async list(principal: Principal, { sourceId, limit, cursor }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
+    if (sourceId !== undefined) await this.#requireMailEnable(principal, sourceId)
     const walk = sourceId === undefined ? {} : { index: 'source', values: [sourceId] }
-    return recordsOf(await this.#options.database.list(postofficeMappings, scope, { ...walk, limit, cursor }))
+    return recordsOf(await this.#options.database.list(postofficeMappings, principal, { ...walk, limit, cursor }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<PostofficeMapping> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<PostofficeMapping> {
+    return (await this.#get(principal, id)).record
   }
 
   /** Only what is given changes. */
-  async update(scope: Scope, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
-    requireAdministration(scope)
+  async update(principal: Principal, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
+    requireAdministration(principal)
     const { writes, policies, clock } = this.#options
-    return writes.act(scope, 'postoffice_mapping.updated', async (change) => {
-      const stored = await this.#get(scope, id)
-      const policy = await policies.of(scope.organizationId)
+    return writes.runAudited(principal, 'postoffice_mapping.updated', async (change) => {
+      const stored = await this.#get(principal, id)
+      const policy = await policies.of(principal.organizationId)
       const { record } = stored
-      const projectId = changes.projectId === undefined ? record.projectId : owningProject(scope, policy.projects, changes.projectId)
+      const projectId = changes.projectId === undefined ? record.projectId : owningProject(principal, policy.projects, changes.projectId)
       const named = changes.defaultDestinationId === undefined ? record.defaultDestinationId : changes.defaultDestinationId
-      const isTouched = changes.defaultDestinationId !== undefined || projectId !== record.projectId
-      const defaultDestinationId = isTouched ? checkDestination(policy, projectId, named) : named
+      const isChanged = changes.defaultDestinationId !== undefined || projectId !== record.projectId
+      const defaultDestinationId = isChanged ? checkDestination(policy, projectId, named) : named
       const next = { ...record, projectId, defaultDestinationId, updatedAt: clock.now() }
-      change.replace(postofficeMappings, scope.organizationId, stored, next)
+      change.replace(postofficeMappings, principal.organizationId, stored, next)
       return next
     })
   }
 
   /** One that is not there is no error. */
-  async remove(scope: Scope, id: string): Promise<void> {
-    requireAdministration(scope)
-    await this.#options.writes.act(scope, 'postoffice_mapping.deleted', async (change: Change) => {
-      const stored = await this.#options.database.get(postofficeMappings, scope, id)
-      if (stored) change.remove(postofficeMappings, scope.organizationId, stored)
+  async remove(principal: Principal, id: string): Promise<void> {
+    requireAdministration(principal)
+    await this.#options.writes.runAudited(principal, 'postoffice_mapping.deleted', async (change: Change) => {
+      const stored = await this.#options.database.get(postofficeMappings, principal, id)
+      if (stored) change.remove(postofficeMappings, principal.organizationId, stored)
     })
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<PostofficeMapping>> {
-    return must(this.#options.database, postofficeMappings, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<PostofficeMapping>> {
+    return must(this.#options.database, postofficeMappings, principal, id)
   }
 
-  async #requireMailEnable(scope: Scope, sourceId: string): Promise<void> {
-    const source = await this.#options.database.get(ingestSources, scope, sourceId)
+  async #requireMailEnable(principal: Principal, sourceId: string): Promise<void> {
+    const source = await this.#options.database.get(ingestSources, principal, sourceId)
     if (!source) throw new Refusal('not_found', 'bounce_source_config_id: no ingest source has this id.')
     if (source.record.provider === 'mailenable') return
     const message = `must be a source of the provider mailenable; this one has the provider ${source.record.provider}`
     throw invalid([{ path: 'bounce_source_config_id', message }])
   }
 
-  async #requireRoom(scope: Scope, sourceId: string, postoffice: string): Promise<void> {
+  async #requireRoom(principal: Principal, sourceId: string, postoffice: string): Promise<void> {
     const { database } = this.#options
     const values = [sourceId, foldPostoffice(postoffice)]
-    if (await database.find(postofficeMappings, scope, 'postoffice', values))
+    if (await database.find(postofficeMappings, principal, 'postoffice', values))
       throw new Refusal('conflict', 'This postoffice already has a mapping in the source; update that one.')
-    const page = await database.list(postofficeMappings, scope, { index: 'source', values: [sourceId], limit: mappingsMax })
+    const page = await database.list(postofficeMappings, principal, { index: 'source', values: [sourceId], limit: mappingsMax })
     if (page.rows.length < mappingsMax) return
     const message = `A source can have at most ${mappingsMax} postoffice mappings; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_mapping' })

@@ -15,7 +15,7 @@ export interface RefusalCount {
 /** One refusal; `key` is the same for the same line of the log, in whatever batches it comes. */
 export type RefusedLine = Omit<RefusalCount, 'count'> & { readonly key: string }
 
-interface Place {
+interface SourceRef {
   readonly organizationId: string
   readonly sourceId: string
 }
@@ -27,8 +27,18 @@ const rememberedMs = 7 * dayMs
 /** Kinds that are told apart in a day; peers are many, and those beyond are not counted. */
 const kindsMax = 500
 
-const dayKey = ({ organizationId, sourceId }: Place, day: number): readonly Element[] => [organizationId, 'ingest.refused', sourceId, day]
-const lineKey = ({ organizationId, sourceId }: Place, key: string): readonly Element[] => [organizationId, 'feedback.key', sourceId, key]
+const dayKey = ({ organizationId, sourceId }: SourceRef, day: number): readonly Element[] => [
+  organizationId,
+  'ingest.refused',
+  sourceId,
+  day,
+]
+const lineKey = ({ organizationId, sourceId }: SourceRef, key: string): readonly Element[] => [
+  organizationId,
+  'feedback.key',
+  sourceId,
+  key,
+]
 
 const kindOf = ({ postoffice, direction, codeClass, peer }: Omit<RefusalCount, 'count'>): string =>
   JSON.stringify([postoffice, direction, codeClass, peer])
@@ -40,16 +50,21 @@ export interface NewRefusals {
 }
 
 /** The caller sees to it that nobody else does the same for this source at the same time. */
-export async function newRefusals(database: Database, place: Place, lines: readonly RefusedLine[], nowMs: number): Promise<NewRefusals> {
-  const day = dayKey(place, Math.floor(nowMs / dayMs))
+export async function newRefusals(
+  database: Database,
+  source: SourceRef,
+  lines: readonly RefusedLine[],
+  nowMs: number,
+): Promise<NewRefusals> {
+  const day = dayKey(source, Math.floor(nowMs / dayMs))
   const byKey = [...new Map(lines.map((line) => [line.key, line])).values()]
-  const [today, ...known] = await database.kv.getMany([day, ...byKey.map(({ key }) => lineKey(place, key))].map(pack))
+  const [today, ...known] = await database.kv.getMany([day, ...byKey.map(({ key }) => lineKey(source, key))].map(pack))
   const fresh = byKey.filter((_, i) => known[i] === undefined)
   const add = (change: Change): void => {
     if (fresh.length === 0) return
     const counts = new Map((today ? decode<readonly RefusalCount[]>(today.value) : []).map((one) => [kindOf(one), one]))
     for (const { key, ...kind } of fresh) {
-      const row = lineKey(place, key)
+      const row = lineKey(source, key)
       change.set(row, encode(null)).expire(nowMs + rememberedMs, row)
       const before = counts.get(kindOf(kind))
       if (before || counts.size < kindsMax) counts.set(kindOf(kind), { ...kind, count: (before?.count ?? 0) + 1 })
@@ -60,9 +75,9 @@ export async function newRefusals(database: Database, place: Place, lines: reado
 }
 
 /** Of the last thirty days, the most frequent first. */
-export async function refusedRecipients(database: Database, place: Place): Promise<readonly RefusalCount[]> {
+export async function refusedRecipients(database: Database, source: SourceRef): Promise<readonly RefusalCount[]> {
   const counts = new Map<string, RefusalCount>()
-  for await (const { value } of database.kv.range(within([place.organizationId, 'ingest.refused', place.sourceId]))) {
+  for await (const { value } of database.kv.range(within([source.organizationId, 'ingest.refused', source.sourceId]))) {
     for (const one of decode<readonly RefusalCount[]>(value))
       counts.set(kindOf(one), { ...one, count: one.count + (counts.get(kindOf(one))?.count ?? 0) })
   }

@@ -24,7 +24,7 @@ export type GivenUpReport = Omit<UnmatchedReport, 'key'> & { readonly at: number
 
 export type UnmatchedCounts = Readonly<Record<UnmatchedReport['type'], number>>
 
-interface Place {
+interface SourceRef {
   readonly organizationId: string
   readonly sourceId: string
 }
@@ -36,26 +36,26 @@ const keptDays = 30
 const slots = 20
 const textMax = 500
 
-const counterKey = ({ organizationId, sourceId }: Place, type: UnmatchedReport['type'], day: number): readonly Element[] => [
+const counterKey = ({ organizationId, sourceId }: SourceRef, type: UnmatchedReport['type'], day: number): readonly Element[] => [
   ...[organizationId, 'counter', 'unmatched', sourceId],
   ...[type, day],
 ]
-const slotsKey = ({ organizationId, sourceId }: Place, ...slot: readonly number[]): readonly Element[] => [
+const slotsKey = ({ organizationId, sourceId }: SourceRef, ...slot: readonly number[]): readonly Element[] => [
   ...[organizationId, 'ingest.unmatched', sourceId],
   ...slot,
 ]
 
 /** Counts reports that fit no message and are not waited for. */
-export function noteUnmatched(change: Change, place: Place, reports: readonly UnmatchedReport[], nowMs: number): void {
+export function noteUnmatched(change: Change, source: SourceRef, reports: readonly UnmatchedReport[], nowMs: number): void {
   const day = Math.floor(nowMs / dayMs)
   for (const [type, { length }] of Map.groupBy(reports, (report) => report.type)) {
-    const key = counterKey(place, type, day)
+    const key = counterKey(source, type, day)
     change.add(key, length).expire((day + keptDays) * dayMs, key)
   }
   const telling = reports.filter(({ type }) => type === 'bounced' || type === 'complained')
   const latest = new Map(telling.map((report) => [Number.parseInt(report.key.slice(0, 8), 16) % slots, report]))
   for (const [slot, { type, occurredAt, recipient, messageId, status, diagnostic }] of latest) {
-    const key = slotsKey(place, slot)
+    const key = slotsKey(source, slot)
     const row: GivenUpReport = {
       ...{ at: nowMs, type, occurredAt, recipient, status },
       messageId: messageId?.slice(0, textMax) ?? null,
@@ -66,25 +66,25 @@ export function noteUnmatched(change: Change, place: Place, reports: readonly Un
 }
 
 /** Forgets the words of a source's reports, which name people. */
-export function forgetUnmatched(change: Change, place: Place): void {
-  for (let slot = 0; slot < slots; slot++) change.delete(slotsKey(place, slot))
+export function forgetUnmatched(change: Change, source: SourceRef): void {
+  for (let slot = 0; slot < slots; slot++) change.delete(slotsKey(source, slot))
 }
 
 /** Of the last thirty days; the latest first. */
 export async function unmatchedReports(
   database: Database,
-  place: Place,
+  source: SourceRef,
   nowMs: number,
 ): Promise<{ readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }> {
   const today = Math.floor(nowMs / dayMs)
   const days = Array.from({ length: keptDays }, (_, i) => today - i)
   const sumOf = async (type: UnmatchedReport['type']): Promise<number> => {
-    const perDay = await Promise.all(days.map((day) => database.kv.counter(pack(counterKey(place, type, day)))))
+    const perDay = await Promise.all(days.map((day) => database.kv.counter(pack(counterKey(source, type, day)))))
     return perDay.reduce((sum, count) => sum + count, 0)
   }
   const [delivered, deferred, bounced, complained] = await Promise.all(types.map(sumOf))
   const latest: GivenUpReport[] = []
-  for await (const { value } of database.kv.range(within(slotsKey(place)))) latest.push(decode<GivenUpReport>(value))
+  for await (const { value } of database.kv.range(within(slotsKey(source)))) latest.push(decode<GivenUpReport>(value))
   return {
     counts: { delivered: delivered ?? 0, deferred: deferred ?? 0, bounced: bounced ?? 0, complained: complained ?? 0 },
     latest: latest.toSorted((a, b) => b.at - a.at),

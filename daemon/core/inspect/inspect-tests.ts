@@ -5,7 +5,7 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
-import { requireRight, type Scope } from '../access/principal/principal.ts'
+import { requireScope, type Principal } from '../access/principal/principal.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { foldAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -49,34 +49,34 @@ export class InspectTests implements List<OfProject, InspectTest> {
   }
 
   /** Mints an address and counts it as used. Throws `feature_disabled` when no domain is set up, and `not_found`. */
-  async create(scope: Scope, projectId: string | undefined): Promise<InspectTest> {
-    requireRight(scope, 'api:send')
+  async create(principal: Principal, projectId: string | undefined): Promise<InspectTest> {
+    requireScope(principal, 'api:send')
     const { database, policies, clock, domain } = this.#options
     if (domain === null)
       throw new Refusal('feature_disabled', 'This service has no domain for deliverability tests; its operator can set one.')
-    const { projects } = await policies.of(scope.organizationId)
+    const { projects } = await policies.of(principal.organizationId)
     const now = clock.now()
     const test: InspectTest = {
-      ...{ id: newId('ins', now), projectId: owningProject(scope, projects, projectId), token: newInspectToken(), domain },
+      ...{ id: newId('ins', now), projectId: owningProject(principal, projects, projectId), token: newInspectToken(), domain },
       ...{ shareToken: newInspectToken(), createdAt: now, expiresAt: now + openMs },
       ...{ mail: null, laterMails: 0, result: null, problem: null },
     }
-    const change = new Change().insert(inspectTests, scope.organizationId, test)
-    meter(change, 'inspect_tests', scope.organizationId, test.projectId, now)
+    const change = new Change().insert(inspectTests, principal.organizationId, test)
+    meter(change, 'inspect_tests', principal.organizationId, test.projectId, now)
     if (!(await database.commit(change)).ok) throw new Error('two inspect tests drew the same token')
     return test
   }
 
   /** Newest first; of one project, or of all that the caller reaches. Throws `not_found`. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<InspectTest>> {
-    return listReachable(this.#options, inspectTests, scope, query, byProject)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<InspectTest>> {
+    return listReachable(this.#options, inspectTests, principal, query, byProject)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<InspectedTest> {
-    const stored = await this.#options.database.get(inspectTests, scope, id)
+  async get(principal: Principal, id: string): Promise<InspectedTest> {
+    const stored = await this.#options.database.get(inspectTests, principal, id)
     if (!stored) throw missing()
-    return this.#withReport(scope.organizationId, stored.record)
+    return this.#withReport(principal.organizationId, stored.record)
   }
 
   /** The test behind a public link. Throws `not_found`. */

@@ -76,11 +76,11 @@ export interface InspectReport {
   /** Checks that could not be made because DNS did not answer; absent in reports from before this was noted. */
   readonly unanswered?: readonly string[]
   /** What the mail says of itself, for whoever reads the report. */
-  readonly mail: MailGlance
+  readonly mail: MailOverview
 }
 
 /** Header fields for display; empty where the mail has none. */
-export interface MailGlance {
+export interface MailOverview {
   readonly from: string
   readonly subject: string
 }

@@ -3,7 +3,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
-import { Rounds } from '../work-loop.ts'
+import { WorkLoop } from '../work-loop.ts'
 import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
 import type { InspectScore, InspectScorer } from './report.ts'
 import { transact } from '../writes/transact.ts'
@@ -22,11 +22,11 @@ const triesMax = 3
 export class InspectScoring {
   readonly #options: InspectScoringOptions
   readonly #busy = new Map<string, Promise<void>>()
-  readonly #rounds: Rounds
+  readonly #rounds: WorkLoop
 
   constructor(options: InspectScoringOptions) {
     this.#options = options
-    this.#rounds = new Rounds({ round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */

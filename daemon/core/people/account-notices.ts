@@ -17,14 +17,14 @@ export function mailedNotices(database: Database, mail: SystemMail, background: 
   const send = async (user: User | undefined, text: MailText): Promise<void> => {
     if (user && (await mail.isReady())) await mail.send(user.email, text)
   }
-  const tell = (user: User, text: MailText): void => background.run(() => send(user, text))
+  const notify = (user: User, text: MailText): void => background.run(() => send(user, text))
   const account = mail.urlOf('/account')
   return {
-    roleChanged: (user, { name }, role) => tell(user, roleMail(name, role, mail.urlOf('/organizations'))),
-    removed: (user, { name }) => tell(user, removedMail(name)),
-    passkeyAdded: (user, { name }) => tell(user, passkeyMail(name, 'added', account)),
-    passkeyRemoved: (user, { name }) => tell(user, passkeyMail(name, 'removed', account)),
-    sessionsEnded: (user, count) => tell(user, sessionsMail(count, account)),
+    roleChanged: (user, { name }, role) => notify(user, roleMail(name, role, mail.urlOf('/organizations'))),
+    removed: (user, { name }) => notify(user, removedMail(name)),
+    passkeyAdded: (user, { name }) => notify(user, passkeyMail(name, 'added', account)),
+    passkeyRemoved: (user, { name }) => notify(user, passkeyMail(name, 'removed', account)),
+    sessionsEnded: (user, count) => notify(user, sessionsMail(count, account)),
     accessEnded: (userId, clientName, endedKeys) =>
       background.run(async () => send(await userById(database, userId), reuseMail(clientName, endedKeys, `${account}/applications`))),
   }

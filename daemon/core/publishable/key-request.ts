@@ -2,7 +2,7 @@
 import { parseDomain, parseMailbox } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { CaptchaProvider } from '../visitors/captcha.ts'
-import { pageOrigin } from '../visitors/web-origin.ts'
+import { webOrigin } from '../visitors/web-origin.ts'
 import type { PublishableKey, RatePreset, Rates } from './publishable-key.ts'
 
 export interface NewPublishableKey {
@@ -24,7 +24,7 @@ export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, '
   const problems: FieldProblem[] = []
   const allowedOrigins = each(
     request.allowedOrigins,
-    pageOrigin,
+    webOrigin,
     'allowed_origins',
     'must be an origin such as https://shop.example.ch, without a path; http is allowed only for http://localhost',
     problems,

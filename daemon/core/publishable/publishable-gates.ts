@@ -7,7 +7,7 @@ import { Refusal } from '../refusals.ts'
 import type { PublishableKey } from './publishable-key.ts'
 
 /** A send from a web page, as far as these gates look at it. */
-export interface PageSend {
+export interface PublishableSend {
   /** The header `Origin`. */
   readonly origin: string | undefined
   /** Of all three sorts: to, cc and bcc. */
@@ -19,16 +19,16 @@ export interface PageSend {
 }
 
 type Constraints = Pick<PublishableKey, 'allowedOrigins' | 'allowedTo' | 'lockedFrom'>
-type Gate = (key: Constraints, send: PageSend) => void
+type Gate = (key: Constraints, send: PublishableSend) => void
 
 const gates: readonly Gate[] = [origin, recipients, sender, attachments]
 
 /** Throws the refusal of the first gate that does not let it pass. */
-export function passPageGates(key: Constraints, send: PageSend): void {
+export function checkPublishableGates(key: Constraints, send: PublishableSend): void {
   for (const gate of gates) gate(key, send)
 }
 
-function origin(key: Constraints, send: PageSend): void {
+function origin(key: Constraints, send: PublishableSend): void {
   assertOrigin(key, send.origin)
 }
 
@@ -43,7 +43,7 @@ export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigi
 }
 
 /** Copies count as well: otherwise they would be the way around. */
-function recipients({ allowedTo }: Constraints, { recipients: given }: PageSend): void {
+function recipients({ allowedTo }: Constraints, { recipients: given }: PublishableSend): void {
   const stranger = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
   if (!stranger) return
   const message = `This key does not send to ${stranger.address}; to, cc and bcc can contain only recipients of allowed_to.`
@@ -51,7 +51,7 @@ function recipients({ allowedTo }: Constraints, { recipients: given }: PageSend)
 }
 
 /** A display name is part of what people see as the sender, so it is locked too. */
-function sender({ lockedFrom }: Constraints, { from }: PageSend): void {
+function sender({ lockedFrom }: Constraints, { from }: PublishableSend): void {
   if (from === undefined) return
   const locked = parseMailbox(lockedFrom)
   const isName = from.name === '' || from.name.toLowerCase() === locked?.name.toLowerCase()
@@ -60,7 +60,7 @@ function sender({ lockedFrom }: Constraints, { from }: PageSend): void {
   throw new Refusal('from_locked', message, { details: { locked_from: lockedFrom } })
 }
 
-function attachments(_: Constraints, { attachments: count }: PageSend): void {
+function attachments(_: Constraints, { attachments: count }: PublishableSend): void {
   if (count > 0) throw new Refusal('attachments_not_allowed', 'A publishable key sends no attachments; leave them out.')
 }
 

@@ -1,7 +1,7 @@
 /** Publishable keys: bearer tokens that stand in web pages, and what each of them may send. Spec "Publishable key". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { captchaProviders, type Asker } from '../visitors/captcha.ts'
+import { captchaProviders, type CaptchaOwner } from '../visitors/captcha.ts'
 
 export const ratePresets = ['normal', 'loose', 'strict'] as const
 export type RatePreset = (typeof ratePresets)[number]
@@ -54,7 +54,7 @@ export const publishableKeys = defineRecord<PublishableKey>({
 })
 
 /** Where the secret of the captcha provider is sealed for. */
-export const captchaPlace = (keyId: string): string => `publishable_key/${keyId}/captcha_secret`
+export const captchaContext = (keyId: string): string => `publishable_key/${keyId}/captcha_secret`
 
 /** Spec "Authentication" 6.4: normal, twice as much, and three tenths. */
 const presets: Readonly<Record<RatePreset, Rates>> = {
@@ -70,7 +70,7 @@ export const ratesOf = ({ ratePreset, rates }: Pick<PublishableKey, 'ratePreset'
 })
 
 /** As it asks visitors for a captcha. */
-export const askerOf = ({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>): Asker => ({
+export const captchaOwnerOf = ({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>): CaptchaOwner => ({
   ...{ id, captcha, noun: 'key' },
-  place: captchaPlace(id),
+  place: captchaContext(id),
 })

@@ -5,7 +5,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { GrantSettingsSource } from '../access/principal/access-settings.ts'
 import type { Clock } from '../clock.ts'
@@ -14,7 +14,7 @@ import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../writes/setting-writes.ts'
 import { assertOrigin } from './publishable-gates.ts'
 import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
-import { captchaPlace, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
+import { captchaContext, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 import { checkRequest, type NewPublishableKey } from './key-request.ts'
 import type { RevealLink, Reveals } from './reveals.ts'
 import { must } from '../writes/transact.ts'
@@ -51,58 +51,58 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
   }
 
   /** Throws `validation_failed` and `not_found`. */
-  mint(scope: Scope, request: NewPublishableKey): Promise<MintedPublishableKey> {
-    return this.#options.writes.act(scope, 'publishable_key.minted', (change) => this.#mint(change, scope, request))
+  mint(principal: Principal, request: NewPublishableKey): Promise<MintedPublishableKey> {
+    return this.#options.writes.runAudited(principal, 'publishable_key.minted', (change) => this.#mint(change, principal, request))
   }
 
   /** Like `mint`; the token is behind a link, for callers that must not see it. */
-  mintWithReveal(scope: Scope, request: NewPublishableKey): Promise<RevealablePublishableKey> {
-    return this.#options.writes.act(scope, 'publishable_key.minted', async (change) =>
-      this.#hidden(change, scope, await this.#mint(change, scope, request)),
+  mintWithReveal(principal: Principal, request: NewPublishableKey): Promise<RevealablePublishableKey> {
+    return this.#options.writes.runAudited(principal, 'publishable_key.minted', async (change) =>
+      this.#hidden(change, principal, await this.#mint(change, principal, request)),
     )
   }
 
   /** A new token under the same id, with the counts that there are; the old one stops working at once. */
-  rotate(scope: Scope, id: string, reason?: string): Promise<MintedPublishableKey> {
-    const act = (change: Change) => this.#rotate(change, scope, id)
-    return this.#options.writes.act(scope, 'publishable_key.rotated', act, because(reason))
+  rotate(principal: Principal, id: string, reason?: string): Promise<MintedPublishableKey> {
+    const act = (change: Change) => this.#rotate(change, principal, id)
+    return this.#options.writes.runAudited(principal, 'publishable_key.rotated', act, because(reason))
   }
 
   /** Like `rotate`; the new token is behind a link. */
-  rotateWithReveal(scope: Scope, id: string, reason?: string): Promise<RevealablePublishableKey> {
-    const act = async (change: Change) => this.#hidden(change, scope, await this.#rotate(change, scope, id))
-    return this.#options.writes.act(scope, 'publishable_key.rotated', act, because(reason))
+  rotateWithReveal(principal: Principal, id: string, reason?: string): Promise<RevealablePublishableKey> {
+    const act = async (change: Change) => this.#hidden(change, principal, await this.#rotate(change, principal, id))
+    return this.#options.writes.runAudited(principal, 'publishable_key.rotated', act, because(reason))
   }
 
   /** Ends a key at once; again does nothing. */
-  revoke(scope: Scope, id: string, reason?: string): Promise<PublishableKey> {
+  revoke(principal: Principal, id: string, reason?: string): Promise<PublishableKey> {
     const { writes, clock } = this.#options
     const revoke = async (change: Change): Promise<PublishableKey> => {
-      const stored = await this.#get(scope, id)
+      const stored = await this.#get(principal, id)
       if (stored.record.revokedAt !== null) return stored.record
       const now = clock.now()
       const record = { ...stored.record, updatedAt: now, revokedAt: now }
-      change.replace(publishableKeys, scope.organizationId, stored, record)
+      change.replace(publishableKeys, principal.organizationId, stored, record)
       return record
     }
-    return writes.act(scope, 'publishable_key.revoked', revoke, because(reason))
+    return writes.runAudited(principal, 'publishable_key.revoked', revoke, because(reason))
   }
 
   /** Newest first, revoked ones among them. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<PublishableKey>> {
-    return listReachable(this.#options, publishableKeys, scope, query)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<PublishableKey>> {
+    return listReachable(this.#options, publishableKeys, principal, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<PublishableKey> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<PublishableKey> {
+    return (await this.#get(principal, id)).record
   }
 
   /**
    * What the bearer of a token may reach from a page of this origin. Throws `invalid_key`, `key_kind_mismatch`,
    * `feature_unavailable` or `origin_not_allowed`.
    */
-  async authenticate(token: string, origin: string | undefined): Promise<Scope> {
+  async authenticate(token: string, origin: string | undefined): Promise<Principal> {
     const { database, policies, tokens, isAccessToken } = this.#options
     const tokenId = tokens.read(token)
     if (tokenId === undefined) {
@@ -121,58 +121,58 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
       )
     assertOrigin(record, origin)
     const { id: grantId, projectId } = record
-    return { organizationId, projectId, bound: true, rights: ['api:send'], grantId, publishableToken: tokenId }
+    return { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId: grantId, publishableToken: tokenId }
   }
 
   /** The key of a scope of `authenticate`, as it is now. Throws `invalid_key` when the token has stopped since. */
-  async ofBearer(scope: Scope): Promise<PublishableKey> {
-    const stored = await this.#options.database.get(publishableKeys, scope, scope.grantId)
-    if (!stored || !works(stored.record, scope.publishableToken)) throw invalidKey()
+  async ofBearer(principal: Principal): Promise<PublishableKey> {
+    const stored = await this.#options.database.get(publishableKeys, principal, principal.credentialId)
+    if (!stored || !works(stored.record, principal.publishableToken)) throw invalidKey()
     return stored.record
   }
 
-  async #mint(change: Change, scope: Scope, request: NewPublishableKey): Promise<MintedPublishableKey> {
+  async #mint(change: Change, principal: Principal, request: NewPublishableKey): Promise<MintedPublishableKey> {
     const { policies, clock, secrets } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const projectId = owningProject(scope, projects, request.projectId)
+    const { projects } = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, projects, request.projectId)
     const checked = checkRequest(request)
     const now = clock.now()
     const id = newId('pk', now)
     const { name, ratePreset, rates, captchaProvider, captchaSecret = '', captchaSiteKey = null } = request
     const captcha = captchaProvider && {
       ...{ provider: captchaProvider, siteKey: captchaSiteKey },
-      sealedSecret: secrets.seal(captchaSecret, captchaPlace(id)),
+      sealedSecret: secrets.seal(captchaSecret, captchaContext(id)),
     }
-    const { token, ...named } = this.#newToken(scope, { id, projectId }, now)
+    const { token, ...named } = this.#newToken(principal, { id, projectId }, now)
     const facts = { id, name, projectId, ...named, ...checked, ratePreset, rates, captcha: captcha ?? null }
     const record: PublishableKey = { ...facts, createdAt: now, updatedAt: now, revokedAt: null }
-    change.insert(publishableKeys, scope.organizationId, record)
+    change.insert(publishableKeys, principal.organizationId, record)
     return { record, token }
   }
 
-  async #rotate(change: Change, scope: Scope, id: string): Promise<MintedPublishableKey> {
-    const stored = await this.#get(scope, id)
+  async #rotate(change: Change, principal: Principal, id: string): Promise<MintedPublishableKey> {
+    const stored = await this.#get(principal, id)
     if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; create a new one.')
     const now = this.#options.clock.now()
-    const { token, ...named } = this.#newToken(scope, stored.record, now)
+    const { token, ...named } = this.#newToken(principal, stored.record, now)
     const record = { ...stored.record, ...named, updatedAt: now }
-    change.replace(publishableKeys, scope.organizationId, stored, record)
+    change.replace(publishableKeys, principal.organizationId, stored, record)
     return { record, token }
   }
 
-  #newToken({ organizationId }: Scope, { id, projectId }: Pick<PublishableKey, 'id' | 'projectId'>, nowMs: number) {
+  #newToken({ organizationId }: Principal, { id, projectId }: Pick<PublishableKey, 'id' | 'projectId'>, nowMs: number) {
     const tokenId = newId('pkt', nowMs)
     const token = this.#options.tokens.sign({ keyId: id, tokenId, organizationId, projectId }, nowMs)
     return { token, tokenId, preview: previewToken(token) }
   }
 
-  #hidden(change: Change, { organizationId }: Scope, { record, token }: MintedPublishableKey): RevealablePublishableKey {
+  #hidden(change: Change, { organizationId }: Principal, { record, token }: MintedPublishableKey): RevealablePublishableKey {
     const { id: keyId, projectId, tokenId } = record
     return { record, link: this.#options.reveals.add(change, { organizationId, projectId, keyId, tokenId, token }) }
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<PublishableKey>> {
-    return must(this.#options.database, publishableKeys, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<PublishableKey>> {
+    return must(this.#options.database, publishableKeys, principal, id)
   }
 }
 

@@ -7,7 +7,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { actorOf, type Actor, type Asker, type Audit } from '../writes/audit.ts'
+import { actorOf, type Actor, type Requester, type Audit } from '../writes/audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { publishableKeys, works, type PublishableKey } from './publishable-key.ts'
@@ -85,12 +85,12 @@ export class Reveals {
   }
 
   /** Shows the token, to one caller only; `asker` is who, where that is known. Throws `reveal_expired`. */
-  async take(code: string, asker?: Asker): Promise<string> {
+  async take(code: string, requester?: Requester): Promise<string> {
     const { database, audit } = this.#options
     const { row, token, version, key } = await this.#open(code)
     const change = new Change().check(key, version).delete(key)
     const { organizationId, projectId, keyId: target } = row
-    const actor: Actor = asker ? actorOf(asker) : { kind: 'service', id: '' }
+    const actor: Actor = requester ? actorOf(requester) : { kind: 'service', id: '' }
     audit.record(change, { organizationId, projectId, actor, act: 'publishable_key.revealed', target, details: {} })
     if (!(await database.commit(change)).ok) throw expired()
     return token

@@ -1,6 +1,6 @@
 /** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import { honeypot } from '../visitors/honeypot.ts'
@@ -38,15 +38,16 @@ export class Snippets {
   }
 
   /** Uses the link up, unless it refuses: `validation_failed`, `reveal_expired` or `not_found`. */
-  async generate(scope: Scope, request: SnippetRequest): Promise<Snippet> {
+  async generate(principal: Principal, request: SnippetRequest): Promise<Snippet> {
     const { database, reveals, baseUrl } = this.#options
     const code = reveals.codeOf(request.revealUrl)
     if (code === undefined) throw invalid([{ path: 'reveal_url', message: 'is not a reveal link of this service' }])
     const { organizationId, key } = await reveals.look(code)
-    const isReachable = organizationId === scope.organizationId && (await database.get(publishableKeys, scope, key.id)) !== undefined
+    const isReachable =
+      organizationId === principal.organizationId && (await database.get(publishableKeys, principal, key.id)) !== undefined
     if (!isReachable) throw new Refusal('not_found', 'reveal_url: no publishable key of yours has this link.')
     const to = checkRequest(key, request)
-    const token = await reveals.take(code, scope)
+    const token = await reveals.take(code, principal)
     const { formFields: fields = usualFields, templateStyle: style } = request
     const options = { token, to, fields, style, from: key.lockedFrom, captcha: key.captcha }
     return { html: renderSnippet({ ...options, sendUrl: `${baseUrl}/v1/messages` }), allowedOrigins: key.allowedOrigins }

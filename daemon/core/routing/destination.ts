@@ -120,13 +120,13 @@ export const destinations = defineRecord<Destination>({
 })
 
 /** The place a secret of it is sealed for. */
-export const secretPlace = (destinationId: string, name: string): string => `destination/${destinationId}/${name}`
+export const secretContext = (destinationId: string, name: string): string => `destination/${destinationId}/${name}`
 
 /** The place the password of an SMTP destination is sealed for. */
-export const passwordPlace = (destinationId: string): string => secretPlace(destinationId, 'password')
+export const passwordContext = (destinationId: string): string => secretContext(destinationId, 'password')
 
 /** The place the secrets of its OAuth 2.0 grant are sealed for. */
-export const oauth2Place = (destinationId: string): string => secretPlace(destinationId, 'oauth2')
+export const oauth2Context = (destinationId: string): string => secretContext(destinationId, 'oauth2')
 
 /** Where its mail goes, in words for people. */
 export const addressOf = (destination: Destination): string => {

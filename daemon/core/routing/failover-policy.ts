@@ -52,7 +52,7 @@ export class Failovers {
   }
 
   /** Some message may pass this destination over while its breaker is open or its provider throttles, so its mail cannot rest as a whole. */
-  isPassedOver(destinationId: string): boolean {
+  isSkipped(destinationId: string): boolean {
     return this.#passed.has(destinationId)
   }
 

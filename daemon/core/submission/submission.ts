@@ -1,8 +1,8 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Element } from '#store/tuple.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { MailingList } from '../feedback/suppression/opt-out.ts'
-import type { LinkReach } from '../feedback/suppression/unsubscribes.ts'
+import type { LinkScope } from '../feedback/suppression/unsubscribes.ts'
 import type { Window } from '../visitors/stored-windows.ts'
 import type { Refusal } from '../refusals.ts'
 import type { RouteQuestion } from '../routing/match/match.ts'
@@ -28,7 +28,7 @@ export interface ContentFacts {
 /** A message that asks to be taken. Addresses have passed the strict grammar of `addresses.ts`. */
 export interface Submission {
   readonly door: Door
-  readonly scope: Scope
+  readonly principal: Principal
   readonly projectId: string
   readonly traceId: string
   /** RFC 5321 §2.3.1 reverse-path. */
@@ -52,7 +52,7 @@ export interface Submission {
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
   /** The message has a link by which its one recipient unsubscribes; who can follow it. */
-  readonly unsubscribeLink?: LinkReach | undefined
+  readonly unsubscribeLink?: LinkScope | undefined
   /** The list that the recipient would leave by it. */
   readonly list?: MailingList | undefined
   /** Who submitted: id of the SMTP credential or API key. */

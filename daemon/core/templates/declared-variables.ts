@@ -8,7 +8,7 @@ import { TemplateFault } from './template-fault.ts'
 const ofForms = ['fields', 'form'] as const
 
 /** What a variable may hold. Without a schema it may be anything. */
-interface Place {
+interface DeclaredValue {
   readonly schema: Schema | undefined
   readonly isRoot: boolean
   readonly name: string
@@ -16,20 +16,20 @@ interface Place {
 
 /** One fault for each variable that is not declared, or declared as something that cannot be used so; at its first use. */
 export function undeclared({ nodes }: ParsedTemplate, schema: Schema | undefined): readonly TemplateFault[] {
-  const look = new Look({ schema, isRoot: true, name: '' })
-  look.all(nodes, look.root)
-  return [...look.faults.values()]
+  const check = new DeclarationCheck({ schema, isRoot: true, name: '' })
+  check.all(nodes, check.root)
+  return [...check.faults.values()]
 }
 
-class Look {
-  readonly root: Place
+class DeclarationCheck {
+  readonly root: DeclaredValue
   readonly faults = new Map<string, TemplateFault>()
 
-  constructor(root: Place) {
+  constructor(root: DeclaredValue) {
     this.root = root
   }
 
-  all(nodes: readonly Node[], dot: Place): void {
+  all(nodes: readonly Node[], dot: DeclaredValue): void {
     for (const node of nodes) {
       if (node.kind === 'print') this.#printed(node.path, dot)
       else if (node.kind === 'if') this.#branches(node.branches, node.otherwise, dot)
@@ -40,7 +40,7 @@ class Look {
     }
   }
 
-  #branches(branches: readonly Branch[], otherwise: readonly Node[], dot: Place): void {
+  #branches(branches: readonly Branch[], otherwise: readonly Node[], dot: DeclaredValue): void {
     for (const { condition, body } of branches) {
       this.#find(condition, dot)
       this.all(body, dot)
@@ -48,7 +48,7 @@ class Look {
     this.all(otherwise, dot)
   }
 
-  #printed(path: VariablePath, dot: Place): void {
+  #printed(path: VariablePath, dot: DeclaredValue): void {
     const { schema, isRoot, name } = this.#find(path, dot)
     if (isRoot) return this.#fault('. and $ stand for all variables here; name one of them', path, name)
     const { types } = schema ?? {}
@@ -56,7 +56,7 @@ class Look {
       this.#fault(`${name} is declared as ${typesInWords(types)}, which cannot be printed`, path, name)
   }
 
-  #entry(path: VariablePath, dot: Place): Place {
+  #entry(path: VariablePath, dot: DeclaredValue): DeclaredValue {
     const { schema, isRoot, name } = this.#find(path, dot)
     const { types, items } = schema ?? {}
     if (isRoot) this.#fault('. and $ stand for all variables here; range goes through one list', path, name)
@@ -66,7 +66,7 @@ class Look {
   }
 
   /** The declaration that a path leads to. */
-  #find(path: VariablePath, dot: Place): Place {
+  #find(path: VariablePath, dot: DeclaredValue): DeclaredValue {
     const start = path.fromRoot ? this.root : dot
     if (path.names.length === 0) return start
     const [first = ''] = path.names
@@ -89,7 +89,7 @@ class Look {
   }
 }
 
-const nameOf = ({ name }: Place, names: readonly string[]): string => [...(name === '' ? [] : [name]), ...names].join('.')
+const nameOf = ({ name }: DeclaredValue, names: readonly string[]): string => [...(name === '' ? [] : [name]), ...names].join('.')
 
 /** The declaration of a field; undefined where there can be none. */
 function fieldOf({ types, properties, closed }: Schema, name: string): Schema | 'anything' | undefined {

@@ -19,7 +19,7 @@ const loopsMax = 10_000
 const stepsMax = 200_000
 
 /** A value and the name it goes by: empty for the root. */
-interface Place {
+interface NamedValue {
   readonly value: unknown
   readonly name: string
 }
@@ -36,7 +36,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 export const onOneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
 
 class Rendering {
-  readonly #root: Place
+  readonly #root: NamedValue
   readonly #rules: RenderRules
   readonly #parts: string[] = []
   #characters = 0
@@ -53,7 +53,7 @@ class Rendering {
     return this.#parts.join('')
   }
 
-  #all(nodes: readonly Node[], dot: Place): void {
+  #all(nodes: readonly Node[], dot: NamedValue): void {
     for (const node of nodes) {
       if (node.kind === 'text') this.#put(node.text, 0)
       else if (node.kind === 'print') this.#print(node.path, dot)
@@ -62,7 +62,7 @@ class Rendering {
     }
   }
 
-  #print(path: VariablePath, dot: Place): void {
+  #print(path: VariablePath, dot: NamedValue): void {
     const { value, name } = this.#look(path, dot)
     if (value === undefined || value === null) return this.#missing(value, path, name)
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
@@ -74,12 +74,12 @@ class Rendering {
     this.#put(this.#rules.escape(text), path.at)
   }
 
-  #choose({ branches, otherwise }: Extract<Node, { kind: 'if' }>, dot: Place): void {
+  #choose({ branches, otherwise }: Extract<Node, { kind: 'if' }>, dot: NamedValue): void {
     const branch = branches.find(({ condition }) => isTrue(this.#look(condition, dot).value))
     this.#all(branch ? branch.body : otherwise, dot)
   }
 
-  #repeat({ list, body, otherwise }: Extract<Node, { kind: 'range' }>, dot: Place): void {
+  #repeat({ list, body, otherwise }: Extract<Node, { kind: 'range' }>, dot: NamedValue): void {
     const { value, name } = this.#look(list, dot)
     if (value === undefined || value === null) this.#missing(value, list, name)
     else if (!Array.isArray(value)) throw new TemplateFault('must be a list', list.at, name)
@@ -92,7 +92,7 @@ class Rendering {
     }
   }
 
-  #look({ fromRoot, names, at }: VariablePath, dot: Place): Place {
+  #look({ fromRoot, names, at }: VariablePath, dot: NamedValue): NamedValue {
     this.#step(at)
     const start = fromRoot ? this.#root : dot
     let { value } = start

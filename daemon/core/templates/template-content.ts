@@ -6,7 +6,7 @@ import { escapeHtml, onOneLine, render } from './renderer.ts'
 import { readSchema, type Schema } from './schema.ts'
 import { fitValues, wrongDefaults } from './schema-values.ts'
 import type { ParsedTemplate } from './syntax.ts'
-import { faultsMax, placeOf, TemplateFault } from './template-fault.ts'
+import { faultsMax, positionOf, TemplateFault } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
 /** A template filled in. */
@@ -62,7 +62,7 @@ function faultsOf(source: string, schema: Schema | undefined): readonly Template
 }
 
 function placed(path: string, source: string, { message, at, variable }: TemplateFault): PlacedProblem {
-  const { line, column } = placeOf(source, at)
+  const { line, column } = positionOf(source, at)
   return { path, message: `line ${line}, column ${column}: ${message}`, line, column, ...(variable !== undefined && { variable }) }
 }
 
@@ -97,7 +97,7 @@ function fitted({ schema }: TemplateContent, variables: Variables, given: string
 /** A variable is at fault where there is one, otherwise what comes of all of them. */
 function unfit(field: string, { source }: ParsedTemplate, { message, at, variable }: TemplateFault, given: string): FieldProblem {
   if (variable === undefined) return { path: given, message: `${field} ${message}; give less` }
-  const { line, column } = placeOf(source, at)
+  const { line, column } = positionOf(source, at)
   const path = variable === '' ? given : `${given}.${variable}`
   const problem: PlacedProblem = { path, message: `${message}; ${field} uses it in line ${line}, column ${column}`, line, column, variable }
   return problem

@@ -18,7 +18,7 @@ export class TemplateFault extends Error {
 }
 
 /** Line and column as an editor counts them, from 1; the column in UTF-16 units. */
-export function placeOf(source: string, at: number): { readonly line: number; readonly column: number } {
+export function positionOf(source: string, at: number): { readonly line: number; readonly column: number } {
   const before = source.slice(0, at)
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
 }

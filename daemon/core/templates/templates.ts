@@ -6,7 +6,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { byProject, listReachable, pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
-import type { Scope } from '../access/principal/principal.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import type { GrantSettingsSource } from '../access/principal/access-settings.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
@@ -79,83 +79,88 @@ export class Templates implements List<OfProject, Template> {
   }
 
   /** Version 1. Throws `validation_failed`, `quota_exhausted` past the plan's number, `conflict` when the slug is taken. */
-  async create(scope: Scope, { slug, name, content, projectId: named }: NewTemplate): Promise<VersionedTemplate> {
+  async create(principal: Principal, { slug, name, content, projectId: named }: NewTemplate): Promise<VersionedTemplate> {
     const { database, writes, policies, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     checkSlug(slug)
     checkContent(content)
-    return writes.act(scope, 'template.created', async (change) => {
+    return writes.runAudited(principal, 'template.created', async (change) => {
       const { organization, projects, deleted } = await policies.of(organizationId)
-      const projectId = owningProject(scope, projects, named)
-      await this.#checkSlugIsFree(scope, projectId, slug)
+      const projectId = owningProject(principal, projects, named)
+      await this.#checkSlugIsFree(principal, projectId, slug)
       if (limitsOf(organization).templates !== undefined)
-        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId, without: deleted })).length)
+        requireRoom(
+          organization,
+          'templates',
+          'template',
+          (await database.all(templates, { organizationId, hiddenProjects: deleted })).length,
+        )
       const now = clock.now()
       const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
-      return { template, version: addVersion(change, scope, template, content, now) }
+      return { template, version: addVersion(change, principal, template, content, now) }
     })
   }
 
   /** Newest first. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Template>> {
-    return listReachable(this.#options, templates, scope, query, byProject)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Template>> {
+    return listReachable(this.#options, templates, principal, query, byProject)
   }
 
   /** With its current version. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<VersionedTemplate> {
-    const { record: template } = await this.#get(scope, id)
-    return { template, version: await this.#version(scope, template, template.currentVersion) }
+  async get(principal: Principal, id: string): Promise<VersionedTemplate> {
+    const { record: template } = await this.#get(principal, id)
+    return { template, version: await this.#version(principal, template, template.currentVersion) }
   }
 
   /** Other content makes another version; the same content makes none. */
-  async save(scope: Scope, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
+  async save(principal: Principal, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
     const { writes, clock } = this.#options
     if (newSlug !== undefined) checkSlug(newSlug)
     checkContent(content)
-    return writes.act(scope, 'template.saved', async (change) => {
-      const stored = await this.#get(scope, id)
+    return writes.runAudited(principal, 'template.saved', async (change) => {
+      const stored = await this.#get(principal, id)
       const before = stored.record
       const slug = newSlug ?? before.slug
       const name = newName ?? before.name
-      if (slug !== before.slug) await this.#checkSlugIsFree(scope, before.projectId, slug)
-      const current = await this.#version(scope, before, before.currentVersion)
+      if (slug !== before.slug) await this.#checkSlugIsFree(principal, before.projectId, slug)
+      const current = await this.#version(principal, before, before.currentVersion)
       const isNew = !isDeepStrictEqual(contentOf(current), contentOf(content))
       if (!isNew && slug === before.slug && name === before.name) return { template: before, version: current }
       const now = clock.now()
       const template = { ...before, slug, name, currentVersion: before.currentVersion + (isNew ? 1 : 0), updatedAt: now }
-      change.replace(templates, scope.organizationId, stored, template)
-      return { template, version: isNew ? addVersion(change, scope, template, content, now) : current }
+      change.replace(templates, principal.organizationId, stored, template)
+      return { template, version: isNew ? addVersion(change, principal, template, content, now) : current }
     })
   }
 
   /** Ends a template with all its versions. */
-  async remove(scope: Scope, id: string): Promise<void> {
-    await this.#options.writes.act(scope, 'template.deleted', async (change) =>
-      removeTemplate(change, scope.organizationId, await this.#get(scope, id)),
+  async remove(principal: Principal, id: string): Promise<void> {
+    await this.#options.writes.runAudited(principal, 'template.deleted', async (change) =>
+      removeTemplate(change, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
   /** Into another project of the organization; with its versions. Throws `not_found`, and `conflict` when the slug is taken there. */
-  async move(scope: Scope, id: string, to: string): Promise<void> {
+  async move(principal: Principal, id: string, to: string): Promise<void> {
     const { writes, policies, clock } = this.#options
-    await writes.act(scope, 'template.moved', async (change) => {
-      const { projects } = await policies.of(scope.organizationId)
-      const projectId = owningProject(scope, projects, to)
-      const stored = await this.#get(scope, id)
+    await writes.runAudited(principal, 'template.moved', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = owningProject(principal, projects, to)
+      const stored = await this.#get(principal, id)
       if (stored.record.projectId === projectId) return
-      await this.#checkSlugIsFree(scope, projectId, stored.record.slug)
-      change.replace(templates, scope.organizationId, stored, { ...stored.record, projectId, updatedAt: clock.now() })
+      await this.#checkSlugIsFree(principal, projectId, stored.record.slug)
+      change.replace(templates, principal.organizationId, stored, { ...stored.record, projectId, updatedAt: clock.now() })
     })
   }
 
   /** Newest first. */
-  async versions(scope: Scope, { id, limit, cursor }: PageQuery & { readonly id: string }): Promise<Page<TemplateVersion>> {
-    const { record: template } = await this.#get(scope, id)
+  async versions(principal: Principal, { id, limit, cursor }: PageQuery & { readonly id: string }): Promise<Page<TemplateVersion>> {
+    const { record: template } = await this.#get(principal, id)
     const all = Array.from({ length: template.currentVersion }, (_, i) => template.currentVersion - i)
-    const order = { placeOf: (version: number) => [version], descending: true }
-    const { rows, nextCursor } = pageOfLoaded(templateVersions, scope, all, { limit, cursor }, order)
-    const { organizationId } = scope
+    const order = { positionOf: (version: number) => [version], descending: true }
+    const { rows, nextCursor } = pageOfLoaded(templateVersions, principal, all, { limit, cursor }, order)
+    const { organizationId } = principal
     const found = await this.#options.database.getMany(
       templateVersions,
       { organizationId },
@@ -165,52 +170,56 @@ export class Templates implements List<OfProject, Template> {
   }
 
   /** Throws `not_found` for a template or version that is not there. */
-  async version(scope: Scope, id: string, version: number): Promise<TemplateVersion> {
-    const { record: template } = await this.#get(scope, id)
+  async version(principal: Principal, id: string, version: number): Promise<TemplateVersion> {
+    const { record: template } = await this.#get(principal, id)
     if (version < 1 || version > template.currentVersion) throw new Refusal('not_found', `version: ${noVersion(template, version)}.`)
-    return this.#version(scope, template, version)
+    return this.#version(principal, template, version)
   }
 
   /** The current version unless told. Throws `validation_failed` for variables that do not fit, and for a version there is not. */
-  async preview(scope: Scope, id: string, variables: Variables, version?: number): Promise<Preview> {
-    const { record: template } = await this.#get(scope, id)
+  async preview(principal: Principal, id: string, variables: Variables, version?: number): Promise<Preview> {
+    const { record: template } = await this.#get(principal, id)
     const pinned = pinnedVersion(template, version, 'version')
-    const rendered = renderContent(await this.#version(scope, template, pinned), variables, 'variables')
+    const rendered = renderContent(await this.#version(principal, template, pinned), variables, 'variables')
     return { version: pinned, ...rendered }
   }
 
   /** For a send of this project. Throws `validation_failed` naming the field of the send that does not fit. */
-  async render(scope: Scope, projectId: string, { template: named, version: asked, variables }: TemplateOrder): Promise<RenderedOrder> {
-    requireFlag((await this.#options.policies.of(scope.organizationId)).organization, 'templates')
-    const template = await this.#ofProject(scope, projectId, named)
+  async render(
+    principal: Principal,
+    projectId: string,
+    { template: named, version: asked, variables }: TemplateOrder,
+  ): Promise<RenderedOrder> {
+    requireFlag((await this.#options.policies.of(principal.organizationId)).organization, 'templates')
+    const template = await this.#ofProject(principal, projectId, named)
     const version = pinnedVersion(template, asked, 'template_version')
-    const rendered = renderContent(await this.#version(scope, template, version), variables, 'template_vars')
+    const rendered = renderContent(await this.#version(principal, template, version), variables, 'template_vars')
     return { ...rendered, from: { id: template.id, slug: template.slug, version } }
   }
 
-  async #ofProject(scope: Scope, projectId: string, named: TemplateOrder['template']): Promise<Template> {
+  async #ofProject(principal: Principal, projectId: string, named: TemplateOrder['template']): Promise<Template> {
     const { database } = this.#options
     const stored = await ('id' in named
-      ? database.get(templates, scope, named.id)
-      : database.find(templates, scope, 'slug', [projectId, named.slug]))
+      ? database.get(templates, principal, named.id)
+      : database.find(templates, principal, 'slug', [projectId, named.slug]))
     if (stored?.record.projectId === projectId) return stored.record
     const [path, what] = 'id' in named ? ['template_id', 'id'] : ['template_slug', 'slug']
     throw invalid([{ path, message: `no template of this project has this ${what}` }])
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<Template>> {
-    const stored = await this.#options.database.get(templates, scope, id)
+  async #get(principal: Principal, id: string): Promise<Stored<Template>> {
+    const stored = await this.#options.database.get(templates, principal, id)
     if (!stored) throw noTemplate()
     return stored
   }
 
   /** Throws `not_found` when the template was deleted meanwhile. */
-  async #version({ organizationId }: Scope, { id }: Template, version: number): Promise<TemplateVersion> {
+  async #version({ organizationId }: Principal, { id }: Template, version: number): Promise<TemplateVersion> {
     return requireVersion(await this.#options.database.get(templateVersions, { organizationId }, versionId(id, version)))
   }
 
-  async #checkSlugIsFree(scope: Scope, projectId: string, slug: string): Promise<void> {
-    const { organizationId } = scope
+  async #checkSlugIsFree(principal: Principal, projectId: string, slug: string): Promise<void> {
+    const { organizationId } = principal
     const other = await this.#options.database.find(templates, { organizationId }, 'slug', [projectId, slug])
     if (!other) return
     const message = `slug: another template of this project has the slug ${slug}; choose another, or save a new version of that template.`
@@ -225,11 +234,11 @@ function pinnedVersion(template: Template, asked: number | undefined, field: str
   return asked
 }
 
-function addVersion(change: Change, scope: Scope, template: Template, content: TemplateContent, now: number): TemplateVersion {
+function addVersion(change: Change, principal: Principal, template: Template, content: TemplateContent, now: number): TemplateVersion {
   const { id: templateId, currentVersion: version } = template
   const id = versionId(templateId, version)
-  const record = { id, templateId, version, ...contentOf(content), savedBy: scope.grantId, createdAt: now }
-  change.insert(templateVersions, scope.organizationId, record)
+  const record = { id, templateId, version, ...contentOf(content), savedBy: principal.credentialId, createdAt: now }
+  change.insert(templateVersions, principal.organizationId, record)
   return record
 }
 

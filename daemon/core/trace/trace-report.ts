@@ -17,8 +17,8 @@ export type ReportType = (typeof reportTypes)[number]
  * What led from the report to the message, the strongest first: our own attempt, the return path of one recipient, a token of ours, the queue id
  * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
  */
-export const reportProofs = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
-export type ReportProof = (typeof reportProofs)[number]
+export const reportMatches = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
+export type ReportMatch = (typeof reportMatches)[number]
 
 const schema = z.strictObject({
   /** See `reportId`. */
@@ -37,7 +37,7 @@ const schema = z.strictObject({
   format: z.string(),
   /** The ingest source that told it; null at the bounce domain. */
   sourceId: z.string().nullable(),
-  proof: z.enum(reportProofs),
+  proof: z.enum(reportMatches),
   /** Nobody vouches for it: it is shown and changes nothing. */
   isUnverified: z.boolean(),
   bounce: z.enum(['hard', 'soft', 'block']).nullable(),

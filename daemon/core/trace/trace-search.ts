@@ -1,6 +1,6 @@
 /** Traces by what is known of them: the filter of lists and replays, and how the store is walked for it. */
 import { domainToUnicode } from 'node:url'
-import type { Database, Page, Reach } from '#store/database.ts'
+import type { Database, Page, Visibility } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
 import { recordsOf, sieve, type OfProject, type PageQuery, type Walk } from '../access/principal/lists.ts'
 import { foldAddress } from '../addresses.ts'
@@ -30,7 +30,7 @@ const looksMax = 2000
 /** The traces that a filter finds in the reach, the newest first. */
 export async function matchingTraces(
   database: Database,
-  reach: Reach,
+  reach: Visibility,
   { limit, cursor, ...filter }: PageQuery & TraceFilter,
 ): Promise<Page<Trace>> {
   const project = filter.projectId ?? (reach.bound ? reach.projectId : undefined)

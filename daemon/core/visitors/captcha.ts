@@ -15,7 +15,7 @@ export interface Captcha {
 }
 
 /** What asks its visitors for a captcha. */
-export interface Asker {
+export interface CaptchaOwner {
   readonly id: string
   readonly captcha: Captcha | null
   /** Where the secret is sealed for. */
@@ -44,7 +44,7 @@ const limits = { deadlineMs: 8000, answerBytesMax: 16_384 }
 export const captchaTokenMax = 8192
 
 /** Visitors who wait for a provider at one time, of one asker and altogether: a provider that hangs must not use up our connections. */
-const waitingMax = { ofAsker: 32, altogether: 512 }
+const waitingMax = { ofClient: 32, altogether: 512 }
 
 export class Captchas {
   readonly #options: CaptchaOptions
@@ -56,7 +56,7 @@ export class Captchas {
   }
 
   /** Throws `captcha_required`, `captcha_failed`, `captcha_unavailable` or `captcha_not_configured`. */
-  async verify({ id, captcha, place, noun }: Asker, { token, remoteAddress }: Solution): Promise<void> {
+  async verify({ id, captcha, place, noun }: CaptchaOwner, { token, remoteAddress }: Solution): Promise<void> {
     if (captcha === null) return
     if (token === undefined || token === '')
       throw new Refusal(
@@ -68,14 +68,14 @@ export class Captchas {
     if (secret === undefined) throw notConfigured(noun, 'cannot be opened on this service')
     const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
     const siteKey = captcha.provider === 'hcaptcha' && captcha.siteKey !== null ? { sitekey: captcha.siteKey } : {}
-    judge(noun, await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
+    assertPassed(noun, await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
   }
 
-  async #ask(askerId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
+  async #ask(clientId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
     const { post, verifyUrls } = this.#options
-    const before = this.#waiting.get(askerId) ?? 0
-    if (before >= waitingMax.ofAsker || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
-    this.#waiting.set(askerId, before + 1)
+    const before = this.#waiting.get(clientId) ?? 0
+    if (before >= waitingMax.ofClient || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
+    this.#waiting.set(clientId, before + 1)
     this.#waitingAltogether++
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', 'user-agent': 'Postern' }
     const body = Buffer.from(new URLSearchParams(fields).toString())
@@ -83,9 +83,9 @@ export class Captchas {
       return await post({ url: verifyUrls[provider], headers, body }, limits, new AbortController().signal)
     } finally {
       this.#waitingAltogether--
-      const others = (this.#waiting.get(askerId) ?? 1) - 1
-      if (others > 0) this.#waiting.set(askerId, others)
-      else this.#waiting.delete(askerId)
+      const others = (this.#waiting.get(clientId) ?? 1) - 1
+      if (others > 0) this.#waiting.set(clientId, others)
+      else this.#waiting.delete(clientId)
     }
   }
 }
@@ -93,7 +93,7 @@ export class Captchas {
 /** Codes of both providers that blame the secret, and so whoever has set it. */
 const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch', 'not-using-dummy-passcode']
 
-function judge(noun: Asker['noun'], outcome: PostOutcome): void {
+function assertPassed(noun: CaptchaOwner['noun'], outcome: PostOutcome): void {
   const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
   if (!verdict || verdict.codes.includes('internal-error')) throw unavailable(60)
   if (verdict.success) return
@@ -131,5 +131,5 @@ export const failed = (): Refusal =>
 const unavailable = (retryAfterSeconds: number): Refusal =>
   new Refusal('captcha_unavailable', 'The captcha provider is unreachable; send again in a minute.', { retryAfterSeconds })
 
-const notConfigured = (noun: Asker['noun'], why: string): Refusal =>
+const notConfigured = (noun: CaptchaOwner['noun'], why: string): Refusal =>
   new Refusal('captcha_not_configured', `The captcha secret of this ${noun} ${why}; the owner of the page must set it again.`)

@@ -92,7 +92,7 @@ async function openWindow(
 }
 
 /** Work that is being done. */
-interface UnderWay {
+interface InFlightTry {
   readonly slice: number
   readonly done: Promise<unknown>
 }
@@ -100,7 +100,7 @@ interface UnderWay {
 /** Work on windows in the order of their slices: what began in an earlier slice ends first, as later work could not see it. */
 export class SliceOrder {
   readonly #sliceMs: number
-  readonly #underWay = new Map<string, Set<UnderWay>>()
+  readonly #inFlight = new Map<string, Set<InFlightTry>>()
 
   /** The length of the finest slices, with each of which all others end. */
   constructor(sliceMs: number) {
@@ -110,14 +110,14 @@ export class SliceOrder {
   /** Runs `work` when all earlier work of this owner has ended, however it ended. */
   run<T>(owner: string, nowMs: number, work: () => Promise<T>): Promise<T> {
     const slice = Math.floor(nowMs / this.#sliceMs)
-    const others = this.#underWay.get(owner) ?? new Set()
+    const others = this.#inFlight.get(owner) ?? new Set()
     const earlier = [...others].filter((other) => other.slice < slice).map(({ done }) => done)
     const done = Promise.allSettled(earlier).then(work)
     const entry = { slice, done }
-    this.#underWay.set(owner, others.add(entry))
+    this.#inFlight.set(owner, others.add(entry))
     const end = () => {
       others.delete(entry)
-      if (others.size === 0) this.#underWay.delete(owner)
+      if (others.size === 0) this.#inFlight.delete(owner)
     }
     void done.then(end, end)
     return done

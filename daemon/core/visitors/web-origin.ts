@@ -1,7 +1,7 @@
 /** Origins of web pages (RFC 6454 §6.2), as browsers write them. */
 
 /** The origin that a text stands for, as a key may allow it; undefined unless it is one of https, or of http on this very machine. */
-export function pageOrigin(text: string): string | undefined {
+export function webOrigin(text: string): string | undefined {
   const url = /^https?:\/\/[^/\\?#@\s]+\/?$/i.test(text) ? URL.parse(text) : null
   // a star is a letter of a host name to the URL standard, and a wildcard to people
   if (!url || url.hostname.includes('*')) return undefined

@@ -77,7 +77,7 @@ export const dueKey = (endpointId: string, ...rest: readonly Element[]): readonl
 
 /** The one who carries deliveries out hears of it when the write is durable. */
 export const addDue = (change: Change, { endpointId, dueMs, id, organizationId }: DueRow): Change =>
-  change.set(dueKey(endpointId, dueMs, id), encode(organizationId)).leave(deliveryWork, endpointId)
+  change.set(dueKey(endpointId, dueMs, id), encode(organizationId)).schedule(deliveryWork, endpointId)
 
 /** See `Database.onWork`. */
 export const deliveryWork = 'webhook.due'

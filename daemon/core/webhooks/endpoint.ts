@@ -34,4 +34,4 @@ export const webhookEndpoints = defineRecord<WebhookEndpoint>({
 export type WebhookEndpoints = ReadonlyMap<string, readonly WebhookEndpoint[]>
 
 /** See `SecretBox.seal`. */
-export const secretPlace = (endpointId: string): string => `${webhookEndpoints.name}/${endpointId}/secret`
+export const secretContext = (endpointId: string): string => `${webhookEndpoints.name}/${endpointId}/secret`

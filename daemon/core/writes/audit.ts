@@ -1,6 +1,6 @@
 /** The audit log: who did what to an organization's settings, written with the act itself. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Touched } from '#store/change.ts'
+import type { Change, ChangedRecord } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
@@ -32,24 +32,24 @@ const schema = z.strictObject({
 /** One act. Never holds a secret. */
 export type AuditEntry = Immutable<z.infer<typeof schema>>
 
-export interface Act extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'details'> {
+export interface AuditedAction extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'details'> {
   readonly organizationId: string
   readonly projectId?: string | undefined
 }
 
 /** As much of a scope as tells who asks. */
-export interface Asker {
+export interface Requester {
   readonly organizationId: string
   /** Id of the API key or other grant. */
-  readonly grantId: string
+  readonly credentialId: string
   /** With an access token or a session only. */
   readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
 }
 
 /** A person acts as such, whatever token or session they act by; an agent that nobody signed in for acts by its grant. */
-export function actorOf({ holder, grantId }: Pick<Asker, 'grantId' | 'holder'>): Actor {
+export function actorOf({ holder, credentialId }: Pick<Requester, 'credentialId' | 'holder'>): Actor {
   if (holder?.kind === 'user') return { kind: 'user', id: holder.userId }
-  return { kind: holder ? 'agent' : 'api_key', id: grantId }
+  return { kind: holder ? 'agent' : 'api_key', id: credentialId }
 }
 
 export const auditEntries = defineRecord<AuditEntry>({
@@ -66,7 +66,7 @@ export class Audit {
   }
 
   /** Adds the act to the write that carries it out, so that neither is there without the other. */
-  record(change: Change, { organizationId, actor, act, target, details, projectId }: Act): void {
+  record(change: Change, { organizationId, actor, act, target, details, projectId }: AuditedAction): void {
     const at = this.#options.clock.now()
     const entry = { id: newId('aud', at), at, actor, act, target, projectId: projectId ?? null, details }
     change.insertUnchecked(auditEntries, organizationId, entry)
@@ -76,27 +76,28 @@ export class Audit {
    * Adds to the write what it does to settings, an entry for each record: `act` for records of its noun, and created, updated or
    * deleted for others that change along with them. An act in another organization is in both logs.
    */
-  recordTouched(change: Change, asker: Asker, act: string, details: Readonly<Record<string, unknown>> = {}): void {
-    const actor = actorOf(asker)
+  recordChanges(change: Change, requester: Requester, act: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const actor = actorOf(requester)
     const noun = act.slice(0, act.indexOf('.'))
-    for (const touched of change.touched) {
-      const { kind, organizationId, projectId, before, after } = touched
+    for (const changed of change.changed) {
+      const { kind, organizationId, projectId, before, after } = changed
       const entry = {
         actor,
-        act: kind === noun ? act : `${kind}.${verbOf(touched)}`,
+        act: kind === noun ? act : `${kind}.${verbOf(changed)}`,
         target: (after ?? before)?.id ?? '',
-        details: { ...describe(touched), ...(kind === noun && details) },
+        details: { ...describe(changed), ...(kind === noun && details) },
       }
       this.record(change, { ...entry, organizationId, projectId: projectId || undefined })
-      if (organizationId !== asker.organizationId && kind === noun) this.record(change, { ...entry, organizationId: asker.organizationId })
+      if (organizationId !== requester.organizationId && kind === noun)
+        this.record(change, { ...entry, organizationId: requester.organizationId })
     }
   }
 }
 
-const verbOf = ({ before, after }: Touched): string => (before ? (after ? 'updated' : 'deleted') : 'created')
+const verbOf = ({ before, after }: ChangedRecord): string => (before ? (after ? 'updated' : 'deleted') : 'created')
 
 /** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is told. */
-function describe({ before, after }: Touched): Record<string, unknown> {
+function describe({ before, after }: ChangedRecord): Record<string, unknown> {
   const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
   const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')
   if (!before || !after) return name === undefined ? {} : { name }

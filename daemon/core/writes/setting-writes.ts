@@ -5,7 +5,7 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import type { Asker, Audit } from './audit.ts'
+import type { Requester, Audit } from './audit.ts'
 import { transact } from './transact.ts'
 
 /** The key that every change of settings writes; `[organization, 'settings']`. */
@@ -21,16 +21,16 @@ export class SettingWrites {
     this.#audit = audit
   }
 
-  /** Like `run`, for what somebody with a key does: the audit log tells it, by this noun and verb (see `Audit.recordTouched`). */
-  act<T>(
-    asker: Asker,
-    act: string,
+  /** Like `run`, for what somebody with a key does: the audit log tells it, by this noun and verb (see `Audit.recordChanges`). */
+  runAudited<T>(
+    requester: Requester,
+    action: string,
     decide: (change: Change) => T | Promise<T>,
     details: Readonly<Record<string, unknown>> = {},
   ): Promise<T> {
-    return this.run(asker.organizationId, async (change) => {
+    return this.run(requester.organizationId, async (change) => {
       const result = await decide(change)
-      this.#audit.recordTouched(change, asker, act, details)
+      this.#audit.recordChanges(change, requester, action, details)
       return result
     })
   }

@@ -1,6 +1,6 @@
 /** Transactions: what a write was decided on is still true when it happens, or it is decided again. One bound of tries and one refusal. */
 import { Change } from '#store/change.ts'
-import type { Database, Reach } from '#store/database.ts'
+import type { Database, Visibility } from '#store/database.ts'
 import { recordKey, type Identified, type RecordKind, type Stored } from '#store/record-kind.ts'
 import { keyName, type Element } from '#store/tuple.ts'
 import { Refusal } from '../refusals.ts'
@@ -13,9 +13,9 @@ export class Transaction extends Change {
   /** What to throw when a counter would pass its limit, by the name of its key (`keyName`). */
   readonly limits = new Map<string, Refusal>()
   readonly #database: Database
-  readonly #reach: Reach
+  readonly #reach: Visibility
 
-  constructor(database: Database, reach: Reach) {
+  constructor(database: Database, reach: Visibility) {
     super()
     this.#database = database
     this.#reach = reach
@@ -51,7 +51,7 @@ export class Transaction extends Change {
  * again when what was read has changed meanwhile, so `decide` does nothing else. Throws `conflict` after many tries, and what
  * `Transaction.limits` says when a counter would pass its limit.
  */
-export async function transact<T>(database: Database, reach: Reach, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
+export async function transact<T>(database: Database, reach: Visibility, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
   for (let tries = 0; tries < triesMax; tries++) {
     const change = new Transaction(database, reach)
     const result = await decide(change)
@@ -66,7 +66,12 @@ export async function transact<T>(database: Database, reach: Reach, decide: (cha
 const atLimit = new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })
 
 /** The record with this id. Throws `not_found` alike for missing and foreign ids. */
-export async function must<R extends Identified>(database: Database, kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R>> {
+export async function must<R extends Identified>(
+  database: Database,
+  kind: RecordKind<R>,
+  reach: Visibility,
+  id: string,
+): Promise<Stored<R>> {
   const stored = await database.get(kind, reach, id)
   if (!stored) throw new Refusal('not_found', `No ${kind.noun} has this id.`)
   return stored

@@ -29,7 +29,7 @@ async function lookUp(questions: Questions, list: DnsList, subject: string, labe
 }
 
 /** What every list said; about the lists that were not asked or did not answer, why. */
-function told(lookups: readonly Lookup[], off: readonly DnsList[]): Evidence[] {
+function evidenceOf(lookups: readonly Lookup[], off: readonly DnsList[]): Evidence[] {
   const zones = [...new Set(lookups.map(({ list }) => list))]
   return [
     ...zones.map((list) => {
@@ -59,7 +59,7 @@ export async function checkAddressLists({ input, questions }: Facts): Promise<Ve
   const lists = (await input.lists).filter(({ kind }) => kind === 'ip')
   const asked = lists.filter(({ off }) => off === undefined)
   const lookups = await Promise.all(asked.map((list) => lookUp(questions, list, ip, reversed(ip))))
-  const evidence = told(
+  const evidence = evidenceOf(
     lookups,
     lists.filter(({ off }) => off !== undefined),
   )
@@ -84,7 +84,7 @@ export async function checkDomainLists({ input, questions, mail, auth, links, ma
   )
   const asked = lists.filter(({ off }) => off === undefined)
   const lookups = await Promise.all(asked.flatMap((list) => subjects.map((subject) => lookUp(questions, list, subject, subject))))
-  const evidence = told(
+  const evidence = evidenceOf(
     lookups,
     lists.filter(({ off }) => off !== undefined),
   )

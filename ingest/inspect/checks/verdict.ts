@@ -103,13 +103,13 @@ export interface Finding {
 /** `each` points less for every finding, but at least `least`; all of them without one. */
 export function lessForEach(id: CheckId, findings: readonly Finding[], each: number, least: number, good: string): Verdict {
   if (findings.length === 0) return { status: 'pass', summary: good }
-  return { status: 'warn', points: Math.max(least, definitions[id].max - each * findings.length), ...told(findings) }
+  return { status: 'warn', points: Math.max(least, definitions[id].max - each * findings.length), ...summaryOf(findings) }
 }
 
 /** No point at all. */
-export const failedFor = (findings: readonly Finding[]): Verdict => ({ status: 'fail', points: 0, ...told(findings) })
+export const failedFor = (findings: readonly Finding[]): Verdict => ({ status: 'fail', points: 0, ...summaryOf(findings) })
 
-const told = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
+const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
   summary: findings.map(({ text }) => text).join(' '),
   fix: [...new Set(findings.map(({ fix }) => fix))].join(' '),
 })

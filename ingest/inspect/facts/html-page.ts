@@ -37,7 +37,7 @@ const pieceLength = 16_384
 const textMax = 500_000
 
 export function readPage(html: string): HtmlPage {
-  const reader = new PageReader()
+  const reader = new HtmlPageReader()
   const parser = new Parser(
     {
       onopentag: (name, attributes) => reader.open(name, attributes),
@@ -58,7 +58,7 @@ interface Level {
   readonly isUnseen: boolean
 }
 
-class PageReader {
+class HtmlPageReader {
   readonly #levels: Level[] = [{ name: '', style: ShownStyle.root, isUnseen: false }]
   readonly #links: { href: string; text: string }[] = []
   readonly #images: PageImage[] = []

@@ -1,12 +1,12 @@
 /** Makes the events of one report: bounded, on one line, with a key that is the same wherever the report is read. */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { FeedbackClues, FeedbackEvent, FeedbackFormat } from '#core/feedback/event.ts'
+import type { FeedbackEvidence, FeedbackEvent, FeedbackFormat } from '#core/feedback/event.ts'
 
 /** What all events of a report share. */
 export interface ReportFrame {
   readonly format: FeedbackFormat
-  readonly clues: FeedbackClues
+  readonly clues: FeedbackEvidence
   /** Message-ID of the report itself, empty when it has none. */
   readonly reportId: string
   /** When the report was written; null when it does not say. */

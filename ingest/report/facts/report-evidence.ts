@@ -1,5 +1,5 @@
 /** What in a report may lead to the trace: gathered, bounded, and not judged. */
-import type { FeedbackClues } from '#core/feedback/event.ts'
+import type { FeedbackEvidence } from '#core/feedback/event.ts'
 import { addressList } from '../../mime/address-list.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
 import { addressesIn, plainAddress, typedAddress } from './mail-address.ts'
@@ -24,7 +24,7 @@ const sentTo = new Set([
 const returnPathFields = new Set(['return-path', 'x-return-path', 'x-envelope-from', 'x-mail-from', 'errors-to', 'sender'])
 
 /** Where clues come from. */
-export interface ClueSources {
+export interface EvidenceSources {
   readonly report: readonly HeaderField[]
   /** The header of the returned message. */
   readonly returned: readonly HeaderField[]
@@ -32,7 +32,7 @@ export interface ClueSources {
   readonly groups: readonly FieldGroup[]
 }
 
-export function reportClues({ report, returned, groups }: ClueSources): FeedbackClues {
+export function collectEvidence({ report, returned, groups }: EvidenceSources): FeedbackEvidence {
   const named = (fields: readonly HeaderField[], names: (name: string) => boolean): string[] =>
     fields.filter(({ name }) => names(name.toLowerCase())).map(({ value }) => value)
   const told = (names: (name: string) => boolean): string[] =>
@@ -70,7 +70,7 @@ export const originalTo = (returned: readonly HeaderField[]): string[] =>
     .slice(0, eachMax)
 
 /** Values of a field in all groups. */
-export const toldValues = (groups: readonly FieldGroup[], name: string): string[] => groups.flatMap((group) => valuesIn(group, name))
+export const fieldValues = (groups: readonly FieldGroup[], name: string): string[] => groups.flatMap((group) => valuesIn(group, name))
 
 const distinct = (values: readonly string[]): string[] =>
   [...new Set(values.map((value) => value.trim().slice(0, valueMax)))].filter((value) => value !== '').slice(0, eachMax)

@@ -53,8 +53,8 @@ export interface HeaderSigns {
   readonly isFromMachine: boolean
   /** Sent with the null reverse-path, RFC 5321 §4.5.5. */
   readonly hasNullPath: boolean
-  readonly tellsFailure: boolean
-  readonly tellsDelay: boolean
+  readonly reportsFailure: boolean
+  readonly reportsDelay: boolean
   /** It answers another mail, RFC 5322 §3.6.4. */
   readonly isAnswer: boolean
   /** A vacation notice, a ticket system, any answer by a program, RFC 3834 §5. */
@@ -74,8 +74,8 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
       from.some(({ address }) => isMachine(address)) ||
       /mail(?:er)?[ ._-]?daemon|mail deliver(?:y|er) (?:sub)?system|system administrator|post ?master|<>/i.test(name),
     hasNullPath: returnPath !== undefined && /^<?\s*(?:mailer-daemon(?:@[^>]*)?)?\s*>?$/i.test(returnPath.trim()),
-    tellsFailure: failureSubject.test(subject),
-    tellsDelay: delaySubject.test(subject),
+    reportsFailure: failureSubject.test(subject),
+    reportsDelay: delaySubject.test(subject),
     isAnswer: value('in-reply-to') !== '' || value('references') !== '',
     isAutoReply:
       /^\s*auto-(?:replied|notified)/i.test(value('auto-submitted')) ||
@@ -89,6 +89,6 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
 
 /** What a notice says as a whole; it begins with that. */
 const saidMax = 32 * 1024
-export const tellsFailure = (text: string): boolean => failureWords.test(text.slice(0, saidMax))
-export const tellsDelay = (text: string): boolean => delayWords.test(text.slice(0, saidMax))
-export const tellsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, saidMax))
+export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, saidMax))
+export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, saidMax))
+export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, saidMax))

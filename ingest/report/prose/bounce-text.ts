@@ -1,5 +1,5 @@
 /** Bounces in prose: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, Gmail of old, the gateways of Japanese carriers, … */
-import { tellsFailure } from './bounce-signs.ts'
+import { reportsFailure } from './bounce-signs.ts'
 import { addressesIn, addressSource, isMachine, withoutAddresses } from '../facts/mail-address.ts'
 import { failureCodes, type ReplyCodes } from '../facts/reply-codes.ts'
 
@@ -74,7 +74,7 @@ export const isNamedAsFailed = (lines: readonly string[], wanted: (address: stri
   const filled = lines.filter((line) => line.trim() !== '')
   return filled.some((line, at) => {
     const [, address, shown] = line.includes('@') ? (ownLine.exec(line) ?? []) : []
-    return address !== undefined && wanted(shown ?? address) && tellsFailure(filled[at - 1] ?? '')
+    return address !== undefined && wanted(shown ?? address) && reportsFailure(filled[at - 1] ?? '')
   })
 }
 

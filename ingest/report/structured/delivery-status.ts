@@ -53,7 +53,8 @@ function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
   const whole: FieldGroup[] = []
   for (const group of groups) {
     const before = whole.at(-1)
-    const isStray = before !== undefined && namesRecipient(before) && !tellsOutcome(before) && !namesRecipient(group) && tellsOutcome(group)
+    const isStray =
+      before !== undefined && namesRecipient(before) && !reportsOutcome(before) && !namesRecipient(group) && reportsOutcome(group)
     if (isStray) whole[whole.length - 1] = { fields: [...before.fields, ...group.fields] }
     else whole.push(group)
   }
@@ -64,7 +65,8 @@ function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
 export const namesRecipient = (group: FieldGroup): boolean =>
   valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
 /** The group says what was done. */
-export const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
+export const reportsOutcome = (group: FieldGroup): boolean =>
+  valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
 
 function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
   const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))

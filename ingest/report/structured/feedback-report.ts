@@ -4,7 +4,7 @@ import { addressList } from '../../mime/address-list.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
 import { recipientsMax } from './delivery-status.ts'
 import { typedAddress } from '../facts/mail-address.ts'
-import { originalTo, toldValues } from '../facts/report-evidence.ts'
+import { originalTo, fieldValues } from '../facts/report-evidence.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import type { FieldGroup } from '../facts/status-fields.ts'
 
@@ -14,7 +14,7 @@ const redacted = /^(?:redacted|undisclosed|unknown|hidden|x+)@|@(?:redacted|undi
 
 /** One event for each recipient that the report names; one without, if it names none. */
 export function feedbackEvents(groups: readonly FieldGroup[], returned: readonly HeaderField[], frame: ReportFrame): FeedbackEvent[] {
-  const told = (name: string): string | undefined => toldValues(groups, name)[0]
+  const told = (name: string): string | undefined => fieldValues(groups, name)[0]
   const feedbackType = told('feedback-type')?.trim().toLowerCase().slice(0, 100) ?? 'other'
   const isComplaint = !noComplaint.has(feedbackType)
   const occurredAt = dateIn(told('arrival-date') ?? told('received-date')) ?? frame.writtenAt
@@ -34,7 +34,7 @@ function recipientsOf(groups: readonly FieldGroup[], returned: readonly HeaderFi
   const fields = ['original-rcpt-to', 'removal-recipient', 'final-recipient', 'original-recipient']
   const kinds = [
     [firstValue(returned, 'x-hmxmroriginalrecipient') ?? ''],
-    ...fields.map((name) => toldValues(groups, name)),
+    ...fields.map((name) => fieldValues(groups, name)),
     singleRecipient(returned),
   ]
   for (const values of kinds) {

@@ -1,5 +1,5 @@
 /** Notices of Amazon SES that come as mail by way of SNS: JSON in the text, plain or inside an SNS envelope. */
-import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
+import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 import { recipientsMax } from './delivery-status.ts'
 import { plainAddress } from '../facts/mail-address.ts'
 import { failureCodes, replyCodes } from '../facts/reply-codes.ts'
@@ -97,7 +97,7 @@ function parsed(text: string): Json | undefined {
 }
 
 /** The returned message as SES tells it. */
-function withMail(clues: FeedbackClues, mail: Json): FeedbackClues {
+function withMail(clues: FeedbackEvidence, mail: Json): FeedbackEvidence {
   const headers = objects(mail['headers'])
   const values = (name: string): string[] =>
     headers.filter((header) => textOf(header['name'])?.toLowerCase() === name).flatMap((header) => textOf(header['value']) ?? [])

@@ -66,7 +66,7 @@ export class HttpAttempt {
   /** From now on each recipient gets a request of its own. */
   #isSplit = false
   /** So many of the reports are on record. */
-  #told = 0
+  #reported = 0
 
   constructor(target: HttpTarget, vendor: Vendor, job: DeliveryJob, options: AttemptOptions) {
     this.#target = target
@@ -202,15 +202,15 @@ export class HttpAttempt {
   /** Where it takes several requests, whoever has a word has it on record before the next one can be taken. */
   #record(reached: readonly string[]): Promise<void> {
     if (reached.length === this.#job.rcptTo.length) return this.#job.beforeFinalDot()
-    const news = [...this.#reports.values()].slice(this.#told)
-    this.#told = this.#reports.size
-    return this.#job.beforeFinalDot([...news, ...reached.map((address) => ({ address, verdict: 'unknown' as const }))])
+    const fresh = [...this.#reports.values()].slice(this.#reported)
+    this.#reported = this.#reports.size
+    return this.#job.beforeFinalDot([...fresh, ...reached.map((address) => ({ address, verdict: 'unknown' as const }))])
   }
 }
 
 /** Words of a provider as they may be kept: without secrets, without control characters, and not too many. */
 export function shown(text: string, secrets: readonly string[]): string {
-  const told = secrets.filter((secret) => secret !== '').reduce((words, secret) => words.replaceAll(secret, '***'), text)
-  const clean = told.replaceAll(/[^\P{C}\n]/gu, ' ').trim()
+  const reported = secrets.filter((secret) => secret !== '').reduce((words, secret) => words.replaceAll(secret, '***'), text)
+  const clean = reported.replaceAll(/[^\P{C}\n]/gu, ' ').trim()
   return clean.length > replyMax ? `${clean.slice(0, replyMax).toWellFormed()}…` : clean
 }

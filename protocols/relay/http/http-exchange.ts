@@ -3,7 +3,7 @@ import { request as openRequest, type ClientRequest, type IncomingMessage } from
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
 import { targetOf } from '../../outbound/open-connection.ts'
-import { factsOf, type ConnectionFacts, type KeptConnections, type KeptRequestArgs } from '../../outbound/keep-alive-agent.ts'
+import { factsOf, type ConnectionFacts, type KeepAliveAgent, type KeptRequestArgs } from '../../outbound/keep-alive-agent.ts'
 import { flatHeaders, isNotHttp } from '../../outbound/request.ts'
 import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/connection/failure.ts'
 import type { HttpDeadlines } from './deadlines.ts'
@@ -15,7 +15,7 @@ const usualHeaders = { accept: 'application/json', 'user-agent': 'Postern' }
 const bytesPerUnit = 16 * 1024
 
 export interface ExchangeOptions {
-  readonly agent: KeptConnections
+  readonly agent: KeepAliveAgent
   readonly clock: Clock
   readonly deadlines: HttpDeadlines
   readonly signal: AbortSignal

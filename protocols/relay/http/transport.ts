@@ -3,7 +3,7 @@ import type { HttpProvider } from '#config/mail/providers.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } from '#core/delivery/transport.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { outboundNetwork, type OutboundOptions, type SecureNetwork } from '../../outbound/open-connection.ts'
-import { KeptConnections } from '../../outbound/keep-alive-agent.ts'
+import { KeepAliveAgent } from '../../outbound/keep-alive-agent.ts'
 import { Failure } from '../smtp/connection/failure.ts'
 import { HttpAttempt } from './http-attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
@@ -18,15 +18,15 @@ export interface HttpTransportOptions extends OutboundOptions {
   readonly reader?: Pick<PartsReader, 'read'> & AsyncDisposable
 }
 
-interface Kept {
+interface CachedAgent {
   readonly revision: string
-  readonly agent: KeptConnections
+  readonly agent: KeepAliveAgent
 }
 
 export class HttpTransport implements Transport<HttpTarget> {
   readonly #network: SecureNetwork & { readonly deadlines: HttpDeadlines }
   readonly #reader: Pick<PartsReader, 'read'> & AsyncDisposable
-  readonly #agents = new Map<string, Kept>()
+  readonly #agents = new Map<string, CachedAgent>()
   readonly #closing = new AbortController()
 
   constructor({ deadlines, reader, ...options }: HttpTransportOptions) {
@@ -48,7 +48,7 @@ export class HttpTransport implements Transport<HttpTarget> {
   async probe(target: HttpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
     const { clock, deadlines } = this.#network
     const walk = new ProbeWalk(target, clock)
-    const agent = new KeptConnections(this.#network, { connectionsMax: 1, idleMs: deadlines.idle, onStep: walk.passed })
+    const agent = new KeepAliveAgent(this.#network, { connectionsMax: 1, idleMs: deadlines.idle, onStep: walk.passed })
     try {
       return await walk.through(vendors[target.provider], {
         agent,
@@ -76,11 +76,11 @@ export class HttpTransport implements Transport<HttpTarget> {
     await this.#reader[Symbol.asyncDispose]()
   }
 
-  #agentFor({ destinationId, revision, maxConnections: connectionsMax }: HttpTarget): KeptConnections {
+  #agentFor({ destinationId, revision, maxConnections: connectionsMax }: HttpTarget): KeepAliveAgent {
     const kept = this.#agents.get(destinationId)
     if (kept?.revision === revision) return kept.agent
     this.forget(destinationId)
-    const agent = new KeptConnections(this.#network, { connectionsMax, idleMs: this.#network.deadlines.idle })
+    const agent = new KeepAliveAgent(this.#network, { connectionsMax, idleMs: this.#network.deadlines.idle })
     this.#agents.set(destinationId, { revision, agent })
     return agent
   }

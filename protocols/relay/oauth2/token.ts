@@ -9,7 +9,7 @@ export type TokenVerdict =
   | { readonly kind: 'misconfigured' | 'unavailable'; readonly said: string }
 
 /** Of a provider that does not tell. */
-const secondsUnlessTold = 600
+const defaultSeconds = 600
 const wordsMax = 300
 
 /** RFC 6749 §2.3.1: the client says who it is in the body, which Microsoft and Google both take. */
@@ -32,7 +32,7 @@ export function readToken({ status, text }: Pick<VendorAnswer, 'status' | 'text'
     return {
       kind: 'token',
       token,
-      expiresInSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : secondsUnlessTold,
+      expiresInSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : defaultSeconds,
       refreshToken: typeof next === 'string' && next !== '' ? next : undefined,
     }
   }

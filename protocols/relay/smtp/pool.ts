@@ -57,7 +57,7 @@ export class Pool implements SessionOwner, DeliveryHolder {
     this.#retired = true
     for (const session of this.#idle.splice(0)) session.retire()
     if (this.#waiting.length === 0) for (const session of this.#sessions) session.retire()
-    this.#tellIfEmpty()
+    this.#notifyIfEmpty()
   }
 
   /** Ends everything at once. */
@@ -89,7 +89,7 @@ export class Pool implements SessionOwner, DeliveryHolder {
     }
     this.#waiting.unshift(...again)
     this.#openSome()
-    this.#tellIfEmpty()
+    this.#notifyIfEmpty()
   }
 
   #openSome(): void {
@@ -131,14 +131,14 @@ export class Pool implements SessionOwner, DeliveryHolder {
     const alone = this.#sessions.size === 0
     const count = alone && this.#opening === 0 ? this.#waiting.length : alone || this.#waiting[0]?.retried ? 1 : 0
     for (const delivery of this.#waiting.splice(0, count)) this.#fail(delivery, failure)
-    this.#tellIfEmpty()
+    this.#notifyIfEmpty()
   }
 
   #fail(delivery: Delivery, failure: Failure): void {
     delivery.settle(reportFailure(delivery, failure, this.now()))
   }
 
-  #tellIfEmpty(): void {
+  #notifyIfEmpty(): void {
     if (this.#sessions.size + this.#opening + this.#waiting.length === 0) this.#onEmpty(this)
   }
 }

@@ -45,7 +45,7 @@ export class Session implements TransactionHost, DeliveryHolder {
   readonly #openedAt: number
   #messages = 0
   #head: Transaction | undefined
-  #rider: Transaction | undefined
+  #pipelined: Transaction | undefined
   #needsReset = false
   #retiring = false
   #quick = false
@@ -66,7 +66,7 @@ export class Session implements TransactionHost, DeliveryHolder {
 
   /** Begins with this delivery. Returns false, and closes, when the link has been in use for too long. */
   take(delivery: Delivery): boolean {
-    if (this.#wornOut(this.#messages)) {
+    if (this.#isExpired(this.#messages)) {
       this.#leave()
       return false
     }
@@ -76,7 +76,7 @@ export class Session implements TransactionHost, DeliveryHolder {
 
   /** Goes on with whatever waits, or rests. */
   proceed(): void {
-    if (this.#retiring || this.#wornOut(this.#messages)) this.#leave()
+    if (this.#retiring || this.#isExpired(this.#messages)) this.#leave()
     else this.#go(this.#owner.next())
   }
 
@@ -112,17 +112,17 @@ export class Session implements TransactionHost, DeliveryHolder {
   }
 
   ride(): string {
-    if (!this.#quick || this.#retiring || !this.capabilities.pipelining || this.#wornOut(this.#messages + 1)) return ''
-    this.#rider = this.#prepare(this.#owner.next())
-    return this.#rider === undefined ? '' : this.#rider.begin(false)
+    if (!this.#quick || this.#retiring || !this.capabilities.pipelining || this.#isExpired(this.#messages + 1)) return ''
+    this.#pipelined = this.#prepare(this.#owner.next())
+    return this.#pipelined === undefined ? '' : this.#pipelined.begin(false)
   }
 
   finished(transaction: Transaction, aftermath: Aftermath): void {
     const now = this.now()
     transaction.delivery.settle(reportTransaction(transaction, this.#peer, now))
     if (this.link.failure !== undefined) return
-    this.#head = this.#rider
-    this.#rider = undefined
+    this.#head = this.#pipelined
+    this.#pipelined = undefined
     this.#messages += 1
     this.#quick = transaction.times.body > 0 && now - transaction.times.body < quickReplyMs
     this.#needsReset = aftermath === 'reset'
@@ -146,7 +146,7 @@ export class Session implements TransactionHost, DeliveryHolder {
     return undefined
   }
 
-  #wornOut(messages: number): boolean {
+  #isExpired(messages: number): boolean {
     return messages >= this.#owner.limits.messages || this.now() - this.#openedAt >= this.#owner.limits.ageMs
   }
 
@@ -162,13 +162,13 @@ export class Session implements TransactionHost, DeliveryHolder {
 
   readonly #onBroken = (failure: Failure): void => {
     const again: Delivery[] = []
-    for (const transaction of [this.#head, this.#rider]) {
+    for (const transaction of [this.#head, this.#pipelined]) {
       if (transaction === undefined || transaction.delivery.settled) continue
       if (mayTakeFreshLink(transaction, failure)) again.push(transaction.delivery)
       else transaction.broken(failure)
     }
     this.#head = undefined
-    this.#rider = undefined
+    this.#pipelined = undefined
     this.#owner.gone(this, again)
   }
 }

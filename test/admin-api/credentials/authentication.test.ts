@@ -5,11 +5,11 @@ import { bearerAuthentication } from '../../../admin-api/credentials/authenticat
 const seen: string[][] = []
 const authenticate = bearerAuthentication(async (key, remoteAddress) => {
   seen.push([key, remoteAddress])
-  return { organizationId: 'o', projectId: 'p', bound: false, rights: ['api:read'], grantId: 'g' }
+  return { organizationId: 'o', projectId: 'p', bound: false, scopes: ['api:read'], credentialId: 'g' }
 })
 
 test.serial('bearerAuthentication() hands the bare key and the address to the check', async (t) => {
-  t.is((await authenticate({ authorization: 'bearer  svckey_A-b_c~9+/=' }, '192.0.2.1')).grantId, 'g')
+  t.is((await authenticate({ authorization: 'bearer  svckey_A-b_c~9+/=' }, '192.0.2.1')).credentialId, 'g')
   t.deepEqual(seen.splice(0), [['svckey_A-b_c~9+/=', '192.0.2.1']])
 })
 

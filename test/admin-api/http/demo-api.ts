@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import type { Right, Scope } from '#core/access/principal/principal.ts'
+import type { Scope, Principal } from '#core/access/principal/principal.ts'
 import { httpOperation } from '../../../admin-api/actions/http.ts'
 import { resource } from '../../../admin-api/actions/resource.ts'
 import { answer, media, noBody, raw } from '../../../admin-api/http/answer.ts'
@@ -16,7 +16,7 @@ import { AdminApi, type AdminApiOptions } from '../../../admin-api/http/server.t
 import { encoder } from '../../../admin-api/wire/fields/codec.ts'
 import { project } from '../../../admin-api/wire/fields/paging.ts'
 
-export const keyOf = (right: Right): string => `svckey_${right.replace(':', '_')}`
+export const keyOf = (scope: Scope): string => `svckey_${scope.replace(':', '_')}`
 
 const note = z.object({ id: z.string(), text: z.string() }).meta({ id: 'Note' })
 const address = z.string().max(320)
@@ -64,7 +64,7 @@ export const demoOperations: readonly Operation[] = [
     errors: ['not_found'],
     params: z.strictObject({ id: z.string().max(20) }),
     response: note,
-    handle: ({ params, principal }) => ({ id: params.id, text: principal.grantId }),
+    handle: ({ params, principal }) => ({ id: params.id, text: principal.credentialId }),
   }),
   operation({
     method: 'DELETE',
@@ -137,10 +137,10 @@ export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOp
   return { api, port, answered, failures }
 }
 
-async function verifyDemoKey(key: string): Promise<Scope> {
+async function verifyDemoKey(key: string): Promise<Principal> {
   const right = (['api:read', 'api:send', 'api:admin'] as const).find((candidate) => keyOf(candidate) === key)
   if (!right) throw new Refusal('unauthorized', 'This API key is not known.')
-  return { organizationId: 'o', projectId: 'p', bound: false, rights: [right], grantId: 'key_1' }
+  return { organizationId: 'o', projectId: 'p', bound: false, scopes: [right], credentialId: 'key_1' }
 }
 
 export interface Reply {
@@ -150,7 +150,7 @@ export interface Reply {
 }
 
 interface Call {
-  readonly key?: Right
+  readonly key?: Scope
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }

@@ -39,7 +39,7 @@ test('operation() carries the types of its schemas into the handler', (t) => {
     params: z.strictObject({ id: z.string() }),
     body: z.strictObject({ at: z.string().transform(Number) }),
     response: z.object({ sum: z.number() }),
-    handle: ({ params, body, principal }) => ({ sum: params.id.length + body.at + principal.grantId.length }),
+    handle: ({ params, body, principal }) => ({ sum: params.id.length + body.at + principal.credentialId.length }),
   })
   t.is(made.path, '/v1/{id}')
 })

@@ -2,7 +2,7 @@ import test from 'ava'
 import { once } from 'node:events'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { noBody } from '../../../admin-api/http/answer.ts'
 import { operation, type Operation } from '../../../admin-api/http/operation.ts'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
@@ -241,7 +241,7 @@ test('Exchange ends a request that passes its deadline', async (t) => {
 })
 
 test('Exchange does not run a handler whose client was already told to repeat the request', async (t) => {
-  const known = Promise.withResolvers<Scope>()
+  const known = Promise.withResolvers<Principal>()
   const asked = Promise.withResolvers<void>()
   let handled = false
   const late = operation({
@@ -265,7 +265,7 @@ test('Exchange does not run a handler whose client was already told to repeat th
   const reply = call(port, 'POST', '/v1/late')
   await asked.promise
   t.is((await reply).status, 503)
-  known.resolve({ organizationId: 'o', projectId: 'p', bound: false, rights: ['api:admin'], grantId: 'g' })
+  known.resolve({ organizationId: 'o', projectId: 'p', bound: false, scopes: ['api:admin'], credentialId: 'g' })
   await known.promise
   t.is((await call(port, 'GET', '/healthz')).status, 200)
   t.false(handled)

@@ -2,7 +2,7 @@
 import test from 'ava'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { action, type Action } from '../../../admin-api/actions/action.ts'
 import { httpOperation, operationsOf } from '../../../admin-api/actions/http.ts'
 import { invoke } from '../../../admin-api/actions/invoke.ts'
@@ -41,9 +41,9 @@ const seen = encoder(z.object({ seen_from: z.string(), principal_id: z.string(),
 
 const lampActions = resource('/v1/lamps', { name: 'Lamp', tags: ['lamps'], feature: 'webhooks' })
 
-const known = async (secret: string): Promise<Scope> => {
+const known = async (secret: string): Promise<Principal> => {
   if (secret !== 'known') throw new Refusal('unauthorized', 'This key is not known.')
-  return { organizationId: 'o', projectId: 'p', bound: true, rights: ['api:read'], grantId: 'key_own' }
+  return { organizationId: 'o', projectId: 'p', bound: true, scopes: ['api:read'], credentialId: 'key_own' }
 }
 
 const looking = (id: string, ...taken: credentials.Credentials) =>
@@ -55,7 +55,7 @@ const looking = (id: string, ...taken: credentials.Credentials) =>
     input: z.strictObject({}),
     output: seen,
     http: { method: 'GET', path: `/v1/${id}`, ...(taken.length > 0 && { credentials: taken }) },
-    run: ({ principal, client }) => ({ seenFrom: client.address, principalId: principal.grantId, origin: client.origin }),
+    run: ({ principal, client }) => ({ seenFrom: client.address, principalId: principal.credentialId, origin: client.origin }),
   })
 
 const actions: readonly Action[] = [
@@ -208,7 +208,7 @@ test('a table names the credentials of what names none, and the first that a req
     tags: ['lamps'],
     scope: 'api:read',
     response: z.object({ principal_id: z.string() }),
-    handle: ({ principal }) => ({ principal_id: principal.grantId }),
+    handle: ({ principal }) => ({ principal_id: principal.credentialId }),
   })
   const own = looking('own', credentials.header('X-Lamp-Key', known))
   const { port } = await startDemo(t, { operations: operationsOf([looking('looked'), plain, own], ['bearer', taken]) })
@@ -310,12 +310,12 @@ const tools: readonly Tool[] = actions.map((each) => ({
   action: each,
 }))
 
-async function callTool(name: string, right: Scope['rights'][number], given: Record<string, unknown>, flags = true): Promise<unknown> {
+async function callTool(name: string, right: Principal['scopes'][number], given: Record<string, unknown>, flags = true): Promise<unknown> {
   const tool = tools.find((each) => each.name === name)
   if (!tool) throw new Error(`no tool ${name}`)
   const input = Object.fromEntries(Object.entries(given).map(([key, value]) => [tool.arguments?.[key] ?? key, value]))
   const context = {
-    principal: { organizationId: 'o', projectId: 'p', bound: true, rights: [right], grantId: 'g' },
+    principal: { organizationId: 'o', projectId: 'p', bound: true, scopes: [right], credentialId: 'g' },
     signal: new AbortController().signal,
     client: { address: '192.0.2.1', origin: undefined, requestId: 'r' },
   }

@@ -122,14 +122,14 @@ test('a grant that is narrowed narrows its running tokens, and one that is widen
     const [stored] = await rig.database.all(oauthGrants, { organizationId: rig.organizationId })
     if (stored) await rig.database.commit(new Change().replace(oauthGrants, rig.organizationId, stored, { ...stored.record, scopes }))
   }
-  const rightsOf = async (token: unknown) => (await rig.server.tokenCheck.restScope(String(token))).rights
-  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read', 'api:send'])
+  const permissionsOf = async (token: unknown) => (await rig.server.tokenCheck.restScope(String(token))).scopes
+  t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read', 'api:send'])
   await change(['api:read'])
-  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read'])
+  t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read'])
   await change(['api:admin'])
-  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read', 'api:send'])
+  t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read', 'api:send'])
   const next = await refresh(rig, tokens['refresh_token'])
-  t.deepEqual(await rightsOf(next.body['access_token']), ['api:read', 'api:send', 'api:admin'])
+  t.deepEqual(await permissionsOf(next.body['access_token']), ['api:read', 'api:send', 'api:admin'])
 })
 
 test('a refresh that meets a revocation brings nothing', async (t) => {

@@ -107,7 +107,7 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
   const server = daemon.part(T.OAuth)
   const parts = {
     ...{ database, clock: rig.clock, secrets, fetch: fetchDocument, config: daemon.config },
-    ...{ policies: daemon.part(T.Policies), writes: daemon.part(T.Writes), rightsOfMember: daemon.people.members.rightsOf },
+    ...{ policies: daemon.part(T.Policies), writes: daemon.part(T.Writes), rightsOfMember: daemon.people.members.permissionsOf },
     ...{ servesMcp: true, events: daemon.part(T.Observer), notices: daemon.people.notices, onDeleted: () => daemon.removals.wake() },
   }
   return { ...rig, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(rig, server.authorizations, projectId) }

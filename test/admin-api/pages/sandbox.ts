@@ -1,12 +1,19 @@
 /** A sandbox for tests of pages, whose agent asks somebody to take it over. */
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { Site } from './site.ts'
 
 /** Answers the code that the agent shows, and the organization of the sandbox. */
 export async function askedBy(site: Site, email: string): Promise<{ readonly organizationId: string; readonly code: string }> {
   const { organizationId, grant } = await site.sandboxes.make(['mcp:read', 'api:read'], 'rest', '192.0.2.1')
   const holder = { kind: 'anonymous' } as const
-  const scope: Scope = { organizationId, projectId: grant.projectId, bound: true, rights: ['api:read'], grantId: grant.id, holder }
-  const { open } = await site.claims.start(scope, email)
+  const principal: Principal = {
+    organizationId,
+    projectId: grant.projectId,
+    bound: true,
+    scopes: ['api:read'],
+    credentialId: grant.id,
+    holder,
+  }
+  const { open } = await site.claims.start(principal, email)
   return { organizationId, code: open?.userCode ?? '' }
 }

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { projectId, scope, until, houseOf } from '../../core/house.ts'
+import { projectId, principal, until, houseOf } from '../../core/house.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions } from '../contenders.ts'
@@ -82,14 +82,14 @@ async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
     const all = ids.map((id) => {
       const acknowledged = Promise.withResolvers<number>()
       const waiting = Array.from({ length: keys * waits }, async (_, i) => {
-        const grant = { ...scope, grantId: `key_${id}_${i % keys}` }
+        const grant = { ...principal, credentialId: `key_${id}_${i % keys}` }
         if (!(await house.inboxes.wait(grant, `inb_${id}`, { timeoutMs: 120_000, signal }))) throw new Error('nothing came')
         const woken = performance.now()
         took.push(Math.max(0, woken - (await acknowledged.promise)))
       })
       return { id, acknowledged, waiting }
     })
-    await until('all wait', () => ids.every((id) => house.bell.waiting(id) === keys * waits))
+    await until('all wait', () => ids.every((id) => house.captureEvents.waiting(id) === keys * waits))
     await Promise.all(
       all.map(async ({ id, acknowledged }) => acknowledged.resolve((await house.submit({ projectId: id }), performance.now()))),
     )

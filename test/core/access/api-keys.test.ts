@@ -54,14 +54,14 @@ const refused = { message: 'This API key is unknown, expired or revoked; use an 
 
 test('authenticate() reads the store once until settings change', async (t) => {
   const { keys, apiKey, reads } = await openKeys(t)
-  const scope = await keys.authenticate(apiKey)
+  const principal = await keys.authenticate(apiKey)
   const before = reads()
-  t.is(await keys.authenticate(apiKey), scope)
+  t.is(await keys.authenticate(apiKey), principal)
   t.is(reads(), before)
-  const { key } = await keys.mint(scope, { name: 'x', scopes: ['api:read'] })
-  t.deepEqual(await keys.authenticate(apiKey), scope)
+  const { key } = await keys.mint(principal, { name: 'x', scopes: ['api:read'] })
+  t.deepEqual(await keys.authenticate(apiKey), principal)
   t.true(reads() > before)
-  t.deepEqual((await keys.authenticate(key)).rights, ['api:read'])
+  t.deepEqual((await keys.authenticate(key)).scopes, ['api:read'])
 })
 
 test('authenticate() notices expiry although the key is kept in memory', async (t) => {
@@ -76,17 +76,17 @@ test('authenticate() notices expiry although the key is kept in memory', async (
 
 test('authenticate() never revives a key that is revoked while it is looked up', async (t) => {
   const { keys, apiKey } = await openKeys(t)
-  const scope = await keys.authenticate(apiKey)
+  const principal = await keys.authenticate(apiKey)
   for (let round = 0; round < 20; round++) {
-    const { key, record } = await keys.mint(scope, { name: 'x', scopes: ['api:read'] })
-    await Promise.allSettled([keys.authenticate(key), keys.revoke(scope, record.id), keys.authenticate(key)])
+    const { key, record } = await keys.mint(principal, { name: 'x', scopes: ['api:read'] })
+    await Promise.allSettled([keys.authenticate(key), keys.revoke(principal, record.id), keys.authenticate(key)])
     await t.throwsAsync(keys.authenticate(key), refused)
   }
 })
 
 test('mint() gives no right that the minting key does not have', async (t) => {
   const { keys, apiKey } = await openKeys(t)
-  const scope = { ...(await keys.authenticate(apiKey)), rights: ['api:send'] as const }
+  const scope = { ...(await keys.authenticate(apiKey)), scopes: ['api:send'] as const }
   await t.throwsAsync(keys.mint(scope, { name: 'x', scopes: ['api:admin'] }), {
     message: 'This requires the scope api:admin; the key has api:send.',
   })
@@ -95,23 +95,23 @@ test('mint() gives no right that the minting key does not have', async (t) => {
 
 test('a key in use is written down once in five minutes, and another process knows when', async (t) => {
   const { keys, another, apiKey, clock, database } = await openKeys(t)
-  const scope = await keys.authenticate(apiKey)
+  const principal = await keys.authenticate(apiKey)
   const used = clock.now()
   const before = database.commits
   for (let i = 0; i < 100; i++) await keys.authenticate(apiKey)
   t.is(database.commits - before, 0, 'the first use was written before')
   clock.advance(299_999)
   await keys.authenticate(apiKey)
-  t.is((await keys.get(scope, scope.grantId)).usedAt, used)
+  t.is((await keys.get(principal, principal.credentialId)).usedAt, used)
   clock.advance(1)
   await keys.authenticate(apiKey)
-  await another.mint(scope, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
-  t.is((await another.get(scope, scope.grantId)).usedAt, used + 300_000)
+  await another.mint(principal, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
+  t.is((await another.get(principal, principal.credentialId)).usedAt, used + 300_000)
 })
 
 test('update() never shortens the time for which the organization has an administrator', async (t) => {
   const { keys, apiKey, clock } = await openKeys(t)
-  const scope = await keys.authenticate(apiKey)
+  const principal = await keys.authenticate(apiKey)
   const day = 86_400_000
   const end = (days: number): number => clock.now() + days * day
   const refused = {
@@ -119,14 +119,14 @@ test('update() never shortens the time for which the organization has an adminis
     message:
       'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
   }
-  const ends = (id: string, expiresAt: number | null) => keys.update(scope, id, { expiresAt })
-  await t.throwsAsync(ends(scope.grantId, end(1)), refused)
-  const { record: second } = await keys.mint(scope, { name: 'second', scopes: ['api:admin'], expiresAt: end(30) })
-  await t.throwsAsync(ends(scope.grantId, end(40)), refused, 'the other one ends')
+  const ends = (id: string, expiresAt: number | null) => keys.update(principal, id, { expiresAt })
+  await t.throwsAsync(ends(principal.credentialId, end(1)), refused)
+  const { record: second } = await keys.mint(principal, { name: 'second', scopes: ['api:admin'], expiresAt: end(30) })
+  await t.throwsAsync(ends(principal.credentialId, end(40)), refused, 'the other one ends')
   t.is((await ends(second.id, end(20))).record.expiresAt, end(20), 'the first one stays')
   await ends(second.id, null)
-  t.is((await ends(scope.grantId, end(1))).record.expiresAt, end(1))
+  t.is((await ends(principal.credentialId, end(1))).record.expiresAt, end(1))
   await t.throwsAsync(ends(second.id, end(2)), refused)
-  t.is((await ends(scope.grantId, end(3))).record.expiresAt, end(3), 'later is always possible')
-  t.is((await keys.update(scope, second.id, { name: 'Second' })).record.name, 'Second')
+  t.is((await ends(principal.credentialId, end(3))).record.expiresAt, end(3), 'later is always possible')
+  t.is((await keys.update(principal, second.id, { name: 'Second' })).record.name, 'Second')
 })

@@ -53,12 +53,12 @@ test('SecretBox.open() refuses every changed octet, and everything that is no se
 })
 
 test('SecretBox.fingerprint() is keyed, and matches() compares it', (t) => {
-  const print = box.fingerprint('password')
+  const print = box.hash('password')
   t.true(box.matches('password', print))
   t.false(box.matches('passwore', print))
   t.false(box.matches('', print))
   t.false(box.matches('password', ''))
-  t.not(new SecretBox(Buffer.alloc(32, 2)).fingerprint('password'), print)
+  t.not(new SecretBox(Buffer.alloc(32, 2)).hash('password'), print)
 })
 
 test('SecretBox wants a key of 32 bytes', (t) => {

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { newKeyRecord } from '#core/access/keys/api-keys.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
@@ -15,7 +15,7 @@ import { pack } from '#store/tuple.ts'
 import type { Administration } from '../../../daemon/composition/administration.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { factsDefaults, houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
+import { factsDefaults, houseOf, organizationId, projectId, principal, type House, type HouseOptions } from '../house.ts'
 
 /** The parts of a house that delete. */
 export const officeOf = (house: House): Administration => house.part(T.Administration)
@@ -37,7 +37,7 @@ export async function furnished(t: ExecutionContext, options: HouseOptions = {})
 /** Puts one of everything into a project. */
 export async function furnish(house: House, id: string): Promise<void> {
   const { database, policies, clock, core } = house
-  const inside: Scope = { ...scope, projectId: id, bound: true }
+  const inside: Principal = { ...principal, projectId: id, bound: true }
   await house.destination({ id: `dst_${id}`, projectId: id })
   await house.destination({ id: `dst_b_${id}`, projectId: id })
   await house.rule({ domain: 'example.com' }, `dst_${id}`, { projectId: id })
@@ -76,12 +76,12 @@ export async function furnish(house: House, id: string): Promise<void> {
     mailFrom: 'a@elsewhere.example',
     facts: { ...factsDefaults, headerFrom: 'a@elsewhere.example', headerAddresses: ['a@elsewhere.example'] },
   }
-  await house.submit({ projectId: id, scope: inside, ...elsewhere }) // captured
-  await house.submit({ projectId: id, scope: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
-  await house.submit({ projectId: id, scope: inside, idempotencyKey: `key-${id}` })
+  await house.submit({ projectId: id, principal: inside, ...elsewhere }) // captured
+  await house.submit({ projectId: id, principal: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
+  await house.submit({ projectId: id, principal: inside, idempotencyKey: `key-${id}` })
   await house.submit({
     projectId: id,
-    scope: inside,
+    principal: inside,
     sendAt: clock.now() + 3_600_000,
     content: `Subject: x\r\n\r\n${'x'.repeat(300_000)}\r\n`,
   })

@@ -1,6 +1,6 @@
 /** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
 import test from 'ava'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
@@ -8,16 +8,16 @@ import { traces } from '#core/trace/trace.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { graceMs, organizationRemovalKey } from '#core/tenancy/removal-key.ts'
 import { projects } from '#core/tenancy/organization.ts'
-import { heldPeak } from '#core/plan/peak-usage.ts'
+import { peakUsage } from '#core/plan/peak-usage.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House, relayingHouse } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, until, type House, relayingHouse } from '../house.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
 import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './office.ts'
 
 const discard = { discardQueued: true }
-const inside = (id: string): Scope => ({ ...scope, projectId: id, bound: true })
+const inside = (id: string): Principal => ({ ...principal, projectId: id, bound: true })
 
 /** Rows of the first project, which nothing may change. */
 async function others(house: House): Promise<[string, string][]> {
@@ -42,14 +42,14 @@ test('a deleted project and its partition leave no row, and other projects keep 
   const { projects: administered, removals } = officeOf(house)
   const before = await others(house)
   t.true((await rowsNaming(house, 'prj_2', 'prj_3')).length > 60, 'the search finds what is there')
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
   t.deepEqual(await rowsNaming(house, 'prj_2', 'prj_3', 'hello-prj_2'), [])
   t.deepEqual(await others(house), before)
   t.deepEqual(await house.problems(), [])
   t.is(await house.queueLength(), 3, 'those of the first project')
-  t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
-  t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
+  t.is(await peakUsage(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
+  t.is(await peakUsage(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
   house.clock.advance(25 * 3_600_000)
   await house.database.sweep(house.clock.now())
   const left = [...(await everyRow(house))].filter(([key, value]) => /prj_[23]/.test(key + value) && !key.includes('\u0002audit\0'))
@@ -62,7 +62,7 @@ test('wherever the process ends during a deletion, the next one ends it', async 
     const before = await others(house)
     const { projects: administered, removals } = officeOf(house)
     const next = await crashedAfter(house, writesBefore, async () => {
-      await administered.remove(scope, 'prj_2', discard)
+      await administered.remove(principal, 'prj_2', discard)
       await removals.idle()
     })
     ended = next === house
@@ -120,20 +120,20 @@ test('what belongs to a deleted project is out of reach at once, and nothing can
   const house = await furnished(t)
   const { projects: administered } = officeOf(house)
   house.accept.settled = () => new Promise(() => {})
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
   const { deleted } = await house.policies.of(organizationId)
-  const reach = { ...scope, without: deleted }
+  const reach = { ...principal, hiddenProjects: deleted }
   t.deepEqual(
     (await house.database.all(destinations, reach)).map(({ record }) => record.projectId),
     [projectId, projectId],
   )
   t.is(await house.database.get(smtpCredentials, reach, 'crd_prj_2'), undefined)
-  await t.throwsAsync(administered.get(scope, 'prj_2'), { code: 'not_found' })
-  await t.throwsAsync(administered.update(scope, 'prj_2', { name: 'x' }), { code: 'not_found' })
-  await t.throwsAsync(administered.create(scope, { name: 'x', parentId: 'prj_2' }), { code: 'not_found' })
-  await t.throwsAsync(administered.remove(scope, 'prj_2', discard), { code: 'not_found' })
-  await t.throwsAsync(house.submit({ projectId: 'prj_2', scope: inside('prj_2') }), { code: 'not_found' })
+  await t.throwsAsync(administered.get(principal, 'prj_2'), { code: 'not_found' })
+  await t.throwsAsync(administered.update(principal, 'prj_2', { name: 'x' }), { code: 'not_found' })
+  await t.throwsAsync(administered.create(principal, { name: 'x', parentId: 'prj_2' }), { code: 'not_found' })
+  await t.throwsAsync(administered.remove(principal, 'prj_2', discard), { code: 'not_found' })
+  await t.throwsAsync(house.submit({ projectId: 'prj_2', principal: inside('prj_2') }), { code: 'not_found' })
   await t.throwsAsync(house.door.login('user-prj_2', 'secret', '192.0.2.1'), { code: 'unauthorized' })
   t.deepEqual(await credentialsOf(house), ['crd_prj_1', 'crd_prj_2', 'crd_prj_3'])
   t.is((await house.policies.of(organizationId)).credentials.size, 1, 'only those of living projects count')
@@ -147,14 +147,14 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
     await house.rule({ any: true }, `dst_${id}`, { projectId: id })
   }
   const { projects: administered, removals } = officeOf(house)
-  const mine = await house.submit({ projectId: 'prj_2', scope: inside('prj_2') })
-  const waiting = await Promise.all([1, 2, 3].map(() => house.submit({ projectId: 'prj_2', scope: inside('prj_2') })))
+  const mine = await house.submit({ projectId: 'prj_2', principal: inside('prj_2') })
+  const waiting = await Promise.all([1, 2, 3].map(() => house.submit({ projectId: 'prj_2', principal: inside('prj_2') })))
   await house.submit()
   await until('attempts are under way', () => house.transport.calls.length >= 2)
   const aborted = () => house.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
-  await t.throwsAsync(administered.remove(scope, 'prj_2', { discardQueued: false }), { code: 'conflict' })
+  await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   t.deepEqual(aborted(), [])
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   t.true(aborted().length > 0 && aborted().every((id) => id === 'dst_prj_2'), 'only those of the project')
   const calls = house.transport.calls.length
   await removals.idle()
@@ -173,10 +173,10 @@ test('a scheduled send that waits to be captured is queued mail too: it keeps it
   const house = await houseOf(t)
   await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(house)
-  const sent = await house.submit({ projectId: 'prj_2', scope: inside('prj_2'), sendAt: house.clock.now() + 3_600_000 })
+  const sent = await house.submit({ projectId: 'prj_2', principal: inside('prj_2'), sendAt: house.clock.now() + 3_600_000 })
   t.is(sent.outcome, 'captured.no_route')
-  await t.throwsAsync(administered.remove(scope, 'prj_2', { discardQueued: false }), { code: 'conflict' })
-  await administered.remove(scope, 'prj_2', discard)
+  await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
+  await administered.remove(principal, 'prj_2', discard)
   house.clock.advance(3_600_000)
   await quiet(house)
   await removals.idle()
@@ -196,12 +196,12 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
     held++
     return gate.promise
   }
-  const sent = house.submit({ projectId: 'prj_2', scope: inside('prj_2') })
+  const sent = house.submit({ projectId: 'prj_2', principal: inside('prj_2') })
   await until('its write is held up', () => held === 1)
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = removals.idle().then(() => (ended = true))
-  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate)
+  for (let mutex = 0; mutex < 50; mutex++) await new Promise(setImmediate)
   t.false(ended)
   gate.resolve()
   await sent
@@ -228,10 +228,10 @@ test('a removal waits for a refused send that was being recorded, and takes its 
     new Refusal('validation_failed', 'text: is wrong'),
   )
   await until('its write is held up', () => held === 1)
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = removals.idle().then(() => (ended = true))
-  for (let turns = 0; turns < 3000 && !ended; turns++) await new Promise(setImmediate)
+  for (let mutex = 0; mutex < 3000 && !ended; mutex++) await new Promise(setImmediate)
   t.false(ended)
   gate.resolve()
   t.truthy((await recorded).details?.['trace_id'])
@@ -249,7 +249,7 @@ test('messages that arrive while their project is deleted either go with it or a
     await house.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
     const { projects: administered, removals } = officeOf(house)
     house.kv.beforeWrite = async () => {
-      for (let turns = random.between(0, 3); turns > 0; turns--) await new Promise(setImmediate)
+      for (let mutex = random.between(0, 3); mutex > 0; mutex--) await new Promise(setImmediate)
     }
     let answered = false
     const late: string[] = []
@@ -258,13 +258,13 @@ test('messages that arrive while their project is deleted either go with it or a
       return hang(call)
     }
     const sends = Array.from({ length: 12 }, async () => {
-      for (let turns = random.between(0, 11); turns > 0; turns--) await new Promise(setImmediate)
-      return house.submit({ projectId: 'prj_2', scope: inside('prj_2') }).then(
+      for (let mutex = random.between(0, 11); mutex > 0; mutex--) await new Promise(setImmediate)
+      return house.submit({ projectId: 'prj_2', principal: inside('prj_2') }).then(
         () => undefined,
         (error: { code?: string }) => t.is(error.code, 'not_found', `seed ${seed}`),
       )
     })
-    await administered.remove(scope, 'prj_2', discard)
+    await administered.remove(principal, 'prj_2', discard)
     answered = true
     await Promise.all(sends)
     await removals.idle()
@@ -281,7 +281,7 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
   const [entry] = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
   if (!entry) throw new Error('nothing is queued')
   await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: entry.dueMs + 60_000 }))
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
   t.is((await rowsNaming(house, 'prj_2', 'prj_3')).length, 1)
   await house.queue.start()
@@ -297,13 +297,13 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
 test('organization-wide destinations of a deleted project pass to the project Default', async (t) => {
   const house = await furnished(t)
   const { projects: administered, removals } = officeOf(house)
-  const shared = await house.database.get(destinations, scope, 'dst_b_prj_2')
+  const shared = await house.database.get(destinations, principal, 'dst_b_prj_2')
   if (!shared) throw new Error('no destination')
   await house.database.commit(new Change().replace(destinations, organizationId, shared, { ...shared.record, shared: 'org' }))
-  await administered.remove(scope, 'prj_2', discard)
+  await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
-  t.like((await house.database.get(destinations, scope, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
-  t.is(await house.database.get(destinations, scope, 'dst_prj_2'), undefined)
+  t.like((await house.database.get(destinations, principal, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
+  t.is(await house.database.get(destinations, principal, 'dst_prj_2'), undefined)
 })
 
 test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Invoices } from '#core/billing/invoice.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { houseOf, organizationId, projectId, quiet, scope } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
@@ -70,18 +70,18 @@ const defaultFacts = {
 
 test('the most SMTP credentials at a time are billed beyond what the plan includes, rotation unchanged', async (t) => {
   const { house, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
-  const [first, second] = [await credentials.create(scope, {}), await credentials.create(scope, {})]
-  const third = await credentials.create(scope, {})
-  await credentials.rotate(scope, first.record.id)
-  await credentials.revoke(scope, second.record.id)
-  await credentials.revoke(scope, third.record.id)
-  await credentials.revoke(scope, third.record.id)
+  const [first, second] = [await credentials.create(principal, {}), await credentials.create(principal, {})]
+  const third = await credentials.create(principal, {})
+  await credentials.rotate(principal, first.record.id)
+  await credentials.revoke(principal, second.record.id)
+  await credentials.revoke(principal, third.record.id)
+  await credentials.revoke(principal, third.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 3)
   t.is(await amountOf(invoices, 'smtp_credentials'), 200)
   house.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'what is alive since last month counts on')
   t.is(await amountOf(invoices, 'smtp_credentials'), 0)
-  await credentials.revoke(scope, first.record.id)
+  await credentials.revoke(principal, first.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
   house.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)

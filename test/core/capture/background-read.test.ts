@@ -4,7 +4,7 @@ import { captures } from '#core/capture/capture.ts'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 import { NoReader } from '../no-parsers.ts'
 
 const pending = async (house: House): Promise<number> => (await house.keys('capture.pending')).length
@@ -57,8 +57,8 @@ test('who waits for a message and the reading in the background share one readin
   const house = await houseOf(t, { reader })
   await house.inbox()
   const never = new AbortController().signal
-  const waits = Array.from({ length: 20 }, () => house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }))
-  await until('all wait', () => house.bell.waiting(projectId) === 20)
+  const waits = Array.from({ length: 20 }, () => house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }))
+  await until('all wait', () => house.captureEvents.waiting(projectId) === 20)
   await house.submit()
   await until('it is read', () => reader.reads === 1)
   await quiet(house)
@@ -75,7 +75,7 @@ test('a message that was read in the background is not read again for people', a
   await house.inbox()
   await house.submit()
   await until('read', async () => (await pending(house)) === 0)
-  const shown = async () => (await house.inboxes.message(scope, 'inb_1', house.captured[0]?.id ?? '')).read
+  const shown = async () => (await house.inboxes.message(principal, 'inb_1', house.captured[0]?.id ?? '')).read
   t.true((await shown()).ok)
   t.true((await shown()).ok)
   t.is(reader.reads, 1)

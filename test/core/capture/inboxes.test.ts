@@ -2,10 +2,10 @@
 import test from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, until, type House, type HouseOptions } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
 async function capturing(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
@@ -33,22 +33,22 @@ test('Inboxes.list() keeps to the project of a bound scope, and refuses another 
   const house = await capturing(t)
   await house.project({ id: 'prj_2', isDefault: false })
   await house.inbox({ id: 'inb_2', projectId: 'prj_2' })
-  const list = async (asking: Scope, asked?: string) =>
+  const list = async (asking: Principal, asked?: string) =>
     (await house.inboxes.list(asking, { limit: 10, projectId: asked })).rows.map(({ id }) => id).toSorted()
-  t.deepEqual(await list(scope), ['inb_1', 'inb_2'])
-  t.deepEqual(await list(scope, 'prj_2'), ['inb_2'])
-  t.deepEqual(await list({ ...scope, bound: true }), ['inb_1'])
-  t.deepEqual(await list({ ...scope, bound: true }, 'prj_1'), ['inb_1'])
-  await t.throwsAsync(list({ ...scope, bound: true }, 'prj_2'), { code: 'not_found' })
+  t.deepEqual(await list(principal), ['inb_1', 'inb_2'])
+  t.deepEqual(await list(principal, 'prj_2'), ['inb_2'])
+  t.deepEqual(await list({ ...principal, bound: true }), ['inb_1'])
+  t.deepEqual(await list({ ...principal, bound: true }, 'prj_1'), ['inb_1'])
+  await t.throwsAsync(list({ ...principal, bound: true }, 'prj_2'), { code: 'not_found' })
 })
 
 test('Inboxes.get() answers alike for missing and foreign ids', async (t) => {
   const house = await capturing(t)
   const gone = { code: 'not_found', message: 'No virtual inbox has this id.' }
-  t.is((await house.inboxes.get(scope, 'inb_1')).addressPattern, '*')
-  await t.throwsAsync(house.inboxes.get(scope, 'inb_9'), gone)
-  await t.throwsAsync(house.inboxes.get({ ...scope, organizationId: 'org_2' }, 'inb_1'), gone)
-  await t.throwsAsync(house.inboxes.get({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
+  t.is((await house.inboxes.get(principal, 'inb_1')).addressPattern, '*')
+  await t.throwsAsync(house.inboxes.get(principal, 'inb_9'), gone)
+  await t.throwsAsync(house.inboxes.get({ ...principal, organizationId: 'org_2' }, 'inb_1'), gone)
+  await t.throwsAsync(house.inboxes.get({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
 })
 
 test('Inboxes.messages() pages through everything once, newest first', async (t) => {
@@ -57,7 +57,7 @@ test('Inboxes.messages() pages through everything once, newest first', async (t)
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await house.inboxes.messages(scope, 'inb_1', { limit: 3, cursor })
+    const page = await house.inboxes.messages(principal, 'inb_1', { limit: 3, cursor })
     t.true(page.rows.length <= 3)
     t.true(page.rows.every(({ capture, trace }) => capture.traceId === trace.id))
     seen.push(...idsOf(page))
@@ -71,7 +71,7 @@ test('Inboxes.messages() after a time or a message goes in order of arrival', as
   const house = await capturing(t)
   const ids = await captureSome(house, 6)
   const after = async (since: { at: number } | { captureId: string }, cursor?: string) => {
-    const page = await house.inboxes.messages(scope, 'inb_1', { limit: 2, since, cursor })
+    const page = await house.inboxes.messages(principal, 'inb_1', { limit: 2, since, cursor })
     return { ids: idsOf(page), cursor: page.nextCursor }
   }
   for (const since of [{ at: startOfTime + 2000 }, { captureId: ids[1] ?? '' }]) {
@@ -88,7 +88,7 @@ test('Inboxes.messages() after a time or a message goes in order of arrival', as
   await Promise.all(Array.from({ length: 30 }, () => house.submit()))
   const [first = '', ...rest] = house.captured.slice(6).map(({ id }) => id)
   t.is(
-    (await house.inboxes.messages(scope, 'inb_1', { limit: 100, since: { captureId: first } })).rows.length,
+    (await house.inboxes.messages(principal, 'inb_1', { limit: 100, since: { captureId: first } })).rows.length,
     rest.length,
     'of one millisecond',
   )
@@ -101,13 +101,13 @@ test('an inbox holds the captures of its project only', async (t) => {
   await house.submit({ projectId: 'prj_2' })
   await house.submit()
   const [there, here] = house.captured
-  t.deepEqual(idsOf(await house.inboxes.messages(scope, 'inb_1', { limit: 9 })), [here?.id ?? ''])
-  await t.throwsAsync(house.inboxes.message(scope, 'inb_1', there?.id ?? ''), {
+  t.deepEqual(idsOf(await house.inboxes.messages(principal, 'inb_1', { limit: 9 })), [here?.id ?? ''])
+  await t.throwsAsync(house.inboxes.message(principal, 'inb_1', there?.id ?? ''), {
     code: 'not_found',
     message: 'No message of this inbox has this id.',
   })
-  await t.throwsAsync(house.inboxes.raw(scope, 'inb_1', 'cap_9'), { code: 'not_found' })
-  await t.throwsAsync(house.inboxes.raw({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1', here?.id ?? ''), { code: 'not_found' })
+  await t.throwsAsync(house.inboxes.raw(principal, 'inb_1', 'cap_9'), { code: 'not_found' })
+  await t.throwsAsync(house.inboxes.raw({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', here?.id ?? ''), { code: 'not_found' })
 })
 
 test('Inboxes.message(), raw() and attachment() show what was submitted, read by the real reader', async (t) => {
@@ -136,23 +136,23 @@ test('Inboxes.message(), raw() and attachment() show what was submitted, read by
   const prefix = 'Received: from x by y; z\r\n'
   await house.submit({ content, facts: { prefix, subject: '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=' } as never })
   const id = house.captured[0]?.id ?? ''
-  const { size, pieces } = await house.inboxes.raw(scope, 'inb_1', id)
+  const { size, pieces } = await house.inboxes.raw(principal, 'inb_1', id)
   t.is(Buffer.concat(await Array.fromAsync(pieces)).toString(), prefix + content)
   t.is(size, (prefix + content).length)
-  const { capture, trace, read } = await house.inboxes.message(scope, 'inb_1', id)
+  const { capture, trace, read } = await house.inboxes.message(principal, 'inb_1', id)
   t.is(capture.traceId, trace.id)
   if (!read.ok) return t.fail(read.unreadable)
   t.is(read.message.subject, 'Grüße')
   t.is(read.message.headers[0]?.name, 'Received')
   t.false(/script|onclick/.test(read.message.html))
   t.like(read.message.attachments[0], { filename: 'a.txt', size: 8 })
-  t.is(Buffer.from(await house.inboxes.attachment(scope, 'inb_1', id, 0)).toString(), 'attached')
-  await t.throwsAsync(house.inboxes.attachment(scope, 'inb_1', id, 1), {
+  t.is(Buffer.from(await house.inboxes.attachment(principal, 'inb_1', id, 0)).toString(), 'attached')
+  await t.throwsAsync(house.inboxes.attachment(principal, 'inb_1', id, 1), {
     code: 'not_found',
     message: 'The message has no such attachment.',
   })
   await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
-  const again = await house.inboxes.message(scope, 'inb_1', id)
+  const again = await house.inboxes.message(principal, 'inb_1', id)
   t.true(again.capture.addressesSeen.includes('body@example.org'))
 })
 
@@ -160,20 +160,20 @@ test('Inboxes.wait() answers the next capture, and none that was there before', 
   const house = await capturing(t)
   await captureSome(house, 2)
   let answer: CapturedMessage | undefined
-  const waiting = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
+  const waiting = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
   await quiet(house)
   t.is(answer, undefined)
   const [id] = await captureSome(house, 1)
   await waiting
   t.is(answer?.capture.id, id)
-  t.is(house.bell.waiting(projectId), 0)
+  t.is(house.captureEvents.waiting(projectId), 0)
 })
 
 test('Inboxes.wait() with since answers at once what is there, the oldest first', async (t) => {
   const house = await capturing(t)
   const ids = await captureSome(house, 4)
   const wait = async (since: { at: number } | { captureId: string }) =>
-    (await house.inboxes.wait(scope, 'inb_1', { since, timeoutMs: 30_000, signal: never }))?.capture.id
+    (await house.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never }))?.capture.id
   t.is(await wait({ at: startOfTime }), ids[0])
   t.is(await wait({ at: startOfTime + 2000 }), ids[2])
   t.is(await wait({ captureId: ids[2] ?? '' }), ids[3])
@@ -188,8 +188,8 @@ test('Inboxes.wait() misses nothing that comes while it looks at what is there',
   const [first = ''] = await captureSome(house, 1)
   for (let i = 0; i < 20; i++) {
     const since = { captureId: house.captured.at(-1)?.id ?? first }
-    const waiting = house.inboxes.wait(scope, 'inb_1', { since, timeoutMs: 30_000, signal: never })
-    for (let turns = i % 5; turns > 0; turns--) await Promise.resolve()
+    const waiting = house.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never })
+    for (let mutex = i % 5; mutex > 0; mutex--) await Promise.resolve()
     await house.submit()
     t.is((await waiting)?.capture.id, house.captured.at(-1)?.id)
   }
@@ -209,24 +209,24 @@ test('after a message nothing is missed: neither what was accepted before it and
   const slow = house.submit({ idempotencyKey: 'slow' })
   await looking.promise
   const [quick = ''] = await captureSome(house, 1)
-  const after = (id: string) => house.inboxes.wait(scope, 'inb_1', { since: { captureId: id }, timeoutMs: 30_000, signal: never })
+  const after = (id: string) => house.inboxes.wait(principal, 'inb_1', { since: { captureId: id }, timeoutMs: 30_000, signal: never })
   const waiting = after(quick)
   held.resolve()
   const { traceId } = await slow
   t.is((await waiting)?.capture.traceId, traceId)
   const late = (await after(quick))?.capture.id ?? ''
-  t.is((await house.inboxes.message(scope, 'inb_1', late)).capture.traceId, traceId)
+  t.is((await house.inboxes.message(principal, 'inb_1', late)).capture.traceId, traceId)
   house.clock.step(-3600_000)
   const earlier = await captureSome(house, 3)
-  const page = await house.inboxes.messages(scope, 'inb_1', { limit: 10, since: { captureId: late } })
+  const page = await house.inboxes.messages(principal, 'inb_1', { limit: 10, since: { captureId: late } })
   t.deepEqual(idsOf(page), earlier)
-  t.deepEqual(idsOf(await house.inboxes.messages(scope, 'inb_1', { limit: 10 })), [quick, late, ...earlier].toReversed())
+  t.deepEqual(idsOf(await house.inboxes.messages(principal, 'inb_1', { limit: 10 })), [quick, late, ...earlier].toReversed())
 })
 
 test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves nothing behind', async (t) => {
   const house = await capturing(t)
   let over = false
-  const late = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
+  const late = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
   await quiet(house)
   house.clock.advance(29_999)
   await quiet(house)
@@ -235,25 +235,25 @@ test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves
   t.is(await late, undefined)
 
   const caller = new AbortController()
-  const left = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+  const left = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
   await quiet(house)
   caller.abort()
   t.is(await left, undefined)
-  t.is(await house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
-  t.is(house.bell.waiting(projectId), 0)
+  t.is(await house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
+  t.is(house.captureEvents.waiting(projectId), 0)
   t.is(house.clock.pending, 0)
 })
 
 test('Inboxes.wait() hears only captures of its own project', async (t) => {
   const house = await capturing(t)
   await house.project({ id: 'prj_2', isDefault: false })
-  const waiting = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 1000, signal: never })
+  const waiting = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 1000, signal: never })
   await quiet(house)
   await house.submit({ projectId: 'prj_2' })
   await quiet(house)
   house.clock.advance(1000)
   t.is(await waiting, undefined)
-  await t.throwsAsync(house.inboxes.wait({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
+  await t.throwsAsync(house.inboxes.wait({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
     code: 'not_found',
   })
 })
@@ -261,10 +261,11 @@ test('Inboxes.wait() hears only captures of its own project', async (t) => {
 test('Inboxes.wait() is open 20 times for a key and 200 times for a project', async (t) => {
   const house = await capturing(t)
   const caller = new AbortController()
-  const wait = (grantId: string) => house.inboxes.wait({ ...scope, grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+  const wait = (grantId: string) =>
+    house.inboxes.wait({ ...principal, credentialId: grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
   const waits: Promise<unknown>[] = []
   for (let key = 0; key < 10; key++) for (let i = 0; i < 20; i++) waits.push(wait(`key_${key}`))
-  await until('all wait', () => house.bell.waiting(projectId) === 200)
+  await until('all wait', () => house.captureEvents.waiting(projectId) === 200)
   await t.throwsAsync(wait('key_0'), {
     code: 'rate_limit_exceeded',
     message: 'At most 20 waits per key and 200 per project can be open at a time.',
@@ -273,7 +274,7 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
   caller.abort()
   await Promise.all(waits)
   const again = new AbortController()
-  const one = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 1, signal: again.signal })
+  const one = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 1, signal: again.signal })
   await quiet(house)
   again.abort()
   t.is(await one, undefined)
@@ -283,6 +284,6 @@ test('captures and inboxes survive the end of the process', async (t) => {
   const house = await capturing(t)
   const ids = await captureSome(house, 3)
   const next = await house.crash()
-  t.deepEqual(idsOf(await next.inboxes.messages(scope, 'inb_1', { limit: 10 })), ids.toReversed())
+  t.deepEqual(idsOf(await next.inboxes.messages(principal, 'inb_1', { limit: 10 })), ids.toReversed())
   t.is((await next.database.all(inboxes, { organizationId })).length, 1)
 })

@@ -10,7 +10,7 @@ import { pack } from '#store/tuple.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 
 const noNames = { resolve4: async () => [], resolve6: async () => [] }
 
@@ -43,13 +43,13 @@ test("a capture is told by one POST that Stripe's own verification accepts with 
   const { webhooks } = new Stripe('sk_test_nothing')
   const at = house.clock.now() / 1000
   const check = (body: string, secret: string) => webhooks.constructEvent(body, header, secret, 300, undefined, at * 1000)
-  const secret = house.notifier.secretFor(scope, 'inb_1') ?? ''
+  const secret = house.notifier.secretFor(principal, 'inb_1') ?? ''
   const event = check(told?.body ?? '', secret) as unknown as Record<string, unknown>
   t.like(event, { type: 'virtual_inbox.message_captured', inbox: { id: 'inb_1', project_id: projectId, address_pattern: '@example.net' } })
   const id = house.captured[0]?.id ?? ''
   t.like(event['message'], { id, trace_id: traceId, url: `https://post.example.ch/v1/inboxes/inb_1/messages/${id}` })
   t.throws(() => check(`${told?.body ?? ''} `, secret))
-  t.throws(() => check(told?.body ?? '', house.notifier.secretFor(scope, 'inb_2') ?? ''))
+  t.throws(() => check(told?.body ?? '', house.notifier.secretFor(principal, 'inb_2') ?? ''))
   t.like(await last(house), { captureId: id, statusCode: 204, error: null })
   t.is(await metered(house), 1)
   t.deepEqual(await house.problems(), [])

@@ -4,7 +4,7 @@ import { captures } from '#core/capture/capture.ts'
 import { parsePattern } from '#core/capture/inbox-pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
-import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, until, type House, type HouseOptions } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
@@ -36,7 +36,7 @@ async function captureTo(house: House, rcptTo: readonly string[]): Promise<strin
 }
 
 const listed = async (house: House, inbox: string, address?: string): Promise<string[]> =>
-  (await house.inboxes.messages(scope, inbox, { limit: 50, address })).rows.map(({ capture }) => capture.id)
+  (await house.inboxes.messages(principal, inbox, { limit: 50, address })).rows.map(({ capture }) => capture.id)
 
 test('patterns are *, @domain and one address, in one spelling whatever the letters of case', (t) => {
   const spelled = [
@@ -59,10 +59,10 @@ test('a capture is in every inbox whose pattern was seen or meant, and in no oth
   t.deepEqual(await listed(house, 'inb_2'), [both])
   t.deepEqual(await listed(house, 'inb_3'), [both])
   t.deepEqual(await listed(house, 'inb_4'), [one, both], 'the sender was seen')
-  await t.throwsAsync(house.inboxes.message(scope, 'inb_3', one), { code: 'not_found' })
-  t.is((await house.inboxes.message(scope, 'inb_3', both)).capture.id, both)
+  await t.throwsAsync(house.inboxes.message(principal, 'inb_3', one), { code: 'not_found' })
+  t.is((await house.inboxes.message(principal, 'inb_3', both)).capture.id, both)
   const since = { captureId: both }
-  t.deepEqual((await house.inboxes.messages(scope, 'inb_2', { limit: 5, since })).rows, [])
+  t.deepEqual((await house.inboxes.messages(principal, 'inb_2', { limit: 5, since })).rows, [])
 })
 
 test('one address is searched across recipients, inside the inbox alone', async (t) => {
@@ -77,7 +77,7 @@ test('one address is searched across recipients, inside the inbox alone', async 
 
 test('an address that only the body has brings the capture in, and wakes who waits for it once', async (t) => {
   const house = await housed(t, ['*', '@example.org'], { reader: findingReader })
-  const wait = (inbox: string, signal = never) => house.inboxes.wait(scope, inbox, { timeoutMs: 30_000, signal })
+  const wait = (inbox: string, signal = never) => house.inboxes.wait(principal, inbox, { timeoutMs: 30_000, signal })
   const waiting = wait('inb_1')
   await quiet(house)
   const id = await captureTo(house, ['anna@example.net'])
@@ -89,7 +89,7 @@ test('an address that only the body has comes after what was in the inbox before
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
   const reader = { ...findingReader, read: async (message: WaitingMessage) => (await mayRead, findingReader.read(message)) }
   const house = await housed(t, ['@example.org', '*'], { reader })
-  const inbox = (id: string, since?: Since) => house.inboxes.messages(scope, id, { limit: 9, since })
+  const inbox = (id: string, since?: Since) => house.inboxes.messages(principal, id, { limit: 9, since })
   const submit = async (to: string): Promise<string> => {
     house.clock.advance(1000)
     await house.submit({ rcptTo: [to], facts: { headerAddresses: [] } as never })
@@ -101,13 +101,13 @@ test('an address that only the body has comes after what was in the inbox before
   t.deepEqual(ids(await inbox('inb_0')), [first])
   const told = house.clock.now()
   house.clock.advance(1000)
-  const waiting = house.inboxes.wait(scope, 'inb_0', { since: { captureId: first }, timeoutMs: 30_000, signal: never })
-  await until('it waits', () => house.bell.waiting(projectId) === 1)
+  const waiting = house.inboxes.wait(principal, 'inb_0', { since: { captureId: first }, timeoutMs: 30_000, signal: never })
+  await until('it waits', () => house.captureEvents.waiting(projectId) === 1)
   read()
   t.is((await waiting)?.capture.id, late)
   await until('the bodies were read', async () => (await house.keys('capture.pending')).length === 0)
   t.deepEqual(ids(await inbox('inb_0', { captureId: first })), [late])
-  t.is((await house.inboxes.wait(scope, 'inb_0', { since: { captureId: first }, timeoutMs: 1, signal: never }))?.capture.id, late)
+  t.is((await house.inboxes.wait(principal, 'inb_0', { since: { captureId: first }, timeoutMs: 1, signal: never }))?.capture.id, late)
   const next = await submit('bea@example.org')
   t.deepEqual(ids(await inbox('inb_0', { captureId: late })), [next])
   t.deepEqual(ids(await inbox('inb_0')), [next, late, first])
@@ -129,12 +129,12 @@ test('a message that was read late is gone from an inbox after its days, and hid
   await until('the bodies were read', async () => (await next.keys('capture.pending')).length === 0)
   const seen: string[] = []
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const page = await next.inboxes.messages(scope, 'inb_short', { limit: 1, cursor })
+    const page = await next.inboxes.messages(principal, 'inb_short', { limit: 1, cursor })
     seen.push(...page.rows.map(({ capture }) => capture.id))
     cursor = page.nextCursor
   }
   t.deepEqual(seen, [young])
-  t.is((await next.inboxes.wait(scope, 'inb_short', { since: { at: 0 }, timeoutMs: 1, signal: never }))?.capture.id, young)
+  t.is((await next.inboxes.wait(principal, 'inb_short', { since: { at: 0 }, timeoutMs: 1, signal: never }))?.capture.id, young)
 })
 
 test('who begins to wait between a capture and the reading of its body does not get it as new', async (t) => {
@@ -144,8 +144,8 @@ test('who begins to wait between a capture and the reading of its body does not 
   await house.submit()
   let woken = false
   const caller = new AbortController()
-  const waiting = house.inboxes.wait(scope, 'inb_0', { timeoutMs: 30_000, signal: caller.signal }).then((found) => (woken = !!found))
-  await until('it waits', () => house.bell.waiting(projectId) === 1)
+  const waiting = house.inboxes.wait(principal, 'inb_0', { timeoutMs: 30_000, signal: caller.signal }).then((found) => (woken = !!found))
+  await until('it waits', () => house.captureEvents.waiting(projectId) === 1)
   read()
   await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
   await quiet(house)
@@ -159,12 +159,12 @@ test('a pattern is looked up in any letters of case, first in the own project', 
   await house.project({ id: 'prj_2', isDefault: false })
   await house.inbox({ id: 'inb_far', projectId: 'prj_2', addressPattern: 'anna@example.net' })
   const find = async (...asked: Parameters<House['inboxes']['lookup']>) => (await house.inboxes.lookup(...asked))?.id
-  t.is(await find(scope, '@EXAMPLE.net'), 'inb_1')
-  t.is(await find(scope, 'Anna@example.NET'), 'inb_far')
-  t.is(await find(scope, 'anna@example.net', projectId), undefined)
-  t.is(await find({ ...scope, bound: true }, 'anna@example.net'), undefined)
-  t.is(await find(scope, 'no pattern'), undefined)
-  await t.throwsAsync(find({ ...scope, bound: true }, 'anna@example.net', 'prj_2'), { code: 'not_found' })
+  t.is(await find(principal, '@EXAMPLE.net'), 'inb_1')
+  t.is(await find(principal, 'Anna@example.NET'), 'inb_far')
+  t.is(await find(principal, 'anna@example.net', projectId), undefined)
+  t.is(await find({ ...principal, bound: true }, 'anna@example.net'), undefined)
+  t.is(await find(principal, 'no pattern'), undefined)
+  await t.throwsAsync(find({ ...principal, bound: true }, 'anna@example.net', 'prj_2'), { code: 'not_found' })
 })
 
 test('a message leaves an inbox after its days, and is removed when every inbox has let it go', async (t) => {
@@ -176,13 +176,13 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   const young = await captureTo(house, ['anna@example.net'])
   t.deepEqual(await listed(house, 'inb_short'), [young])
   t.deepEqual(await listed(house, 'inb_all'), [young, old])
-  const page = await house.inboxes.messages(scope, 'inb_short', { limit: 1 })
-  const rest = await house.inboxes.messages(scope, 'inb_short', { limit: 1, cursor: page.nextCursor })
+  const page = await house.inboxes.messages(principal, 'inb_short', { limit: 1 })
+  const rest = await house.inboxes.messages(principal, 'inb_short', { limit: 1, cursor: page.nextCursor })
   t.deepEqual([rest.rows, rest.nextCursor], [[], undefined])
   const since = { at: 0 }
-  t.deepEqual((await house.inboxes.messages(scope, 'inb_short', { limit: 9, since })).rows.length, 1)
-  t.is((await house.inboxes.wait(scope, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
-  await t.throwsAsync(house.inboxes.message(scope, 'inb_short', old), { code: 'not_found' })
+  t.deepEqual((await house.inboxes.messages(principal, 'inb_short', { limit: 9, since })).rows.length, 1)
+  t.is((await house.inboxes.wait(principal, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
+  await t.throwsAsync(house.inboxes.message(principal, 'inb_short', old), { code: 'not_found' })
   const retention = house.part(T.Retention)
   const left = async () => (await house.database.all(captures, { organizationId })).map(({ record }) => record.id)
   t.is(await retention.round(), 0)

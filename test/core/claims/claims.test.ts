@@ -32,8 +32,8 @@ test('what a person chooses becomes scopes; sending over REST is live sending', 
 
 test('a claim makes the sandbox an organization of who was mailed', async (t) => {
   const rig = await claimRig(t)
-  const { organizationId, scope, grant } = await rig.sandbox()
-  const started = await rig.claims.start(scope, 'Ada@Example.ch')
+  const { organizationId, principal, grant } = await rig.sandbox()
+  const started = await rig.claims.start(principal, 'Ada@Example.ch')
   const now = rig.clock.now()
   t.like(started.progress, { isClaimed: false, userId: null, email: 'ada@example.ch', linkSentAt: now, isLinkPending: true })
   t.is(started.open?.expiresAt, now + 30 * minute)
@@ -55,15 +55,15 @@ test('a claim makes the sandbox an organization of who was mailed', async (t) =>
   await rig.claims.confirm(user, code, ['send_sandbox'])
   const reach = { organizationId }
   t.like((await rig.database.get(organizations, reach, organizationId))?.record, { plan: 'free', name: 'sandbox' })
-  t.like((await rig.database.get(projects, reach, scope.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
-  t.true((await rig.members.rightsOf(organizationId, user.id))?.owns)
+  t.like((await rig.database.get(projects, reach, principal.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
+  t.true((await rig.members.permissionsOf(organizationId, user.id))?.owns)
   t.like((await rig.database.get(oauthGrants, reach, grant.id))?.record, { userId: user.id, scopes: scopesOfPermissions(['send_sandbox']) })
   const acts = (await rig.database.all(auditEntries, reach)).map(({ record }) => [record.actor.id, record.act])
   t.deepEqual(acts, [[user.id, 'organization.claimed']])
   t.is((await rig.mails()).at(-1)?.trace.subject, 'You claimed a sandbox')
   t.deepEqual(await rig.claims.openFor(user), [])
-  t.like((await rig.claims.start(scope, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
-  t.is((await rig.claims.start(scope, 'eve@example.ch')).open, undefined)
+  t.like((await rig.claims.start(principal, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
+  t.is((await rig.claims.start(principal, 'eve@example.ch')).open, undefined)
   rig.clock.advance(30 * day)
   t.is(await rig.sandboxes.sweep(), 0)
   t.truthy(await rig.database.get(organizations, reach, organizationId))
@@ -74,34 +74,34 @@ test('the link works once, a code once, and both for half an hour', async (t) =>
   const rig = await claimRig(t)
   const [first, second] = [await rig.sandbox(), await rig.sandbox()]
   const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
-  const code = (await rig.claims.start(first.scope, ada.email)).open?.userCode ?? ''
+  const code = (await rig.claims.start(first.principal, ada.email)).open?.userCode ?? ''
   const secret = (await rig.mails())[0]?.secret ?? ''
   await rig.loginLinks.consume(secret, browser)
   t.is(await codeOf(t, rig.loginLinks.consume(secret, browser)), 'not_found')
   const results = await Promise.allSettled([rig.claims.confirm(ada, code, []), rig.claims.confirm(bea, code, ['admin'])])
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 1)
   t.is((await rig.database.get(claimRecords, { organizationId: first.organizationId }, first.organizationId))?.record.userId, ada.id)
-  t.is(await rig.members.rightsOf(first.organizationId, bea.id), undefined)
+  t.is(await rig.members.permissionsOf(first.organizationId, bea.id), undefined)
   t.is(await codeOf(t, rig.claims.confirm(ada, code, [])), 'not_found')
 
-  const late = (await rig.claims.start(second.scope, ada.email)).open?.userCode ?? ''
+  const late = (await rig.claims.start(second.principal, ada.email)).open?.userCode ?? ''
   const lateSecret = (await rig.mails()).at(-1)?.secret ?? ''
   rig.clock.advance(30 * minute)
   t.is(await codeOf(t, rig.claims.look(ada, late)), 'not_found')
   t.is(await codeOf(t, rig.claims.confirm(ada, late, [])), 'not_found')
   t.is(await codeOf(t, rig.loginLinks.consume(lateSecret, browser)), 'not_found')
   t.deepEqual(await rig.claims.openFor(ada), [])
-  const again = (await rig.claims.start(second.scope, ada.email)).open?.userCode ?? ''
+  const again = (await rig.claims.start(second.principal, ada.email)).open?.userCode ?? ''
   t.not(again, late)
   t.truthy(await rig.claims.confirm(ada, again, []))
 })
 
 test('a new claim of a sandbox ends the one before', async (t) => {
   const rig = await claimRig(t)
-  const { scope } = await rig.sandbox()
+  const { principal } = await rig.sandbox()
   const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
-  const old = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
-  const now = (await rig.claims.start(scope, bea.email)).open?.userCode ?? ''
+  const old = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
+  const now = (await rig.claims.start(principal, bea.email)).open?.userCode ?? ''
   t.is(await codeOf(t, rig.claims.look(ada, old)), 'not_found')
   t.deepEqual(await rig.claims.openFor(ada), [])
   t.is((await rig.claims.look(bea, now)).claim.email, bea.email)
@@ -110,17 +110,17 @@ test('a new claim of a sandbox ends the one before', async (t) => {
 test('three an hour for each session, five a day for each address, and fifteen wrong codes an hour', async (t) => {
   const rig = await claimRig(t)
   const first = await rig.sandbox()
-  for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await rig.claims.start(first.scope, email)
-  t.is(await codeOf(t, rig.claims.start(first.scope, 'd@example.ch')), 'rate_limit_exceeded')
+  for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await rig.claims.start(first.principal, email)
+  t.is(await codeOf(t, rig.claims.start(first.principal, 'd@example.ch')), 'rate_limit_exceeded')
   rig.clock.advance(hour)
-  t.truthy((await rig.claims.start(first.scope, 'ada@example.ch')).open)
-  for (let i = 0; i < 4; i++) await rig.claims.start((await rig.sandbox()).scope, 'ada@example.ch')
+  t.truthy((await rig.claims.start(first.principal, 'ada@example.ch')).open)
+  for (let i = 0; i < 4; i++) await rig.claims.start((await rig.sandbox()).principal, 'ada@example.ch')
   rig.clock.advance(hour)
   const other = await rig.sandbox()
-  t.is(await codeOf(t, rig.claims.start(other.scope, 'ADA@example.ch')), 'rate_limit_exceeded')
+  t.is(await codeOf(t, rig.claims.start(other.principal, 'ADA@example.ch')), 'rate_limit_exceeded')
 
   const eve = await rig.user('eve@example.ch')
-  const code = (await rig.claims.start(other.scope, 'olga@example.ch')).open?.userCode ?? ''
+  const code = (await rig.claims.start(other.principal, 'olga@example.ch')).open?.userCode ?? ''
   for (let i = 0; i < 15; i++) t.is(await codeOf(t, rig.claims.look(eve, 'KITE-00')), 'not_found')
   t.is(await codeOf(t, rig.claims.look(eve, code)), 'rate_limit_exceeded')
   t.is(await codeOf(t, rig.claims.confirm(eve, code, [])), 'rate_limit_exceeded')
@@ -132,7 +132,7 @@ test('known and unknown addresses get the same answer; mail goes to who can sign
   await rig.user('known@example.ch')
   const answers = []
   for (const email of ['known@example.ch', 'other@example.ch']) {
-    const { progress, open, integrationsUrl } = await rig.claims.start((await rig.sandbox()).scope, email)
+    const { progress, open, integrationsUrl } = await rig.claims.start((await rig.sandbox()).principal, email)
     answers.push({ progress: { ...progress, email: '' }, expiresAt: open?.expiresAt, integrationsUrl })
   }
   t.deepEqual(answers[0], answers[1])
@@ -144,8 +144,8 @@ test('known and unknown addresses get the same answer; mail goes to who can sign
 
 test('without mail of the service the code does it', async (t) => {
   const rig = await claimRig(t, { hasMail: false })
-  const { scope } = await rig.sandbox()
-  const { progress, open } = await rig.claims.start(scope, 'ada@example.ch')
+  const { principal } = await rig.sandbox()
+  const { progress, open } = await rig.claims.start(principal, 'ada@example.ch')
   t.like(progress, { linkSentAt: null, linkExpiresAt: null, isLinkPending: false })
   const bea = await rig.user('bea@example.ch')
   t.is((await rig.claims.confirm(bea, open?.userCode ?? '', [])).userId, bea.id)
@@ -157,10 +157,10 @@ test('nobody gathers the quotas of many free organizations by claims', async (t)
   const ada = await rig.user('ada@example.ch')
   const claim = async (): Promise<string> => {
     rig.clock.advance(24 * 60 * minute)
-    const { scope } = await rig.sandbox()
-    const { open } = await rig.claims.start(scope, 'ada@example.ch')
+    const { principal } = await rig.sandbox()
+    const { open } = await rig.claims.start(principal, 'ada@example.ch')
     await rig.claims.confirm(ada, open?.userCode ?? '', [])
-    return scope.organizationId
+    return principal.organizationId
   }
   const made = [await claim()]
   while (made.length < 10) made.push(await claim())
@@ -176,9 +176,9 @@ test('nobody gathers the quotas of many free organizations by claims', async (t)
 test('of a claim and the removal of the sandbox at the same moment one wins, and whole', async (t) => {
   const rig = await claimRig(t)
   const ada = await rig.user('ada@example.ch')
-  const { scope, organizationId } = await rig.sandbox()
+  const { principal, organizationId } = await rig.sandbox()
   rig.clock.advance(8 * day)
-  const code = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  const code = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
   await rig.background.idle()
   // the sandbox goes between the reading and the writing of the claim
   let swept = 0
@@ -189,15 +189,15 @@ test('of a claim and the removal of the sandbox at the same moment one wins, and
   }
   t.is(await codeOf(t, rig.claims.confirm(ada, code, [])), 'not_found')
   t.is(swept, 1)
-  t.is(await rig.members.rightsOf(organizationId, ada.id), undefined)
-  t.is(await codeOf(t, rig.claims.start(scope, ada.email)), 'conflict')
+  t.is(await rig.members.permissionsOf(organizationId, ada.id), undefined)
+  t.is(await codeOf(t, rig.claims.start(principal, ada.email)), 'conflict')
 })
 
 test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   const rig = await claimRig(t)
   const ada = await rig.user('ada@example.ch')
-  const { scope, organizationId } = await rig.sandbox()
-  const code = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  const { principal, organizationId } = await rig.sandbox()
+  const code = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
   await rig.background.idle()
   const { kv } = rig.house
   let writes = 0
@@ -208,8 +208,8 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   await t.throwsAsync(rig.claims.confirm(ada, code, []), { message: 'the process ends here' })
   kv.beforeWrite = undefined
   t.is(writes, 1)
-  t.like((await rig.database.get(projects, { organizationId }, scope.projectId))?.record, { status: 'anonymous' })
-  t.is(await rig.members.rightsOf(organizationId, ada.id), undefined)
+  t.like((await rig.database.get(projects, { organizationId }, principal.projectId))?.record, { status: 'anonymous' })
+  t.is(await rig.members.permissionsOf(organizationId, ada.id), undefined)
   kv.beforeWrite = () => void writes++
   await rig.claims.confirm(ada, code, [])
   kv.beforeWrite = undefined
@@ -220,16 +220,16 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
 test('undo ends the session of the agent, for seven days, for who took it over', async (t) => {
   const rig = await claimRig(t)
   const [ada, eve] = [await rig.user('ada@example.ch'), await rig.user('eve@example.ch')]
-  const { scope, organizationId, grant } = await rig.sandbox()
+  const { principal, organizationId, grant } = await rig.sandbox()
   t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
-  await rig.claims.confirm(ada, (await rig.claims.start(scope, ada.email)).open?.userCode ?? '', [])
+  await rig.claims.confirm(ada, (await rig.claims.start(principal, ada.email)).open?.userCode ?? '', [])
   t.is(await codeOf(t, rig.claims.undo(eve, organizationId)), 'not_found')
   await rig.claims.undo(ada, organizationId)
   await rig.claims.undo(ada, organizationId)
   t.is((await rig.database.get(oauthGrants, { organizationId }, grant.id))?.record.revokedAt, rig.clock.now())
   const acts = (await rig.database.all(auditEntries, { organizationId })).map(({ record }) => record.act)
   t.deepEqual(acts.toSorted(), ['oauth_grant.revoked', 'organization.claimed'])
-  t.true((await rig.members.rightsOf(organizationId, ada.id))?.owns, 'the organization stays')
+  t.true((await rig.members.permissionsOf(organizationId, ada.id))?.owns, 'the organization stays')
   rig.clock.advance(7 * day)
   t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
 })

@@ -1,6 +1,6 @@
 /** Claims over the people of the core's tests: sandboxes, their agents, and persons who take them over. */
 import type { ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Sandboxes, type NewSandbox } from '#core/oauth/endpoints/sandboxes.ts'
 import type { SignUp } from '#core/people/sign-in/login-links.ts'
@@ -20,7 +20,7 @@ export interface ClaimRig extends PeopleHouse {
   readonly sandboxes: Sandboxes
   readonly clock: PeopleHouse['house']['clock']
   /** A sandbox and what its agent asks with. */
-  sandbox(): Promise<NewSandbox & { readonly scope: Scope }>
+  sandbox(): Promise<NewSandbox & { readonly principal: Principal }>
   /** Somebody who has signed in before. */
   user(email: string): Promise<User>
 }
@@ -38,12 +38,12 @@ export async function claimRig(
     async sandbox() {
       const made = await sandboxes.make(['mcp:read', 'mcp:send-sandbox', 'api:read', 'api:send'], 'rest', '192.0.2.1')
       const { organizationId, grant } = made
-      const rights = ['api:read', 'api:send'] as const
-      const scope: Scope = {
-        ...{ organizationId, projectId: grant.projectId, bound: true, rights, grantId: grant.id },
+      const scopes = ['api:read', 'api:send'] as const
+      const principal: Principal = {
+        ...{ organizationId, projectId: grant.projectId, bound: true, scopes, credentialId: grant.id },
         holder: { kind: 'anonymous' },
       }
-      return { ...made, scope }
+      return { ...made, principal }
     },
     async user(email) {
       const change = new Change()

@@ -7,7 +7,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Change } from '#store/change.ts'
 import { queueHead } from '#store/queue.ts'
-import { organizationId, quiet, scope, secrets, until, type House, relaying } from '../house.ts'
+import { organizationId, quiet, principal, secrets, until, type House, relaying } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf, hang, report, take, type Call } from '../scripted-transport.ts'
 
@@ -299,7 +299,7 @@ test('the public view and the full one agree on the story', async (t) => {
     shared.timeline.map(({ event }) => event),
     (await house.story(traceId)).map((line) => line.split(':')[0] as never),
   )
-  t.is((await house.traces.get(scope, traceId)).trace.id, traceId)
+  t.is((await house.traces.get(principal, traceId)).trace.id, traceId)
 })
 
 /** Three requests, one for each recipient, each on record before its end; the last one does as told. */

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
-import { houseOf, organizationId, quiet, scope, until, type House } from '../house.ts'
+import { houseOf, organizationId, quiet, principal, until, type House } from '../house.ts'
 import { report, ScriptedTransport, take } from '../scripted-transport.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
@@ -101,7 +101,7 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   )
 
   transport.holds = true
-  const failing = probes.test(scope, 'dst_1')
+  const failing = probes.test(principal, 'dst_1')
   await until('probed', () => transport.held.length === 1)
   transport.held[0]?.([{ step: 'connect', ok: false, detail: '', milliseconds: 1 }])
   t.false((await failing).ok)
@@ -111,12 +111,12 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
 
   transport.holds = false
   transport.script = (call) => take(call)
-  t.true((await probes.test(scope, 'dst_1')).ok)
+  t.true((await probes.test(principal, 'dst_1')).ok)
   house.clock.advance(5000)
   await until('sent', () => house.attempted.length === 6)
   t.is((await house.trace(traceId)).status, 'sent')
   t.is(await probes.waiting(organizationId, await house.trace(traceId)), undefined)
-  t.is((await probes.health(scope, 'dst_1')).lastHour.errors, 5)
+  t.is((await probes.health(principal, 'dst_1')).lastHour.errors, 5)
 })
 
 test('a first look waits five seconds for a provider that does not answer, and says so', async (t) => {
@@ -145,7 +145,7 @@ test('stop() breaks off what is under way and begins nothing more', async (t) =>
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     return []
   }) as never
-  const asked = probes.test(scope, 'dst_1')
+  const asked = probes.test(principal, 'dst_1')
   await quiet(house)
   await probes.stop()
   await asked

@@ -11,7 +11,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 /** A destination with a rule that sends a From of its own there. */
-async function lane(house: House, id: string, changes: object = {}): Promise<string> {
+async function queue(house: House, id: string, changes: object = {}): Promise<string> {
   await house.destination({ id, ...changes })
   await house.rule({ from: `${id}@example.com` }, id)
   return id
@@ -24,7 +24,7 @@ const sent = (house: House): number => house.attempted.filter(({ trace }) => tra
 
 test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
   const house = await houseOf(t)
-  await lane(house, 'dst_1', { maxConnections: 2 })
+  await queue(house, 'dst_1', { maxConnections: 2 })
   const gate = Promise.withResolvers<void>()
   house.transport.script = async (call) => {
     if (call.job.rcptTo[0] === 'slow@example.net') return hang(call)
@@ -61,7 +61,7 @@ test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands b
 test('DeliveryQueue.stop() waits for reads of the queue, and is done at once when there is nothing', async (t) => {
   const house = await houseOf(t, { deaf: true })
   await house.queue.stop(1000)
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   await submitTo(house, 'dst_1')
   const next = await house.crash()
   await next.queue.start()
@@ -73,7 +73,7 @@ test('DeliveryQueue.stop() waits for reads of the queue, and is done at once whe
 
 test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
   let house = await houseOf(t, { connectionsMax: 4 })
-  await lane(house, 'dst_1', { maxConnections: 4 })
+  await queue(house, 'dst_1', { maxConnections: 4 })
   const ids = new Set<string>()
   for (let writes = 1; writes <= 40; writes += 3) {
     let left = writes
@@ -97,7 +97,7 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
     contents.push(content !== undefined)
     return run(entry, content, fresh, signal)
   }
-  await lane(house, 'dst_1', { maxConnections: 1 })
+  await queue(house, 'dst_1', { maxConnections: 1 })
   const gate = Promise.withResolvers<void>()
   house.transport.script = async (call) => {
     await gate.promise
@@ -117,7 +117,7 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
 for (const place of ['before', 'after'] as const) {
   test(`DeliveryQueue keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
     const house = await houseOf(t)
-    await lane(house, 'dst_1')
+    await queue(house, 'dst_1')
     const run = house.attempts.run.bind(house.attempts)
     let broken = 2
     house.attempts.run = async (...given) => {
@@ -145,7 +145,7 @@ for (const place of ['before', 'after'] as const) {
 
 test('DeliveryQueue survives that limits cannot be read', async (t) => {
   const house = await houseOf(t)
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   const of = house.policies.of.bind(house.policies)
   let broken = false
   house.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
@@ -164,7 +164,7 @@ test('DeliveryQueue survives that limits cannot be read', async (t) => {
 
 test('DeliveryQueue removes entries of traces that are gone or done', async (t) => {
   const house = await houseOf(t, { deaf: true })
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   const gone = await submitTo(house, 'dst_1')
   await house.remove(traces, gone.traceId)
   const canceled = await submitTo(house, 'dst_1')
@@ -178,7 +178,7 @@ test('DeliveryQueue removes entries of traces that are gone or done', async (t) 
 
 test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {
   const house = await houseOf(t, { deaf: true })
-  for (const id of ['dst_1', 'dst_2']) await lane(house, id)
+  for (const id of ['dst_1', 'dst_2']) await queue(house, id)
   const { traceId } = await submitTo(house, 'dst_2')
   const [entry] = house.queued
   if (!entry) return t.fail()

@@ -9,7 +9,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 /** A destination with a rule that sends a From of its own there. */
-async function lane(house: House, id: string, changes: object = {}): Promise<string> {
+async function queue(house: House, id: string, changes: object = {}): Promise<string> {
   await house.destination({ id, ...changes })
   await house.rule({ from: `${id}@example.com` }, id)
   return id
@@ -22,7 +22,7 @@ const sent = (house: House): number => house.attempted.filter(({ trace }) => tra
 
 test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => {
   const house = await houseOf(t)
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   const { traceId, outcome } = await submitTo(house, 'dst_1')
   t.is(outcome, 'relayed')
   await until('sent', () => sent(house) === 1)
@@ -35,7 +35,7 @@ test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => 
 test('DeliveryQueue tells how old the oldest message is, over every attempt, failover and restart', async (t) => {
   const transport = new ScriptedTransport((call) => report(call, 'transient'))
   const house = await houseOf(t, { transport })
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   await submitTo(house, 'dst_1')
   t.is(await house.queue.oldestMs(), 0)
   await until('a first attempt', () => house.attempted.length === 1)
@@ -58,16 +58,16 @@ test('DeliveryQueue tells how old the oldest message is, over every attempt, fai
 test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
   const transport = new ScriptedTransport(hang)
   const house = await houseOf(t, { transport, connectionsMax: 8 })
-  await lane(house, 'dst_a', { maxConnections: 1 })
-  await lane(house, 'dst_b', { maxConnections: 5 })
+  await queue(house, 'dst_a', { maxConnections: 1 })
+  await queue(house, 'dst_b', { maxConnections: 5 })
   for (let i = 0; i < 20; i++) await Promise.all([submitTo(house, 'dst_a'), submitTo(house, 'dst_b')])
   await quiet(house)
   t.is(transport.mostActive.get('dst_a'), 2, 'two messages a connection: one under way, one behind it')
   t.is(transport.mostActive.get('dst_b'), 4)
   t.is(house.queue.active, 6, 'the last quarter is kept for destinations that have nothing under way')
-  await lane(house, 'dst_c')
-  await lane(house, 'dst_d')
-  await lane(house, 'dst_e')
+  await queue(house, 'dst_c')
+  await queue(house, 'dst_d')
+  await queue(house, 'dst_e')
   for (const id of ['dst_c', 'dst_c', 'dst_d', 'dst_e']) await submitTo(house, id)
   await quiet(house)
   t.is(house.queue.active, 8)
@@ -82,7 +82,7 @@ test('DeliveryQueue does not let destinations that hang delay 180 others', async
   const house = await houseOf(t, { transport, connectionsMax: 200 })
   const hanging = Array.from({ length: 20 }, (_, i) => `hang_${i}`)
   const healthy = Array.from({ length: 180 }, (_, i) => `dst_${i}`)
-  for (const id of [...hanging, ...healthy]) await lane(house, id, { maxConnections: 10 })
+  for (const id of [...hanging, ...healthy]) await queue(house, id, { maxConnections: 10 })
   for (let i = 0; i < 30; i++) await Promise.all(hanging.map((id) => submitTo(house, id)))
   await quiet(house)
   t.is(house.queue.active, 150)
@@ -102,8 +102,8 @@ test('DeliveryQueue serves destinations in turn, whatever their backlog', async 
     return take(call)
   })
   const house = await houseOf(t, { transport, connectionsMax: 1 })
-  await lane(house, 'dst_big')
-  await lane(house, 'dst_small')
+  await queue(house, 'dst_big')
+  await queue(house, 'dst_small')
   for (let i = 0; i < 50; i++) await submitTo(house, 'dst_big')
   for (let i = 0; i < 5; i++) await submitTo(house, 'dst_small')
   gate.resolve()
@@ -114,7 +114,7 @@ test('DeliveryQueue serves destinations in turn, whatever their backlog', async 
 
 test('DeliveryQueue delivers a backlog larger than its memory once each, while new messages arrive', async (t) => {
   const before = await houseOf(t, { deaf: true })
-  for (const id of ['dst_1', 'dst_2', 'dst_3']) await lane(before, id, { maxConnections: 4 })
+  for (const id of ['dst_1', 'dst_2', 'dst_3']) await queue(before, id, { maxConnections: 4 })
   const ids: string[] = []
   for (let i = 0; i < 40; i++) {
     const some = await Promise.all(Array.from({ length: 50 }, (_, k) => submitTo(before, `dst_${(k % 3) + 1}`)))
@@ -137,7 +137,7 @@ test('DeliveryQueue delivers a backlog larger than its memory once each, while n
 test('DeliveryQueue takes entries that are offered out of order, and those it was offered twice once', async (t) => {
   const transport = new ScriptedTransport()
   const house = await houseOf(t, { deaf: true, transport })
-  await lane(house, 'dst_1', { maxConnections: 1 })
+  await queue(house, 'dst_1', { maxConnections: 1 })
   for (let i = 0; i < 700; i++) {
     house.clock.advance(1)
     await submitTo(house, 'dst_1')
@@ -153,7 +153,7 @@ test('DeliveryQueue takes entries that are offered out of order, and those it wa
 
 test('DeliveryQueue does nothing for a row that was done while it was being read', async (t) => {
   const house = await houseOf(t, { deaf: true })
-  await lane(house, 'dst_1', { maxConnections: 1 })
+  await queue(house, 'dst_1', { maxConnections: 1 })
   const { traceId } = await submitTo(house, 'dst_1')
   const [entry] = house.queued
   if (!entry) return t.fail()
@@ -182,7 +182,7 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
 
 test('DeliveryQueue retries at the due time, also when other entries are due earlier and later', async (t) => {
   const house = await houseOf(t, { retry: { delaysMs: [minute, 5 * minute] } })
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   house.transport.script = (call) => (call.nth < 3 ? report(call, 'transient') : take(call))
   const first = await submitTo(house, 'dst_1')
   await until('first attempt', () => house.attempted.length === 1)
@@ -205,7 +205,7 @@ test('DeliveryQueue retries at the due time, also when other entries are due ear
 
 test('DeliveryQueue goes on when the clock is set back by an hour, and delays what was queued by no more', async (t) => {
   const house = await houseOf(t, { deaf: true })
-  await lane(house, 'dst_1')
+  await queue(house, 'dst_1')
   await submitTo(house, 'dst_1')
   const next = await house.crash({ deaf: false })
   next.clock.step(-hour)
@@ -228,7 +228,7 @@ test('DeliveryQueue goes on when the clock is set back by an hour, and delays wh
 
 test('DeliveryQueue keeps to the rate of a destination, also when it is idle between messages and the clock is set back', async (t) => {
   const house = await houseOf(t)
-  await lane(house, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
+  await queue(house, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
   for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
   await quiet(house)
   t.is(house.transport.calls.length, 1)
@@ -263,7 +263,7 @@ test('DeliveryQueue sees new limits of a destination', async (t) => {
     await new Promise<void>((resolve) => gates.push(resolve))
     return take(call)
   }
-  await lane(house, 'dst_1', { maxConnections: 3 })
+  await queue(house, 'dst_1', { maxConnections: 3 })
   for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
   await until('six are under way', () => house.queue.active === 6)
   await house.destination({ id: 'dst_1', maxConnections: 1, updatedAt: startOfTime + 1 })

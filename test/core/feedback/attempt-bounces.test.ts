@@ -9,7 +9,7 @@ import { readReports } from '#core/trace/trace-report.ts'
 import { bounceOf, traces } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
-import { organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { report, take, type Call } from '../scripted-transport.ts'
 import { event, hook, intakeOf, sendingHouse, signed, sound, switchFlag, tokenOf } from './reports.ts'
@@ -73,7 +73,7 @@ test('each has its class in trace, events and list, and the state stays failed',
   t.is(story.filter((line) => line.startsWith('bounced: ')).length, 3)
   t.is(story.filter((line) => line.startsWith('auto_suppressed: ')).length, 1)
   const found = async (bounce: 'hard' | 'soft' | 'block', to?: string) =>
-    (await house.traces.list(scope, { bounce, to, limit: 10 })).rows.length
+    (await house.traces.list(principal, { bounce, to, limit: 10 })).rows.length
   t.deepEqual(await Promise.all([found('hard'), found('soft'), found('block'), found('hard', ben), found('soft', ben)]), [1, 1, 1, 0, 1])
   await sound(t, house)
 })
@@ -148,7 +148,7 @@ async function replayed(house: House, traceId: string, script: typeof refuse | '
 test('who was taken off the list and is refused for good again is put on it again', async (t) => {
   const { house, traceId } = await refused(t, [anna])
   for (const { record } of await house.database.all(suppressions, { organizationId }))
-    await house.core.suppressions.remove(scope, record.id)
+    await house.core.suppressions.remove(principal, record.id)
   await replayed(house, traceId, refuse)
   t.deepEqual(await listed(house), [anna])
   await sound(t, house)
@@ -205,7 +205,7 @@ test('what was put off until it was given up is a soft bounce that suppresses no
     (await bodies(house)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''}`),
     ['failed soft', 'failed soft'],
   )
-  t.is((await house.traces.list(scope, { bounce: 'soft', limit: 10 })).rows.length, 1)
+  t.is((await house.traces.list(principal, { bounce: 'soft', limit: 10 })).rows.length, 1)
   t.deepEqual([await listed(house), await house.keys('feedback.soft')], [[], []])
   const before = { ...trace, recipients: trace.recipients.map((one) => ({ ...one, status: 'queued' as const })) }
   const recipients = [{ address: anna, verdict: 'transient', reply: full }] as const

@@ -1,13 +1,13 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from 'ava'
-import { tellCounts } from '#core/feedback/suppression/counts.ts'
-import { scope, until, type House } from '../house.ts'
+import { observeCounts } from '#core/feedback/suppression/counts.ts'
+import { principal, until, type House } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, mailed, sendingHouse, signed, switchFlag, tokenOf } from './reports.ts'
 
 function counting(house: House): string[] {
   const counted: string[] = []
-  tellCounts(house.database, {
+  observeCounts(house.database, {
     bounced: (bounceClass) => void counted.push(`bounced ${bounceClass}`),
     complained: () => void counted.push('complained'),
     suppressed: (source) => void counted.push(`suppressed ${source}`),
@@ -49,7 +49,7 @@ test('an entry by hand counts when it is new, and not again', async (t) => {
   const counted = counting(house)
   const { suppressions: list } = house.core
   const twice = { email: 'gone@example.net' }
-  await Promise.all([list.add(scope, twice), list.add(scope, twice)])
-  await list.add(scope, { ...twice, expiresAt: null })
+  await Promise.all([list.add(principal, twice), list.add(principal, twice)])
+  await list.add(principal, { ...twice, expiresAt: null })
   t.deepEqual(counted, ['suppressed manual'])
 })

@@ -4,13 +4,13 @@ import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
-import { readKeptReport } from '#core/trace/story/raw-report.ts'
+import { readRawReport } from '#core/trace/story/raw-report.ts'
 import { keptMailId, readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, scope, type House } from '../house.ts'
+import { organizationId, principal, type House } from '../house.ts'
 import {
   complaint,
   delivered,
@@ -65,7 +65,7 @@ function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
 
 /** What is left of the reports: the state and class of each recipient, what stands in the trace, the list, and the latest events. */
 async function endOf(house: House, { id }: Trace) {
-  const { trace, reports } = await house.traces.get(scope, id)
+  const { trace, reports } = await house.traces.get(principal, id)
   const plain = (value: unknown): unknown =>
     JSON.parse(
       JSON.stringify(value)
@@ -253,19 +253,19 @@ test('an entry that somebody else called for as well, or that was changed or rem
   const entries = async () => (await database.all(suppressions, { organizationId })).map(({ record }) => record)
   const known = await messageTo(house, 1, true)
   await tell(known, prose)
-  await lists.add(scope, { email: addressOf(known, 0) })
+  await lists.add(principal, { email: addressOf(known, 0) })
   await tell(known, returned(full))
   t.like(await entries(), [{ email: addressOf(known, 0) }])
   const edited = await messageTo(house, 1, true)
   await tell(edited, prose)
   const [, entry] = await entries()
-  await lists.update(scope, entry?.id ?? '', { reason: 'gone, says his office' })
+  await lists.update(principal, entry?.id ?? '', { reason: 'gone, says his office' })
   await tell(edited, returned(full))
   t.is((await entries()).length, 2)
   const removed = await messageTo(house, 1, true)
   await tell(removed, prose)
   const [, , third] = await entries()
-  await lists.remove(scope, third?.id ?? '')
+  await lists.remove(principal, third?.id ?? '')
   await tell(removed, returned())
   t.is((await entries()).length, 2, 'better evidence of the same puts nobody on the list again')
   await sound(t, house)
@@ -299,10 +299,10 @@ test('each mail is kept with what it says, and goes with the trace', async (t) =
   const both = [0, 1].map((at) => byToken({ ...vagueWords }, at)(trace).told)
   await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('vague') }, both)
   await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('clear') }, [byToken({}, 0)(trace).told])
-  const { reports } = await house.traces.get(scope, trace.id)
-  const mails = await Promise.all(reports.map((one) => house.traces.reportMail(scope, trace.id, keptMailId(one))))
+  const { reports } = await house.traces.get(principal, trace.id)
+  const mails = await Promise.all(reports.map((one) => house.traces.reportMail(principal, trace.id, keptMailId(one))))
   t.deepEqual(Object.fromEntries(reports.map((one, i) => [one.bounce, String(mails[i])])), { hard: 'clear', soft: 'vague' })
-  t.is(await readKeptReport(house.database, organizationId, `${trace.id}/none`), undefined)
+  t.is(await readRawReport(house.database, organizationId, `${trace.id}/none`), undefined)
   await sound(t, house)
   t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
   t.deepEqual(await house.keys('feedback.raw'), [])
@@ -333,7 +333,7 @@ test('records of before evidence was compared give way to better evidence, and a
   await house.put<TraceReport>(traceReports, old)
   const before = await house.trace(trace.id)
   await house.put<Trace>(traces, { ...before, recipients: before.recipients.map(({ bounce: ____, ...one }) => one) })
-  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(scope, { bounce, limit: 10 })).rows.length
+  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(principal, { bounce, limit: 10 })).rows.length
   t.deepEqual([await found('soft'), await found('hard')], [1, 0])
   const clear = returned()(trace)
   t.like((await intakeOf(house).feedback.take(clear.origin, [clear.told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })

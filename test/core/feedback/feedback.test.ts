@@ -3,7 +3,7 @@ import test from 'ava'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
-import { readKeptReport } from '#core/trace/story/raw-report.ts'
+import { readRawReport } from '#core/trace/story/raw-report.ts'
 import { keptMailId, readReports } from '#core/trace/trace-report.ts'
 import { pack } from '#store/tuple.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -102,7 +102,7 @@ test('a mail about many recipients of a message is kept once, and each of its re
   t.is(reports.length, 20)
   const [id, ...others] = new Set(reports.map((report) => `${trace.id}/${keptMailId(report)}`))
   t.deepEqual(others, [])
-  t.is((await readKeptReport(house.database, organizationId, id ?? ''))?.length, 65_536)
+  t.is((await readRawReport(house.database, organizationId, id ?? ''))?.length, 65_536)
   await sound(t, house)
   await removeTrace(house.database, organizationId, trace.id, house.clock.now())
   t.deepEqual(await house.keys('feedback.raw'), [])

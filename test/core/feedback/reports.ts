@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import type { Feedback } from '#core/feedback/intake/feedback.ts'
-import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
+import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
 import type { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
@@ -12,9 +12,9 @@ import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
 
-export const noClues: FeedbackClues = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
+export const noClues: FeedbackEvidence = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
 
-type EventChanges = Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackClues> }
+type EventChanges = Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackEvidence> }
 
 /** A hard bounce of Anna, unless told; its key follows from what it says. */
 export function event({ clues, ...changes }: EventChanges = {}): FeedbackEvent {
@@ -37,7 +37,7 @@ export const complaint = (changes: EventChanges = {}): FeedbackEvent =>
     ...changes,
   })
 
-export const tokenOf = ({ id }: Trace): Partial<FeedbackClues> => ({ references: [serviceRef(secrets, id)] })
+export const tokenOf = ({ id }: Trace): Partial<FeedbackEvidence> => ({ references: [serviceRef(secrets, id)] })
 
 /** Posted with the secret of a source of the house's organization. */
 export const signed: FeedbackOrigin = { organizationId, sourceId: 'src_1', channel: 'signed' }

@@ -1,19 +1,19 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
 import test from 'ava'
-import { placeSuppressions } from '#core/feedback/suppression/add-suppressions.ts'
+import { addSuppressions } from '#core/feedback/suppression/add-suppressions.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, quiet, scope, until, type House, relaying } from '../house.ts'
+import { houseOf, organizationId, quiet, principal, until, type House, relaying } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 
 const hour = 3_600_000
 const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
 
 const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
-  (await house.core.suppressions.add(scope, { email, ...more })).suppression
+  (await house.core.suppressions.add(principal, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
 test('a message to suppressed recipients alone is kept as suppressed, is never queued, and says why', async (t) => {
@@ -108,7 +108,7 @@ test('an expired entry suppresses nothing, and a new one takes its place', async
   const fresh = await add(house, 'anna@example.net', { reason: 'new' })
   t.not(fresh.id, old.id)
   t.is((await house.submit()).status, 'suppressed')
-  const { rows } = await house.core.suppressions.list(scope, { limit: 10 })
+  const { rows } = await house.core.suppressions.list(principal, { limit: 10 })
   t.deepEqual(rows, [fresh])
   t.is(await house.database.get(suppressions, { organizationId }, old.id), undefined)
   t.deepEqual(await house.problems(), [])
@@ -118,7 +118,7 @@ test('the same idempotency key tells again that the message was suppressed', asy
   const house = await relaying(t, (call) => take(call))
   const entry = await add(house, 'anna@example.net')
   const first = await house.submit({ idempotencyKey: 'k' })
-  await house.core.suppressions.remove(scope, entry.id)
+  await house.core.suppressions.remove(principal, entry.id)
   t.deepEqual(await house.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
 })
 
@@ -127,21 +127,21 @@ test('addresses are the same in any case, with composed letters and with either 
   const entry = await add(house, 'Zoe\u0308@BÜCHER.example')
   t.is(entry.email, 'zoë@xn--bcher-kva.example')
   t.is((await house.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
-  const found = async (q: string) => (await house.core.suppressions.list(scope, { q, limit: 10 })).rows.length
+  const found = async (q: string) => (await house.core.suppressions.list(principal, { q, limit: 10 })).rows.length
   t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
 })
 
 test('other organizations are not asked', async (t) => {
   const house = await relaying(t, (call) => take(call))
   const entry = await add(house, 'anna@example.net')
-  await house.core.suppressions.remove(scope, entry.id)
-  await placeSuppressions(house.database, 'org_2', [entry], startOfTime)
+  await house.core.suppressions.remove(principal, entry.id)
+  await addSuppressions(house.database, 'org_2', [entry], startOfTime)
   t.is((await house.submit()).status, undefined)
 })
 
 test('placeSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
   const house = await houseOf(t)
-  const placed = await Promise.all(Array.from({ length: 8 }, () => house.core.suppressions.add(scope, { email: 'anna@example.net' })))
+  const placed = await Promise.all(Array.from({ length: 8 }, () => house.core.suppressions.add(principal, { email: 'anna@example.net' })))
   t.is(placed.filter(({ added }) => added).length, 1)
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
@@ -155,7 +155,7 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
     ...{ id: `sup_new${i}`, email: `${name}@example.net`, reason: null, projectId: null },
     ...{ source: 'import' as const, expiresAt: null, createdAt: now },
   }))
-  const placed = await placeSuppressions(house.database, organizationId, entries, now, { expectsNew: true })
+  const placed = await addSuppressions(house.database, organizationId, entries, now, { expectsNew: true })
   t.deepEqual(
     placed.map(({ suppression, added }) => [suppression.id, added]),
     [
@@ -165,7 +165,7 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
       ['sup_new2', false],
     ],
   )
-  const { rows } = await house.core.suppressions.list(scope, { limit: 10 })
+  const { rows } = await house.core.suppressions.list(principal, { limit: 10 })
   t.deepEqual(rows.map(({ id }) => id).toSorted(), [there.id, 'sup_new1', 'sup_new2'].toSorted())
   t.is(await house.database.get(suppressions, { organizationId }, expired.id), undefined)
   t.deepEqual(await house.problems(), [])
@@ -185,24 +185,24 @@ test('placeSuppressions() never lets an entry end earlier than somebody asked fo
 
 test('an import of rows that are all refused lets others have their turn', async (t) => {
   const { core } = await houseOf(t)
-  let [turns, isDone] = [0, false]
+  let [mutex, isDone] = [0, false]
   const toEntry = (): never => {
     throw invalid([{ path: 'email', message: 'is none' }])
   }
   async function* rows(bytes: AsyncIterable<Uint8Array>) {
     for await (const _ of bytes);
-    turns = 0
+    mutex = 0
     for (let row = 0; row < 20_000; row++) yield [{ fields: { email: 'x' } }]
   }
   const counting = (async () => {
-    for (; !isDone; turns++) await new Promise(setImmediate)
+    for (; !isDone; mutex++) await new Promise(setImmediate)
   })()
   const bytes = (async function* () {
     yield Buffer.from('x')
   })()
-  const { counts } = await core.suppressionImport.run(scope, { bytes, rows, toEntry, signal: new AbortController().signal })
+  const { counts } = await core.suppressionImport.run(principal, { bytes, rows, toEntry, signal: new AbortController().signal })
   isDone = true
   await counting
   t.is(counts.refused, 20_000)
-  t.true(turns >= 40, `${turns} turns`)
+  t.true(mutex >= 40, `${mutex} turns`)
 })

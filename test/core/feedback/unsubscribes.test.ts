@@ -9,7 +9,7 @@ import { readReports, traceReports, type TraceReport } from '#core/trace/trace-r
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { encode, Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 import { report } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
 
@@ -21,7 +21,7 @@ const news = namedList(projectId, 'News')
 
 const mailOf = (list: MailingList | undefined) => ({ destinationId: 'dst_1', ...(list && { list, unsubscribeLink: 'public' as const }) })
 
-const leave = async (house: House, list: MailingList): Promise<void> => {
+const schedule = async (house: House, list: MailingList): Promise<void> => {
   const { id } = await sentMessage(house, mailOf(list))
   await house.core.unsubscribes.unsubscribe(linkOf(house, id))
 }
@@ -39,9 +39,9 @@ test('an opt-out stops the mail of its list, and no other', async (t) => {
   const house = await sendingHouse(t)
   const lists = [sender, news, namedList(projectId, 'Offers'), namedList('prj_2', 'News'), senderList('SHOP@example.com'), undefined]
   t.deepEqual(await reaching(house, lists), [true, true, true, true, true, true])
-  await leave(house, news)
+  await schedule(house, news)
   t.deepEqual(await reaching(house, lists), [true, false, true, true, true, true])
-  await leave(house, sender)
+  await schedule(house, sender)
   t.deepEqual(await reaching(house, lists), [false, false, true, true, false, true])
   t.deepEqual(await house.database.all(suppressions, { organizationId }), [])
   await sound(t, house)
@@ -97,8 +97,8 @@ test('an unsubscribe of an earlier version stops every list and nothing else, be
     [['anna@example.net', null]],
   )
   t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, true])
-  const { rows } = await house.core.unsubscribes.list(scope, { limit: 10 })
-  await house.core.unsubscribes.remove(scope, rows[0]?.id ?? '')
+  const { rows } = await house.core.unsubscribes.list(principal, { limit: 10 })
+  await house.core.unsubscribes.remove(principal, rows[0]?.id ?? '')
   t.deepEqual(await reaching(house, [sender, news]), [true, true])
   await sound(t, house)
 })
@@ -113,7 +113,7 @@ test('an unsubscribe of an earlier version ends when it was to end, and one that
   t.is((await house.database.all(optOuts, { organizationId })).length, 0, 'opt-outs have no end')
   house.clock.advance(6000)
   t.deepEqual(await reaching(house, [sender, news, undefined]), [true, true, true])
-  t.true((await house.core.suppressions.add(scope, { email: 'anna@example.net' })).added)
+  t.true((await house.core.suppressions.add(principal, { email: 'anna@example.net' })).added)
   t.is((await house.database.all(optOuts, { organizationId })).length, 0, 'what has ended is not moved either')
   await sound(t, house)
 })
@@ -156,13 +156,13 @@ test('who left every list is shown as unsubscribed, and another click adds nothi
 
 test('a key of one project takes back only the opt-outs that it sees', async (t) => {
   const house = await sendingHouse(t)
-  await leave(house, sender)
+  await schedule(house, sender)
   const unsubscribes = house.core.unsubscribes
-  const [entry] = (await unsubscribes.list(scope, { limit: 10 })).rows
-  await unsubscribes.remove({ ...scope, projectId: 'prj_2', bound: true }, entry?.id ?? '')
-  t.is((await unsubscribes.list(scope, { limit: 10 })).rows.length, 1)
-  await unsubscribes.remove({ ...scope, projectId, bound: true }, entry?.id ?? '')
-  t.is((await unsubscribes.list(scope, { limit: 10 })).rows.length, 0)
+  const [entry] = (await unsubscribes.list(principal, { limit: 10 })).rows
+  await unsubscribes.remove({ ...principal, projectId: 'prj_2', bound: true }, entry?.id ?? '')
+  t.is((await unsubscribes.list(principal, { limit: 10 })).rows.length, 1)
+  await unsubscribes.remove({ ...principal, projectId, bound: true }, entry?.id ?? '')
+  t.is((await unsubscribes.list(principal, { limit: 10 })).rows.length, 0)
 })
 
 for (const by of ['a bounce', 'hand'])
@@ -170,15 +170,15 @@ for (const by of ['a bounce', 'hand'])
     const house = await withEarlier(t)
     await switchFlag(house, 'bounce_auto_suppress', true)
     const { suppressions: lists } = house.core
-    if (by === 'hand') t.true((await lists.add(scope, { email: 'anna@example.net' })).added)
+    if (by === 'hand') t.true((await lists.add(principal, { email: 'anna@example.net' })).added)
     else {
       const trace = await sentMessage(house)
       t.like((await intakeOf(house).feedback.take(signed, [event({ clues: tokenOf(trace) })]))[0], { suppressed: true })
     }
     t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, false])
-    const { rows } = await lists.list(scope, { limit: 10 })
+    const { rows } = await lists.list(principal, { limit: 10 })
     t.is(rows.length, 1)
-    await lists.remove(scope, rows[0]?.id ?? '')
+    await lists.remove(principal, rows[0]?.id ?? '')
     t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, true])
     await sound(t, house)
   })

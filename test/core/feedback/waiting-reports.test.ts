@@ -4,7 +4,7 @@ import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
 import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
-import { keptReportBytes, readKeptReport } from '#core/trace/story/raw-report.ts'
+import { maxRawReportBytes, readRawReport } from '#core/trace/story/raw-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'
 import { within } from '#store/tuple.ts'
 import { organizationId, secrets, until } from '../house.ts'
@@ -51,12 +51,12 @@ test('the mail that many waiting reports came as is kept once, and goes to the t
   await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(await house.trace(traceId)) }), ...strangers])
   let bytes = 0
   for await (const { value } of house.database.kv.range(within(['']))) bytes += value.length
-  t.true(bytes > keptReportBytes && bytes < 5 * keptReportBytes, String(bytes))
+  t.true(bytes > maxRawReportBytes && bytes < 5 * maxRawReportBytes, String(bytes))
   answer()
   await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
   await pending.round()
   const [report] = await readReports(house.database, organizationId, traceId)
-  t.deepEqual(await readKeptReport(house.database, organizationId, report?.record.id ?? ''), raw.subarray(0, keptReportBytes))
+  t.deepEqual(await readRawReport(house.database, organizationId, report?.record.id ?? ''), raw.subarray(0, maxRawReportBytes))
   await sound(t, house)
   await house.database.sweep(house.clock.now() + dayMs)
   t.deepEqual(await house.keys('feedback.pending-raw'), [])

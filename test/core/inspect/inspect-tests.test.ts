@@ -1,6 +1,6 @@
 /** Deliverability tests in the core: minting, the first mail, scoring across restarts, removal, and what verify says. */
 import test, { type ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { InspectSession } from '#core/inspect/report.ts'
@@ -10,7 +10,7 @@ import { removeProject } from '#core/administration/remove-project.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
-import { houseOf, organizationId, projectId, scope, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, principal, type House } from '../house.ts'
 import { ScriptedScorer, someReport } from './scripted-scorer.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
@@ -55,7 +55,7 @@ async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject
   return tests.receive(recipient, session(), draft)
 }
 
-const read = async ({ tests }: Bench, { id }: InspectTest): Promise<InspectTest> => (await tests.get(scope, id)).test
+const read = async ({ tests }: Bench, { id }: InspectTest): Promise<InspectTest> => (await tests.get(principal, id)).test
 const settled = (b: Bench, made: InspectTest): Promise<InspectTest> =>
   eventually(5000, 'the mail is scored', async () => {
     const found = await read(b, made)
@@ -68,7 +68,7 @@ async function intact(t: ExecutionContext, { house }: Bench): Promise<void> {
 
 test('an address is minted, counted once, takes mail for a day and is found in any case', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   t.regex(made.token, /^[a-z2-7]{26}$/)
   t.is(made.expiresAt - made.createdAt, 24 * hour)
   const month = new Date(b.house.clock.now()).toISOString().slice(0, 7)
@@ -92,7 +92,7 @@ test('an address is minted, counted once, takes mail for a day and is found in a
 
 test('the first mail counts, later ones are counted, and the report is read with the test and by its link', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   const now = (): number => b.house.clock.now()
   t.is(inspectStatus(await read(b, made), now()), 'waiting')
   t.is(await deliver(b, made, 'Subject: first\r\n\r\nx\r\n'), 'first')
@@ -104,7 +104,7 @@ test('the first mail counts, later ones are counted, and the report is read with
   task.end({ ok: true, report: someReport })
   const done = await settled(b, made)
   t.deepEqual([done.result, done.laterMails, inspectStatus(done, now())], [{ score: 83, grade: 'B' }, 1, 'ready'])
-  t.deepEqual((await b.tests.get(scope, made.id)).report, someReport)
+  t.deepEqual((await b.tests.get(principal, made.id)).report, someReport)
   t.deepEqual((await b.tests.shared(made.shareToken)).report, someReport)
   t.is(b.scorer.scored, 1)
   await intact(t, b)
@@ -112,7 +112,7 @@ test('the first mail counts, later ones are counted, and the report is read with
 
 test('of two mails at the same moment one is first, and the other leaves nothing behind', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   const large = `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n`
   const outcomes = await Promise.all([deliver(b, made, large), deliver(b, made, large), deliver(b, made)])
   t.deepEqual(outcomes.toSorted(), ['first', 'later', 'later'])
@@ -122,7 +122,7 @@ test('of two mails at the same moment one is first, and the other leaves nothing
 
 test('a mail whose scoring a crash interrupts is scored by the next process', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
   await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
   const next = await crashed(b)
@@ -134,7 +134,7 @@ test('a mail whose scoring a crash interrupts is scored by the next process', as
 
 test('a stop breaks the scoring off without a verdict, and the next start gives one', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
   await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
   await b.scoring.stop()
@@ -147,14 +147,14 @@ test('a stop breaks the scoring off without a verdict, and the next start gives 
 
 test('a mail that cannot be read, or that ends the process again and again, fails with a reason', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
+  const made = await b.tests.create(principal, undefined)
   const error = new Error('out of memory')
   b.scorer.answer = { ok: false, problem: 'The mail took too long to be checked.', error }
   await deliver(b, made)
   t.is((await settled(b, made)).problem, 'The mail took too long to be checked.')
   t.regex(JSON.stringify(b.house.daemon.errors.splice(0)), /out of memory/)
   let life = b
-  const poison = await b.tests.create(scope, undefined)
+  const poison = await b.tests.create(principal, undefined)
   b.scorer.answer = undefined
   await deliver(b, poison)
   for (let crash = 0; crash < 3; crash += 1) {
@@ -170,29 +170,29 @@ test('a mail that cannot be read, or that ends the process again and again, fail
 
 test('who has another project or organization, or a wrong link, finds nothing', async (t) => {
   const b = await bench(t)
-  const made = await b.tests.create(scope, undefined)
-  const other: Scope = { ...scope, projectId: 'prj_2', bound: true }
+  const made = await b.tests.create(principal, undefined)
+  const other: Principal = { ...principal, projectId: 'prj_2', bound: true }
   await t.throwsAsync(b.tests.get(other, made.id), { message: /No inspect test/ })
-  await t.throwsAsync(b.tests.get({ ...scope, organizationId: 'org_2' }, made.id), { message: /No inspect test/ })
+  await t.throwsAsync(b.tests.get({ ...principal, organizationId: 'org_2' }, made.id), { message: /No inspect test/ })
   for (const link of [made.token, 'a'.repeat(26), '', made.id]) await t.throwsAsync(b.tests.shared(link), { message: /Report not found/ })
   t.deepEqual((await b.tests.list(other, { limit: 10 })).rows, [])
   t.deepEqual(
-    (await b.tests.list(scope, { limit: 10 })).rows.map(({ id }) => id),
+    (await b.tests.list(principal, { limit: 10 })).rows.map(({ id }) => id),
     [made.id],
   )
   await t.throwsAsync(b.tests.create(other, projectId), { message: /project/i })
-  await t.throwsAsync(b.tests.create({ ...scope, rights: ['api:read'] }, undefined), { message: /api:send/ })
+  await t.throwsAsync(b.tests.create({ ...principal, scopes: ['api:read'] }, undefined), { message: /api:send/ })
 })
 
 test('without a domain no address is minted', async (t) => {
   const house = await houseOf(t, { bounceDomain: null })
-  await t.throwsAsync(house.core.inspectTests.create(scope, undefined), { message: /operator/ })
+  await t.throwsAsync(house.core.inspectTests.create(principal, undefined), { message: /operator/ })
 })
 
 test('old tests go with mail and report, also those of a project that is deleted; young ones stay', async (t) => {
   const b = await bench(t)
   b.scorer.answer = { ok: true, report: someReport }
-  const [old, kept] = [await b.tests.create(scope, undefined), await b.tests.create(scope, 'prj_2')]
+  const [old, kept] = [await b.tests.create(principal, undefined), await b.tests.create(principal, 'prj_2')]
   await deliver(b, old, `Subject: x\r\n\r\n${'x'.repeat(300_000)}`)
   await settled(b, old)
   const { database, clock } = b.house

@@ -6,7 +6,7 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import { organizationId, scope } from '../house.ts'
+import { organizationId, principal } from '../house.ts'
 import { peopleHouse } from './rig.ts'
 
 const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
@@ -15,7 +15,7 @@ const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string
 test('an invitation is mailed, shown and accepted once, by the invited address only', async (t) => {
   const { invitations, members, member, mails, acts, house } = await peopleHouse(t)
   const other = { ...(await member('other@example.ch', 'viewer')) }
-  const made = await invitations.create(scope, { email: 'Ben@Example.CH', role: 'developer' })
+  const made = await invitations.create(principal, { email: 'Ben@Example.CH', role: 'developer' })
   t.is(made.email, 'ben@example.ch')
   const [mail] = await mails()
   t.is(mail?.trace.subject, 'Invitation to Acme')
@@ -28,7 +28,7 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
 
   const ben = { ...other, id: `usr_${'b'.repeat(32)}`, email: 'ben@example.ch' }
   await invitations.accept(ben, organizationId, made.id)
-  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:admin'])
+  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
   t.is(await code(t, invitations.accept(ben, organizationId, made.id)), 'not_found')
   t.is(await code(t, invitations.look(mail?.secret ?? '')), 'not_found')
   t.deepEqual(await acts(), ['api_key invitation.created', 'user member.added'])
@@ -36,30 +36,30 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
 
 test('an invitation ends after 7 days, when revoked, and its old link when sent again', async (t) => {
   const { invitations, mails, house, acts } = await peopleHouse(t)
-  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   house.clock.advance(7 * 24 * 3_600_000)
   const first = (await mails()).at(-1)?.secret ?? ''
   t.is(await code(t, invitations.look(first)), 'not_found')
   t.deepEqual(await invitations.forAddress('ben@example.ch'), [])
-  t.is((await invitations.list(scope, { limit: 10 })).rows.length, 1)
-  await invitations.resend(scope, made.id)
+  t.is((await invitations.list(principal, { limit: 10 })).rows.length, 1)
+  await invitations.resend(principal, made.id)
   const second = (await mails()).at(-1)?.secret ?? ''
   t.not(second, first)
   t.is((await invitations.look(second)).invitation.id, made.id)
   t.is(await code(t, invitations.look(first)), 'not_found')
-  await invitations.revoke(scope, made.id)
+  await invitations.revoke(principal, made.id)
   t.is(await code(t, invitations.look(second)), 'not_found')
-  t.is(await code(t, invitations.revoke(scope, made.id)), 'not_found')
+  t.is(await code(t, invitations.revoke(principal, made.id)), 'not_found')
   t.deepEqual(await acts(), ['api_key invitation.created', 'api_key invitation.resent', 'api_key invitation.revoked'])
 })
 
 test('an address is invited once, and members are not invited', async (t) => {
   const { invitations, member } = await peopleHouse(t)
   await member('ada@example.ch', 'viewer')
-  await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
-  t.is(await code(t, invitations.create(scope, { email: 'BEN@example.ch', role: 'admin' })), 'conflict')
-  t.is(await code(t, invitations.create(scope, { email: 'ada@example.ch', role: 'admin' })), 'conflict')
-  t.is(await code(t, invitations.create(scope, { email: 'nonsense', role: 'admin' })), 'validation_failed')
+  await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
+  t.is(await code(t, invitations.create(principal, { email: 'BEN@example.ch', role: 'admin' })), 'conflict')
+  t.is(await code(t, invitations.create(principal, { email: 'ada@example.ch', role: 'admin' })), 'conflict')
+  t.is(await code(t, invitations.create(principal, { email: 'nonsense', role: 'admin' })), 'validation_failed')
 })
 
 test('only owners invite owners, and only administrators invite', async (t) => {
@@ -71,28 +71,28 @@ test('only owners invite owners, and only administrators invite', async (t) => {
   ]
   const scopeOf = ({ id }: { readonly id: string }) => members.scopeOf(id, organizationId)
   t.is(await code(t, invitations.create(await scopeOf(adam), { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
-  t.is(await code(t, invitations.create(scope, { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
+  t.is(await code(t, invitations.create(principal, { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
   t.is(await code(t, invitations.create(await scopeOf(dev), { email: 'x@example.ch', role: 'viewer' })), 'insufficient_scope')
   const made = await invitations.create(await scopeOf(olga), { email: 'x@example.ch', role: 'owner' })
   t.is(await code(t, invitations.resend(await scopeOf(adam), made.id)), 'insufficient_scope')
-  const bound = { ...scope, bound: true }
+  const bound = { ...principal, bound: true }
   t.is(await code(t, invitations.create(bound, { email: 'y@example.ch', role: 'viewer' })), 'insufficient_scope')
   t.is(await code(t, invitations.list(bound, { limit: 1 })), 'insufficient_scope')
 })
 
 test('mails of invitations are limited by the hour', async (t) => {
   const { invitations, house } = await peopleHouse(t)
-  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
-  for (let i = 1; i < 60; i++) await invitations.resend(scope, made.id)
-  t.is(await code(t, invitations.resend(scope, made.id)), 'rate_limit_exceeded')
+  const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
+  for (let i = 1; i < 60; i++) await invitations.resend(principal, made.id)
+  t.is(await code(t, invitations.resend(principal, made.id)), 'rate_limit_exceeded')
   house.clock.advance(3_600_000)
-  await t.notThrowsAsync(invitations.resend(scope, made.id))
+  await t.notThrowsAsync(invitations.resend(principal, made.id))
 })
 
 test('the mail of an invitation outlives a crash right after it was made, and is sent once', async (t) => {
   const { invitations, mails, handing, outbox, background, errors, house } = await peopleHouse(t)
   handing.fails = true
-  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   t.deepEqual(await mails(), [])
   t.is(errors.splice(0).length, 1)
   handing.fails = false
@@ -111,7 +111,7 @@ test('nobody joins an organization that is deleted', async (t) => {
   const { invitations, member, mails, house } = await peopleHouse(t)
   const ben = await member('ben@example.ch', 'viewer')
   const user = { ...ben, id: `usr_${'c'.repeat(32)}`, email: 'cleo@example.ch' }
-  const made = await invitations.create(scope, { email: 'cleo@example.ch', role: 'viewer' })
+  const made = await invitations.create(principal, { email: 'cleo@example.ch', role: 'viewer' })
   const [mail] = await mails()
   const stored = await house.database.get(organizations, { organizationId }, organizationId)
   if (!stored) return t.fail()

@@ -6,7 +6,7 @@ import { userByEmail } from '#core/people/users/user.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { traces } from '#core/trace/trace.ts'
-import { organizationId, scope } from '../house.ts'
+import { organizationId, principal } from '../house.ts'
 import { browser, peopleHouse, systemDestinationId, type PeopleHouse } from './rig.ts'
 
 const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
@@ -61,7 +61,7 @@ test('an unknown address gets nothing, unless sign-up is open or it is invited',
     ['open', ['invited@example.ch', 'stranger@example.ch']],
   ] as const) {
     const people = await peopleHouse(t, { signUp })
-    await people.invitations.create(scope, { email: 'invited@example.ch', role: 'viewer' })
+    await people.invitations.create(principal, { email: 'invited@example.ch', role: 'viewer' })
     for (const email of ['invited@example.ch', 'stranger@example.ch']) people.loginLinks.request(email, '/', '192.0.2.1')
     const sent = (await people.mails()).filter(({ trace }) => trace.subject === 'Your sign-in link')
     t.deepEqual(sent.map(({ trace }) => String(trace.recipients[0]?.address)).toSorted(), [...expected], signUp)
@@ -96,8 +96,8 @@ test('no key of the organization that owns the destination can see the mail or i
   const [mail] = await people.mails()
   const id = mail?.trace.id ?? ''
   const { database, traces: reader } = people.house
-  t.deepEqual((await reader.list(scope, { limit: 50 })).rows, [])
-  t.is(await code(t, reader.get(scope, id)), 'not_found')
+  t.deepEqual((await reader.list(principal, { limit: 50 })).rows, [])
+  t.is(await code(t, reader.get(principal, id)), 'not_found')
   t.is((await database.all(traces, { organizationId })).length, 0)
   t.deepEqual(await people.house.keys(`${organizationId}\0\x02content`), [])
   t.is(await code(t, reader.shared(id)), 'not_found', 'it has no share link either')
@@ -125,8 +125,8 @@ test('the operator’s link makes the account, and the first owner', async (t) =
   await people.loginLinks.consume(first, browser)
   await people.loginLinks.consume(second, browser)
   const [olga, ben] = [await userByEmail(database, 'olga@example.ch'), await userByEmail(database, 'ben@example.ch')]
-  t.true((await people.members.rightsOf(organizationId, olga?.record.id ?? ''))?.owns)
-  t.is(await people.members.rightsOf(organizationId, ben?.record.id ?? ''), undefined)
+  t.true((await people.members.permissionsOf(organizationId, olga?.record.id ?? ''))?.owns)
+  t.is(await people.members.permissionsOf(organizationId, ben?.record.id ?? ''), undefined)
   t.deepEqual(await people.acts(), ['operator member.added'])
   t.is(await code(t, secretOf('nonsense')), 'validation_failed')
 })

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { roles } from '#core/access/principal/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
-import { organizationId, scope as keyScope } from '../house.ts'
+import { organizationId, principal as keyScope } from '../house.ts'
 import { peopleHouse } from './rig.ts'
 
 const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise<unknown>): Promise<void> => {
@@ -16,8 +16,8 @@ test('each role has its rights, and who is no member has none', async (t) => {
   const table: Record<string, unknown> = {}
   for (const role of roles) {
     const { id } = await member(`${role}@example.ch`, role)
-    const found = await members.rightsOf(organizationId, id)
-    table[role] = [found?.rights, found?.administersOrganization, found?.seesBilling, found?.owns]
+    const found = await members.permissionsOf(organizationId, id)
+    table[role] = [found?.scopes, found?.administersOrganization, found?.seesBilling, found?.owns]
   }
   t.deepEqual(table, {
     owner: [['api:admin'], true, true, true],
@@ -26,19 +26,19 @@ test('each role has its rights, and who is no member has none', async (t) => {
     viewer: [['api:read'], false, false, false],
     billing: [[], false, true, false],
   })
-  t.is(await members.rightsOf(organizationId, 'usr_none'), undefined)
-  t.is(await members.rightsOf('org_other', 'usr_none'), undefined)
+  t.is(await members.permissionsOf(organizationId, 'usr_none'), undefined)
+  t.is(await members.permissionsOf('org_other', 'usr_none'), undefined)
 })
 
 test('a change of role and a removal act at once, and the member is told', async (t) => {
   const { members, member, mails, acts } = await peopleHouse(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
-  const scope = await members.scopeOf(olga.id, organizationId)
-  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:admin'])
-  await members.changeRole(scope, ben.id, 'viewer')
-  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:read'])
-  await members.remove(scope, ben.id)
-  t.is(await members.rightsOf(organizationId, ben.id), undefined)
+  const principal = await members.scopeOf(olga.id, organizationId)
+  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
+  await members.changeRole(principal, ben.id, 'viewer')
+  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:read'])
+  await members.remove(principal, ben.id)
+  t.is(await members.permissionsOf(organizationId, ben.id), undefined)
   await refusedWith(t, 'not_found', members.scopeOf(ben.id, organizationId))
   const told = (await mails()).map(({ trace }) => `${trace.recipients[0]?.address}: ${trace.subject}`).toSorted()
   t.deepEqual(told, ['ben@example.ch: You are no longer a member of Acme', 'ben@example.ch: Your role in Acme is now viewer'])
@@ -48,12 +48,12 @@ test('a change of role and a removal act at once, and the member is told', async
 test('the last owner neither leaves, nor is demoted or removed', async (t) => {
   const { members, member } = await peopleHouse(t)
   const olga = await member('olga@example.ch', 'owner')
-  const scope = await members.scopeOf(olga.id, organizationId)
-  await refusedWith(t, 'conflict', members.remove(scope, olga.id))
-  await refusedWith(t, 'conflict', members.changeRole(scope, olga.id, 'admin'))
+  const principal = await members.scopeOf(olga.id, organizationId)
+  await refusedWith(t, 'conflict', members.remove(principal, olga.id))
+  await refusedWith(t, 'conflict', members.changeRole(principal, olga.id, 'admin'))
   const ben = await member('ben@example.ch', 'owner')
-  await members.remove(scope, olga.id)
-  t.truthy(await members.rightsOf(organizationId, ben.id))
+  await members.remove(principal, olga.id)
+  t.truthy(await members.permissionsOf(organizationId, ben.id))
 })
 
 test('two owners who leave at the same time leave one', async (t) => {
@@ -68,22 +68,22 @@ test('only owners make and unmake owners; administrators and keys do not', async
   const olga = await member('olga@example.ch', 'owner')
   const adam = await member('adam@example.ch', 'admin')
   const ben = await member('ben@example.ch', 'viewer')
-  for (const scope of [await members.scopeOf(adam.id, organizationId), keyScope]) {
-    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, ben.id, 'owner'))
-    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, olga.id, 'viewer'))
-    await refusedWith(t, 'insufficient_scope', members.remove(scope, olga.id))
-    await refusedWith(t, 'insufficient_scope', members.transferOwnership(scope, ben.id))
-    t.is((await members.changeRole(scope, ben.id, 'developer')).member.role, 'developer')
+  for (const principal of [await members.scopeOf(adam.id, organizationId), keyScope]) {
+    await refusedWith(t, 'insufficient_scope', members.changeRole(principal, ben.id, 'owner'))
+    await refusedWith(t, 'insufficient_scope', members.changeRole(principal, olga.id, 'viewer'))
+    await refusedWith(t, 'insufficient_scope', members.remove(principal, olga.id))
+    await refusedWith(t, 'insufficient_scope', members.transferOwnership(principal, ben.id))
+    t.is((await members.changeRole(principal, ben.id, 'developer')).member.role, 'developer')
   }
 })
 
 test('ownership is handed on in one step', async (t) => {
   const { members, member, acts } = await peopleHouse(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'viewer')]
-  const scope = await members.scopeOf(olga.id, organizationId)
-  await refusedWith(t, 'conflict', members.transferOwnership(scope, olga.id))
-  await members.transferOwnership(scope, ben.id)
-  const all = await members.list(scope)
+  const principal = await members.scopeOf(olga.id, organizationId)
+  await refusedWith(t, 'conflict', members.transferOwnership(principal, olga.id))
+  await members.transferOwnership(principal, ben.id)
+  const all = await members.list(principal)
   t.deepEqual(
     all.map(({ user, member: { role } }) => [user.email, role]),
     [
@@ -101,31 +101,31 @@ test('developers and viewers change nothing of the whole organization, and every
   const { sendingDomains, suppressions } = house.core
   for (const role of ['developer', 'viewer', 'billing'] as const) {
     const user = await member(`${role}@example.ch`, role)
-    const scope = await members.scopeOf(user.id, organizationId)
-    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, ben.id, 'developer'))
-    await refusedWith(t, 'insufficient_scope', members.remove(scope, ben.id))
-    await refusedWith(t, 'insufficient_scope', sendingDomains.create(scope, { domain: 'sender.example.ch', ed25519: false }))
-    await refusedWith(t, 'insufficient_scope', suppressions.add(scope, { email: 'x@example.ch' }))
-    if (role === 'billing') await refusedWith(t, 'insufficient_scope', members.list(scope))
-    else t.is((await members.list(scope)).length, 3)
-    await t.notThrowsAsync(members.remove(scope, user.id))
+    const principal = await members.scopeOf(user.id, organizationId)
+    await refusedWith(t, 'insufficient_scope', members.changeRole(principal, ben.id, 'developer'))
+    await refusedWith(t, 'insufficient_scope', members.remove(principal, ben.id))
+    await refusedWith(t, 'insufficient_scope', sendingDomains.create(principal, { domain: 'sender.example.ch', ed25519: false }))
+    await refusedWith(t, 'insufficient_scope', suppressions.add(principal, { email: 'x@example.ch' }))
+    if (role === 'billing') await refusedWith(t, 'insufficient_scope', members.list(principal))
+    else t.is((await members.list(principal)).length, 3)
+    await t.notThrowsAsync(members.remove(principal, user.id))
   }
 })
 
 test('a developer mints keys of a project only, and reaches no others', async (t) => {
   const { members, member, house } = await peopleHouse(t)
   const dev = await member('dev@example.ch', 'developer')
-  const scope = await members.scopeOf(dev.id, organizationId)
+  const principal = await members.scopeOf(dev.id, organizationId)
   const { apiKeys: keys } = house.core
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
-  await refusedWith(t, 'validation_failed', keys.mint(scope, { name: 'mine', scopes: ['api:admin'] }))
-  const mine = await keys.mint(scope, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
+  await refusedWith(t, 'validation_failed', keys.mint(principal, { name: 'mine', scopes: ['api:admin'] }))
+  const mine = await keys.mint(principal, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
   t.deepEqual(
-    (await keys.list(scope, { limit: 10 })).rows.map(({ record }) => record.name),
+    (await keys.list(principal, { limit: 10 })).rows.map(({ record }) => record.name),
     ['mine'],
   )
-  await refusedWith(t, 'not_found', keys.rotate(scope, wide.record.id))
-  await refusedWith(t, 'not_found', keys.revoke(scope, wide.record.id))
-  await t.notThrowsAsync(keys.revoke(scope, mine.record.id))
+  await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
+  await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))
+  await t.notThrowsAsync(keys.revoke(principal, mine.record.id))
   t.is((await house.database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
 })

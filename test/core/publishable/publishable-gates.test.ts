@@ -1,8 +1,8 @@
 /** The gates of a page and the form of origins, as tables. */
 import test from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
-import { passPageGates, type PageSend } from '#core/publishable/publishable-gates.ts'
-import { pageOrigin } from '#core/visitors/web-origin.ts'
+import { checkPublishableGates, type PublishableSend } from '#core/publishable/publishable-gates.ts'
+import { webOrigin } from '#core/visitors/web-origin.ts'
 import { Refusal } from '#core/refusals.ts'
 
 const key = {
@@ -17,11 +17,16 @@ const mailbox = (text: string): Mailbox => {
   return parsed
 }
 
-const good: PageSend = { origin: 'https://shop.example.ch', recipients: [mailbox('ada@example.ch')], from: undefined, attachments: 0 }
-const to = (...texts: string[]): Partial<PageSend> => ({ recipients: texts.map(mailbox) })
-const from = (text: string): Partial<PageSend> => ({ from: mailbox(text) })
+const good: PublishableSend = {
+  origin: 'https://shop.example.ch',
+  recipients: [mailbox('ada@example.ch')],
+  from: undefined,
+  attachments: 0,
+}
+const to = (...texts: string[]): Partial<PublishableSend> => ({ recipients: texts.map(mailbox) })
+const from = (text: string): Partial<PublishableSend> => ({ from: mailbox(text) })
 
-const table: readonly (readonly [string, Partial<PageSend>, string])[] = [
+const table: readonly (readonly [string, Partial<PublishableSend>, string])[] = [
   ['its page', {}, 'passes'],
   ['its other page', { origin: 'http://localhost:3000' }, 'passes'],
   ['no origin', { origin: undefined }, 'origin_not_allowed'],
@@ -53,7 +58,7 @@ for (const [what, changes, outcome] of table)
   test(`${what}: ${outcome}`, (t) => {
     const told = (): string => {
       try {
-        passPageGates(key, { ...good, ...changes })
+        checkPublishableGates(key, { ...good, ...changes })
         return 'passes'
       } catch (error) {
         return error instanceof Refusal ? error.code : String(error)
@@ -87,5 +92,5 @@ test('origins are those of https, and of http on this machine', (t) => {
     '*': undefined,
     '': undefined,
   }
-  for (const [text, origin] of Object.entries(kept)) t.is(pageOrigin(text), origin, text)
+  for (const [text, origin] of Object.entries(kept)) t.is(webOrigin(text), origin, text)
 })

@@ -10,7 +10,7 @@ import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { houseOf, organizationId, projectId, quiet, scope, secrets, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, principal, secrets, type House } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
@@ -33,7 +33,7 @@ async function submitted(house: House, count: number, changes: Parameters<House[
 }
 
 const kept = async ({ database }: House): Promise<string[]> =>
-  (await database.list(traces, scope, { index: 'time', limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
+  (await database.list(traces, principal, { index: 'time', limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
 const counted = ({ kv }: House): Promise<number> => kv.counter(pack(storedTracesCounter(organizationId)))
 test('settled traces go when they are as old as the plan keeps them, with all that belongs to them', async (t) => {
   const house = await houseWith(t, {})
@@ -49,7 +49,7 @@ test('settled traces go when they are as old as the plan keeps them, with all th
   t.is(await house.part(T.Retention).round(), 250)
   t.deepEqual(await kept(house), young)
   t.is(await counted(house), 3)
-  t.is((await house.database.list(captures, scope, { limit: 1000 })).rows.length, 3)
+  t.is((await house.database.list(captures, principal, { limit: 1000 })).rows.length, 3)
   for (const id of [...large, ...old]) t.deepEqual(await house.keys(id), [])
   t.deepEqual(await house.problems(), [])
 })
@@ -75,14 +75,14 @@ test('return paths, openings and clicks go with their trace', async (t) => {
   await house.destination()
   await house.rule({ any: true })
   const [id = ''] = await submitted(house, 1, { verp: { bounceDomain: null } })
-  const { record } = (await house.database.get(traces, scope, id))!
+  const { record } = (await house.database.get(traces, principal, id))!
   const returnPath = record.recipients[0]?.verp ?? ''
   t.is((await recipientOfVerp(house.database, secrets, returnPath))?.traceId, id)
   await house.put<Engagement>(engagements, { id, projectId, ...nothingSeen, opens: 1 })
   await house.edit(traces, id, { status: 'failed' })
   t.true(await removeTrace(house.database, organizationId, id, house.clock.now()))
   t.is(await recipientOfVerp(house.database, secrets, returnPath), undefined)
-  t.is(await house.database.get(engagements, scope, id), undefined)
+  t.is(await house.database.get(engagements, principal, id), undefined)
 })
 
 test('of more traces than the plan stores, the oldest settled ones go', async (t) => {
@@ -134,7 +134,7 @@ test('a crash in the middle of a round leaves each trace whole or gone, and the 
 test('a trace that is queued again while it is looked at stays', async (t) => {
   const house = await houseWith(t, {})
   const [id = ''] = await submitted(house, 1)
-  const stored = await house.database.get(traces, scope, id)
+  const stored = await house.database.get(traces, principal, id)
   let isFirst = true
   house.kv.beforeWrite = async () => {
     if (!isFirst) return
@@ -151,8 +151,8 @@ test('inboxes lose the captures and stay', async (t) => {
   await submitted(house, 2)
   house.clock.advance(31 * dayMs)
   await house.part(T.Retention).round()
-  t.deepEqual((await house.inboxes.messages(scope, 'inb_1', { limit: 10 })).rows, [])
-  t.is((await house.database.all(inboxes, scope)).length, 1)
+  t.deepEqual((await house.inboxes.messages(principal, 'inb_1', { limit: 10 })).rows, [])
+  t.is((await house.database.all(inboxes, principal)).length, 1)
 })
 
 test('an inbox that is listed while its messages go shows those that are left', async (t) => {
@@ -169,7 +169,7 @@ test('an inbox that is listed while its messages go shows those that are left', 
     }
     return found
   }
-  const { rows } = await house.inboxes.messages(scope, 'inb_1', { limit: 10 })
+  const { rows } = await house.inboxes.messages(principal, 'inb_1', { limit: 10 })
   t.deepEqual(
     rows.map(({ trace }) => trace.id),
     [ids[4], ids[3], ids[2], ids[0]],
@@ -193,7 +193,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
   await t.throwsAsync(unsubscribes.look(tokenOf(other)), { code: 'not_found' }, 'its message had no link')
   await unsubscribes.unsubscribe(tokenOf(id))
   t.deepEqual(
-    (await database.all(optOuts, scope)).map(({ record }) => [record.email, record.name]),
+    (await database.all(optOuts, principal)).map(({ record }) => [record.email, record.name]),
     [['anna@example.net', 'shop@example.com']],
   )
   house.clock.advance(334 * dayMs)

@@ -9,7 +9,7 @@ import { decideOutcome } from '#core/routing/match/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { destinationDefaults, houseOf, organizationId, projectDefaults, projectId as firstProject, scope, type House } from '../house.ts'
+import { destinationDefaults, houseOf, organizationId, projectDefaults, projectId as firstProject, principal, type House } from '../house.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
 /** Labels that nest, that begin alike, and one that is written in two ways. */
@@ -222,7 +222,7 @@ for (const seed of seeds) {
       t.is(told, expected(world, question), `seed ${seed}: ${headerFrom}`)
       const asked = { from: headerFrom, rcptTo: ['anna@example.net'], projectId: question.projectId, smtpCredentialId: undefined }
       const { route, decision, refusal } = await core.simulate.ofRequest(
-        { ...scope, bound: false },
+        { ...principal, bound: false },
         { ...asked, destinationId: undefined, ...question.named, size: 100, attachments: 0 },
       )
       const simulated = [route?.by, route?.ruleId ?? null, decision?.outcome, decision?.destinationId ?? null].join(' ')

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'
-import { placeOf, TemplateFault } from '#core/templates/template-fault.ts'
+import { positionOf, TemplateFault } from '#core/templates/template-fault.ts'
 
 const rules = { escape: (text: string) => text, strict: true, charactersMax: 10_000 }
 const fill = (source: string, variables: unknown, changes: Partial<typeof rules> = {}): string =>
@@ -11,7 +11,7 @@ const fill = (source: string, variables: unknown, changes: Partial<typeof rules>
 /** The fault of a template as `line:column variable: message`. */
 function faultOf(t: ExecutionContext, source: string, variables: unknown = {}, changes: Partial<typeof rules> = {}): string {
   const { message, at, variable } = t.throws(() => fill(source, variables, changes), { instanceOf: TemplateFault })
-  const { line, column } = placeOf(source, at)
+  const { line, column } = positionOf(source, at)
   return `${line}:${column}${variable === undefined ? '' : ` ${variable}`}: ${message}`
 }
 

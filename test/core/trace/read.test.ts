@@ -1,10 +1,10 @@
 /** Finding traces: one, lists by filter with a steady cursor, and the public view. */
 import test from 'ava'
 import type { TraceFilter } from '#core/trace/trace-search.ts'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
-import { factsDefaults, houseOf, organizationId, scope, type House } from '../house.ts'
+import { factsDefaults, houseOf, organizationId, principal, type House } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
 /** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
@@ -18,7 +18,7 @@ async function submitSome(house: House, n: number, vary: (i: number) => Paramete
 }
 
 /** All pages of a list, at most `limit` each. */
-async function pages(house: House, filter: TraceFilter, limit: number, asking: Scope = scope): Promise<string[][]> {
+async function pages(house: House, filter: TraceFilter, limit: number, asking: Principal = principal): Promise<string[][]> {
   const all: string[][] = []
   let cursor: string | undefined
   do {
@@ -33,10 +33,10 @@ test('TraceReader.get() answers alike for missing and foreign ids', async (t) =>
   const house = await houseOf(t)
   const { traceId } = await house.submit()
   const gone = { code: 'not_found', message: 'No trace has this id.' }
-  t.is((await house.traces.get(scope, traceId)).trace.id, traceId)
-  await t.throwsAsync(house.traces.get(scope, newTraceId()), gone)
-  await t.throwsAsync(house.traces.get({ ...scope, organizationId: 'org_2' }, traceId), gone)
-  await t.throwsAsync(house.traces.get({ ...scope, bound: true, projectId: 'prj_2' }, traceId), gone)
+  t.is((await house.traces.get(principal, traceId)).trace.id, traceId)
+  await t.throwsAsync(house.traces.get(principal, newTraceId()), gone)
+  await t.throwsAsync(house.traces.get({ ...principal, organizationId: 'org_2' }, traceId), gone)
+  await t.throwsAsync(house.traces.get({ ...principal, bound: true, projectId: 'prj_2' }, traceId), gone)
   await t.throwsAsync(house.traces.shared(newTraceId()), gone)
   t.is((await house.traces.shared(traceId)).traceId, traceId, 'the public view needs no scope')
 })
@@ -54,9 +54,9 @@ test('TraceReader.list() shows everything once, newest first, whatever the size 
 test('TraceReader.list() keeps its place while new traces come', async (t) => {
   const house = await houseOf(t)
   const ids = (await submitSome(house, 6)).toReversed()
-  const first = await house.traces.list(scope, { limit: 3 })
+  const first = await house.traces.list(principal, { limit: 3 })
   await submitSome(house, 3)
-  const second = await house.traces.list(scope, { limit: 3, cursor: first.nextCursor })
+  const second = await house.traces.list(principal, { limit: 3, cursor: first.nextCursor })
   t.deepEqual(
     [...first.rows, ...second.rows].map(({ id }) => id),
     ids,
@@ -75,7 +75,7 @@ test('TraceReader.list() filters', async (t) => {
     facts: { headerFrom: i === 4 ? 'Relay@Example.com' : 'shop@example.com' } as never,
   }))
   await house.put<Trace>(traces, { ...(await house.trace(ids[4] ?? '')), status: 'sent' })
-  const list = async (filter: TraceFilter, asking: Scope = scope) =>
+  const list = async (filter: TraceFilter, asking: Principal = principal) =>
     (await pages(house, filter, 2, asking))
       .flat()
       .map((id) => ids.indexOf(id))
@@ -92,9 +92,9 @@ test('TraceReader.list() filters', async (t) => {
   t.deepEqual(await list({ since: startOfTime + 8000 }), [8, 9, 10, 11])
   t.deepEqual(await list({ until: startOfTime + 2000 }), [0, 1])
   t.deepEqual(await list({ since: startOfTime + 3000, until: startOfTime + 7000, to: 'anna@example.net' }), [3, 6])
-  t.deepEqual(await list({}, { ...scope, bound: true, projectId: 'prj_2' }), [3, 7, 11])
-  await t.throwsAsync(list({ projectId: 'prj_1' }, { ...scope, bound: true, projectId: 'prj_2' }), { code: 'not_found' })
-  t.deepEqual(await list({ to: 'anna@example.net' }, { ...scope, bound: true, projectId: 'prj_2' }), [3])
+  t.deepEqual(await list({}, { ...principal, bound: true, projectId: 'prj_2' }), [3, 7, 11])
+  await t.throwsAsync(list({ projectId: 'prj_1' }, { ...principal, bound: true, projectId: 'prj_2' }), { code: 'not_found' })
+  t.deepEqual(await list({ to: 'anna@example.net' }, { ...principal, bound: true, projectId: 'prj_2' }), [3])
 })
 
 test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes on from there', async (t) => {
@@ -102,10 +102,10 @@ test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes
   const rare = await house.submit({ mailFrom: 'rare@example.com' })
   house.clock.advance(1)
   for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 50 }, () => house.submit()))
-  const first = await house.traces.list(scope, { from: 'rare@example.com', limit: 50 })
+  const first = await house.traces.list(principal, { from: 'rare@example.com', limit: 50 })
   t.deepEqual(first.rows, [])
   t.truthy(first.nextCursor)
-  const second = await house.traces.list(scope, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
+  const second = await house.traces.list(principal, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
   t.deepEqual(
     second.rows.map(({ id }) => id),
     [rare.traceId],
@@ -125,7 +125,7 @@ test('TraceReader.list() looks through many traces in one walk of the store, how
   }
   for (const filter of [{ q: 'stands nowhere' }, { status: 'failed' }] satisfies TraceFilter[]) {
     walks = 0
-    t.deepEqual(await house.traces.list(scope, { ...filter, limit: 1 }), { rows: [], nextCursor: undefined })
+    t.deepEqual(await house.traces.list(principal, { ...filter, limit: 1 }), { rows: [], nextCursor: undefined })
     t.is(walks, 1)
   }
 })

@@ -3,7 +3,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { serviceRef, traceOfServiceRef } from '#core/trace/trace-token.ts'
 import { newTraceId } from '#store/ids.ts'
 import { contentOf, take, type Call } from '../scripted-transport.ts'
-import { houseOf, scope, secrets, until } from '../house.ts'
+import { houseOf, principal, secrets, until } from '../house.ts'
 
 test('serviceRef() leads back to its trace, in any case of letters', (t) => {
   for (let n = 0; n < 200; n++) {
@@ -40,7 +40,7 @@ test('relayed mail carries the token in its header and as its envelope id; captu
   const token = serviceRef(secrets, traceId)
   t.is(calls[0]?.content, `X-Service-Ref: ${token}\r\nFrom: shop@example.com\r\n\r\nHello\r\n`)
   t.is(calls[0]?.call.job.envelopeId, token)
-  t.is((await house.traces.get(scope, token)).trace.id, traceId)
+  t.is((await house.traces.get(principal, token)).trace.id, traceId)
   const captured = await house.submit({
     facts: { prefix: '', subject: '', messageId: '', headerFrom: 'a@other.test', headerAddresses: [], eightBit: false, utf8Headers: false },
   })

@@ -7,7 +7,7 @@ import { traceToken } from '#core/trace/trace-token.ts'
 import { traces } from '#core/trace/trace.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { newTraceId } from '#store/ids.ts'
-import { organizationId, projectId, scope, secrets, type House, type HouseOptions, relayingHouse } from '../house.ts'
+import { organizationId, projectId, principal, secrets, type House, type HouseOptions, relayingHouse } from '../house.ts'
 
 const target = 'https://shop.test/order'
 const openOf = (traceId: string): string => traceToken(secrets, 'open.v1', traceId)
@@ -23,7 +23,7 @@ async function tracked(t: ExecutionContext, options: HouseOptions = {}, rcptTo =
   return { house, traceId }
 }
 
-const seen = async (house: House, traceId: string) => (await house.traces.get(scope, traceId)).engagement
+const seen = async (house: House, traceId: string) => (await house.traces.get(principal, traceId)).engagement
 
 test('An opening and a click show in the timeline, with the recipient when there is one', async (t) => {
   const { house, traceId } = await tracked(t)

@@ -3,7 +3,7 @@ import test from 'ava'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/office.ts'
-import { organizationId, quiet, scope, until } from '../house.ts'
+import { organizationId, quiet, principal, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import { receiverOf, webhookRig } from './rig.ts'
 import { T } from '../../../daemon/composition/parts.ts'
@@ -25,7 +25,7 @@ test('what succeeded goes after 7 days, what did not after 30, and what was aske
   await retention.round()
   t.is((await rig.deliveries()).length, 131)
   const [first] = await rig.deliveries()
-  await rig.core.webhookDeliveries.redeliver(scope, first!.id)
+  await rig.core.webhookDeliveries.redeliver(principal, first!.id)
   receiver.answer = (response) => response.writeHead(200).end()
   await rig.core.webhookDispatcher.idle()
   await rig.pass(2 * 3_600_000)
@@ -84,9 +84,9 @@ test('a deleted project takes its endpoints and events with it, and nothing more
   await rig.announce(['a@example.net'], { project: 'prj_2' })
   await rig.announce(['a@example.net'])
   await core.webhookDispatcher.idle()
-  await core.webhooks.update(scope, moved.id, { projectId: 'prj_1' })
+  await core.webhooks.update(principal, moved.id, { projectId: 'prj_1' })
   t.is(receiver.received.length, 3)
-  await office.projects.remove(scope, 'prj_2', { discardQueued: false })
+  await office.projects.remove(principal, 'prj_2', { discardQueued: false })
   await rig.pass(60_000)
   t.is(receiver.received.length, 4, 'only that of the project that is left')
   await office.removals.idle()

@@ -7,7 +7,7 @@ import { dueKey } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, scope, until } from '../house.ts'
+import { organizationId, principal, until } from '../house.ts'
 import { receiverOf, webhookRig } from './rig.ts'
 
 const minute = 60_000
@@ -44,7 +44,7 @@ test('after a rotation the next attempt is signed with the new secret, and the o
   const { id, secret } = await rig.endpoint(receiver.url)
   await rig.announce()
   await rig.reaches('failed')
-  const { secret: fresh } = await rig.core.webhooks.rotate(scope, id)
+  const { secret: fresh } = await rig.core.webhooks.rotate(principal, id)
   rig.house.clock.advance(minute)
   const [, second] = await receiver.hasReceived(2)
   const { headers, body } = second!
@@ -87,7 +87,7 @@ test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h an
   await rig.pass(100 * hour)
   t.is(times.length, 7)
   t.is(new Set(receiver.received.map(({ headers, body }) => `${String(headers['x-service-delivery'])} ${body}`)).size, 1)
-  const { attempts } = await rig.core.webhookDeliveries.get(scope, (await rig.delivery()).id)
+  const { attempts } = await rig.core.webhookDeliveries.get(principal, (await rig.delivery()).id)
   t.deepEqual(
     attempts.map(({ number, statusCode, answer }) => [number, statusCode, answer]),
     times.map((_, at) => [at + 1, 503, `down for ${at + 1}`]),
@@ -104,7 +104,7 @@ test('what was parked or has succeeded can be asked for again: the same delivery
   for (const delay of [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]) await rig.pass(delay)
   const parked = await rig.delivery()
   t.is(parked.status, 'parked')
-  t.like(await rig.core.webhookDeliveries.redeliver(scope, parked.id), {
+  t.like(await rig.core.webhookDeliveries.redeliver(principal, parked.id), {
     status: 'pending',
     attemptCount: 7,
     deliveryId: parked.deliveryId,
@@ -114,7 +114,7 @@ test('what was parked or has succeeded can be asked for again: the same delivery
   receiver.answer = (response) => response.writeHead(299).end()
   await rig.pass(minute)
   t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 9, lastStatusCode: 299, lastError: null, nextAttemptAt: null })
-  await rig.core.webhookDeliveries.redeliver(scope, parked.id)
+  await rig.core.webhookDeliveries.redeliver(principal, parked.id)
   await rig.core.webhookDispatcher.idle()
   t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 10 })
   t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
@@ -131,7 +131,7 @@ test('asked for again while an attempt is under way, it is sent again behind tha
   await rig.announce()
   await receiver.hasReceived(1)
   rig.house.clock.advance(1000)
-  await rig.core.webhookDeliveries.redeliver(scope, (await rig.delivery()).id)
+  await rig.core.webhookDeliveries.redeliver(principal, (await rig.delivery()).id)
   release.resolve()
   await receiver.hasReceived(2)
   await rig.reaches('succeeded')
@@ -192,8 +192,8 @@ test('a deleted endpoint gets nothing more, and its deliveries go with their att
   const kept = await rig.endpoint(receiver.url, { name: 'Kept' })
   await rig.announce(Array.from({ length: 120 }, (_, n) => `r${n}@example.net`))
   await rig.reaches('failed', 240)
-  await rig.core.webhooks.remove(scope, id)
-  await rig.core.webhooks.remove(scope, id)
+  await rig.core.webhooks.remove(principal, id)
+  await rig.core.webhooks.remove(principal, id)
   await until('they are gone', async () => (await rig.deliveries()).length === 120)
   t.true((await rig.deliveries()).every(({ endpointId }) => endpointId === kept.id))
   await rig.core.webhookDispatcher.idle()
@@ -209,7 +209,7 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
   const rig = await webhookRig(t, { isIdle: true })
   const { id } = await rig.endpoint(receiver.url)
   await rig.announce()
-  await rig.core.webhooks.remove(scope, id)
+  await rig.core.webhooks.remove(principal, id)
   t.is((await rig.deliveries()).length, 1)
   const next = await rig.crash()
   await until('it is gone', async () => (await next.deliveries()).length === 0)

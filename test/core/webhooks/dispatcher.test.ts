@@ -64,7 +64,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
 async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<DispatcherOptions> = {}) {
   const house = await houseOf(t)
   const { database, clock, errors } = house
-  const underWay: { readonly row: DueRow; readonly end: (result?: AttemptResult | Error) => Promise<void> }[] = []
+  const inFlight: { readonly row: DueRow; readonly end: (result?: AttemptResult | Error) => Promise<void> }[] = []
   let most = 0
   const attempts = {
     run(row: DueRow): Promise<AttemptResult | undefined> {
@@ -72,13 +72,13 @@ async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<Dis
       const entry = {
         row,
         async end(result: AttemptResult | Error = { isGood: true, milliseconds: 5 }) {
-          underWay.splice(underWay.indexOf(entry), 1)
+          inFlight.splice(inFlight.indexOf(entry), 1)
           await database.commit(new Change().delete(['', 'webhook.due', row.endpointId, row.dueMs, row.id]))
           if (result instanceof Error) reject(result)
           else resolve(result)
         },
       }
-      most = Math.max(most, underWay.push(entry))
+      most = Math.max(most, inFlight.push(entry))
       return promise
     },
   }
@@ -92,32 +92,32 @@ async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<Dis
     await quiet(house)
   }
   const endAll = async (): Promise<void> => {
-    for (const entry of [...underWay]) await entry.end()
+    for (const entry of [...inFlight]) await entry.end()
     await quiet(house)
   }
-  return { house, dispatcher, underWay, due, endAll, most: () => most }
+  return { house, dispatcher, inFlight, due, endAll, most: () => most }
 }
 
 test('an endpoint that answers well gets more at a time, up to ten', async (t) => {
-  const { underWay, due, endAll } = await dispatching(t)
+  const { inFlight, due, endAll } = await dispatching(t)
   await due('whk_a', 300)
   const widths = []
   for (let round = 0; round < 6; round++) {
-    widths.push(underWay.length)
+    widths.push(inFlight.length)
     await endAll()
   }
   t.deepEqual(widths, [2, 4, 8, 10, 10, 10])
 })
 
 test('an organization gets its share and no more, and endpoints of others go on', async (t) => {
-  const { underWay, due, endAll, most } = await dispatching(t, { activeMax: 12, activeOfOneMax: 8 })
+  const { inFlight, due, endAll, most } = await dispatching(t, { activeMax: 12, activeOfOneMax: 8 })
   for (let n = 0; n < 10; n++) await due(`whk_a${n}`, 50)
-  t.is(underWay.length, 8)
+  t.is(inFlight.length, 8)
   await due('whk_b', 2, 'org_2')
-  t.is(underWay.length, 10)
+  t.is(inFlight.length, 10)
   const served = new Set<string>()
   for (let round = 0; round < 12; round++) {
-    for (const { row } of underWay) served.add(row.endpointId)
+    for (const { row } of inFlight) served.add(row.endpointId)
     await endAll()
   }
   t.is(served.size, 11, 'everybody has had a turn')
@@ -125,16 +125,16 @@ test('an organization gets its share and no more, and endpoints of others go on'
 })
 
 test('an attempt that our own code fails rests its endpoint for a minute and says so', async (t) => {
-  const { house, underWay, due } = await dispatching(t)
+  const { house, inFlight, due } = await dispatching(t)
   await due('whk_a', 3)
-  const [first] = underWay
+  const [first] = inFlight
   await first?.end(new Error('a defect'))
   await quiet(house)
   t.is(house.errors.splice(0).length, 1)
-  t.is(underWay.length, 1)
+  t.is(inFlight.length, 1)
   house.clock.advance(60_000)
   await quiet(house)
-  t.is(underWay.length, 2)
+  t.is(inFlight.length, 2)
 })
 
 const neighbour = async (house: House): Promise<void> => {
@@ -153,7 +153,7 @@ test('an endpoint of another organization hears nothing', async (t) => {
   const rig = await webhookRig(t)
   await neighbour(rig.house)
   const receiver = await receiverOf(t)
-  const asker = { organizationId: 'org_2', projectId: 'prj_b', bound: false, rights: ['api:admin'] as const, grantId: 'key_b' }
+  const asker = { organizationId: 'org_2', projectId: 'prj_b', bound: false, scopes: ['api:admin'] as const, credentialId: 'key_b' }
   await rig.core.webhooks.create(asker, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
   await rig.announce()
   await rig.core.webhookDispatcher.idle()

@@ -1,13 +1,13 @@
 /** Endpoints that are paused: nothing is attempted, events wait, and nobody spins over them. Real receivers on loopback. */
 import test from 'ava'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
-import { organizationId, quiet, scope } from '../house.ts'
+import { organizationId, quiet, principal } from '../house.ts'
 import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
 
 const minute = 60_000
 const day = 86_400_000
 
-const pause = ({ core }: WebhookRig, id: string, paused = true) => core.webhooks.update(scope, id, { paused })
+const pause = ({ core }: WebhookRig, id: string, paused = true) => core.webhooks.update(principal, id, { paused })
 
 test('events of a paused endpoint wait as pending, and go in order when it is resumed', async (t) => {
   const rig = await webhookRig(t)
@@ -22,7 +22,7 @@ test('events of a paused endpoint wait as pending, and go in order when it is re
     await rig.pass(minute)
   }
   t.is(receiver.received.length, 0)
-  const { rows } = await rig.core.webhookDeliveries.list(scope, { limit: 10 })
+  const { rows } = await rig.core.webhookDeliveries.list(principal, { limit: 10 })
   t.deepEqual(
     rows.map(({ status, attemptCount, paused }) => [status, attemptCount, paused]),
     Array.from({ length: 3 }, () => ['pending', 0, true]),
@@ -67,7 +67,7 @@ test('a paused endpoint is still paused for the next process, other endpoints go
   await other.hasReceived(2)
   await rig.core.webhookDispatcher.idle()
   t.is(paused.received.length, 0)
-  const result = await rig.core.webhookTests.run(scope, id, 'bounced', new AbortController().signal)
+  const result = await rig.core.webhookTests.run(principal, id, 'bounced', new AbortController().signal)
   t.like(result, { statusCode: 204, error: null })
   t.is(paused.received.length, 1)
   await pause(rig, id, false)
@@ -135,10 +135,10 @@ test('asking for a delivery again while paused keeps it for later; deleting the 
   await rig.reaches('succeeded')
   await pause(rig, id)
   const { id: delivery } = await rig.delivery()
-  t.like(await rig.core.webhookDeliveries.redeliver(scope, delivery), { status: 'pending', paused: true })
+  t.like(await rig.core.webhookDeliveries.redeliver(principal, delivery), { status: 'pending', paused: true })
   await rig.core.webhookDispatcher.idle()
   t.is(receiver.received.length, 1)
-  await rig.core.webhooks.remove(scope, id)
+  await rig.core.webhooks.remove(principal, id)
   await rig.core.webhookDispatcher.idle()
   t.deepEqual(await rig.deliveries(), [])
   t.deepEqual(await rig.problems(), [])

@@ -8,7 +8,7 @@ import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { WebhookCore } from '../../../daemon/composition/webhook-core.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
-import { houseOf, organizationId, projectId, scope, until, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, projectId, principal, until, type House, type HouseOptions } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 export const address = 'anna@example.net'
@@ -34,7 +34,7 @@ export class WebhookRig {
   }
 
   async endpoint(url: string, changes: Partial<WebhookRequest> = {}): Promise<{ readonly id: string; readonly secret: string }> {
-    const { endpoint, secret } = await this.core.webhooks.create(scope, { name: 'Shop', targetUrl: url, eventTypes: [], ...changes })
+    const { endpoint, secret } = await this.core.webhooks.create(principal, { name: 'Shop', targetUrl: url, eventTypes: [], ...changes })
     return { id: endpoint.id, secret }
   }
 

@@ -7,7 +7,7 @@ import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, projectId, quiet, scope, until, type House } from '../../core/house.ts'
+import { houseOf, projectId, quiet, principal, until, type House } from '../../core/house.ts'
 import { goodCertificate, otherCertificate } from '../../protocols/relay/certificates.ts'
 import { testTransport } from '../../protocols/relay/rig.ts'
 import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
@@ -217,7 +217,7 @@ async function firstAttempt({ house, provider }: Site, [fault, step]: Row): Prom
 
 async function storyOf({ house }: Site, traceId: string): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
   await until('the trace has told its story', async () => (await house.queueLength()) === 0)
-  return { ...(await house.traces.get(scope, traceId)), story: (await house.story(traceId)).join('\n') }
+  return { ...(await house.traces.get(principal, traceId)), story: (await house.story(traceId)).join('\n') }
 }
 
 const verdicts = { 'at once': 'transient', 'after its wait': 'unknown', never: 'permanent', sent: 'accepted' } as const

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { htmlPlaces } from '#ingest/html/html-links.ts'
+import { findHtmlSpans } from '#ingest/html/html-links.ts'
 import { linkTarget } from '#ingest/html/link-target.ts'
 import { Seeded } from '../../support/seeded.ts'
 
@@ -8,7 +8,7 @@ const asUtf8 = (octets: string): string => Buffer.from(octets, 'latin1').toStrin
 /** What stands at the places that were found, and what it says. */
 function linksIn(html: string): { readonly written: string; readonly value: string }[] {
   const octets = Buffer.from(html).toString('latin1')
-  return htmlPlaces(octets, asUtf8).links.map(({ start, end, value }) => ({ written: asUtf8(octets.slice(start, end)), value }))
+  return findHtmlSpans(octets, asUtf8).links.map(({ start, end, value }) => ({ written: asUtf8(octets.slice(start, end)), value }))
 }
 
 const one = (html: string): readonly [string, string] | undefined => {
@@ -89,7 +89,7 @@ test('htmlPlaces() reads broken HTML without an invented link', (t) => {
 })
 
 test('htmlPlaces() knows the last end of the body', (t) => {
-  const end = (html: string) => htmlPlaces(html, asUtf8).bodyEnd
+  const end = (html: string) => findHtmlSpans(html, asUtf8).bodyEnd
   t.is(end('<body>x</body></html>'), 7)
   t.is(end('<BODY>x</BODY >'), 7)
   t.is(end('<body>a</body>b</body>'), 15)
@@ -123,7 +123,7 @@ test('htmlPlaces() finds places that hold what was written, whatever the HTML is
   for (let round = 0; round < 2000; round++) {
     const html = Array.from({ length: seeded.between(1, 25) }, () => seeded.pick(pieces)).join('')
     const octets = Buffer.from(html).toString('latin1')
-    const { links, bodyEnd } = htmlPlaces(octets, asUtf8)
+    const { links, bodyEnd } = findHtmlSpans(octets, asUtf8)
     let before = 0
     for (const { start, end, value } of links) {
       t.true(start >= before && end >= start, html)

@@ -1,12 +1,12 @@
 /** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
 import test, { type ExecutionContext } from 'ava'
-import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
+import { ingestSources, imapPasswordContext } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
+import { houseOf, organizationId, quiet, principal, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
@@ -50,7 +50,7 @@ async function place(t: ExecutionContext): Promise<Place> {
         username: 'u',
         mailbox: 'INBOX',
         pollIntervalSeconds,
-        sealedPassword: secrets.seal('p', imapPasswordPlace(id)),
+        sealedPassword: secrets.seal('p', imapPasswordContext(id)),
       }
       await house.put(ingestSources, { id, provider: 'postfix' as const, label: '', sealedSecret: '', imap, createdAt: startOfTime })
     },
@@ -100,13 +100,13 @@ test('Poller hears of a mailbox that comes, and of one that goes, without waitin
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
   const sources = new IngestSources({ database, writes: house.writes, secrets, clock, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
-  const { story } = await sources.create(scope, { provider: 'postfix', imap })
+  const { story } = await sources.create(principal, { provider: 'postfix', imap })
   await until('the first look', () => {
     clock.advance(0)
     return failed.length === 1
   })
   t.deepEqual(asked, ['a.test'])
-  await sources.revoke(scope, story.source.id)
+  await sources.revoke(principal, story.source.id)
   await until('it is forgotten', () => clock.pending === 1)
 })
 

@@ -1,6 +1,6 @@
 /** A polled mailbox over a real store: the taking of feedback is a double, the server is whichever a test has. */
 import type { ExecutionContext } from 'ava'
-import { imapPasswordPlace, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import { imapPasswordContext, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts'
 import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
@@ -48,7 +48,7 @@ export async function pollRig(t: ExecutionContext, network: Partial<ImapNetwork>
   return {
     ...{ house, feedback, parts, poll },
     source(imap, password = 'correct-horse') {
-      const sealedPassword = secrets.seal(password, imapPasswordPlace(sourceId))
+      const sealedPassword = secrets.seal(password, imapPasswordContext(sourceId))
       const defaults = { host: 'localhost', port: 993, username: 'bounces', mailbox: 'INBOX', pollIntervalSeconds: 60 }
       const record = { id: sourceId, provider: 'postfix' as const, label: '', sealedSecret: '', createdAt: clock.now() }
       return house.put(ingestSources, { ...record, imap: { ...defaults, sealedPassword, ...imap } })

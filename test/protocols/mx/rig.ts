@@ -13,7 +13,7 @@ import type { ReceptionLimits } from '../../../protocols/reception/reception-set
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 import type { Database } from '#store/database.ts'
-import { scope, secrets, relayingHouse } from '../../core/house.ts'
+import { principal, secrets, relayingHouse } from '../../core/house.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/rig.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
@@ -109,7 +109,7 @@ export async function startRig(
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
   const unfinished = (): Promise<string[]> => readdir(join(folder.path, 'tmp')).catch(() => [])
-  const [test, second] = [await inspectTests.create(scope, undefined), await inspectTests.create(scope, undefined)]
+  const [test, second] = [await inspectTests.create(principal, undefined), await inspectTests.create(principal, undefined)]
   const names = { ...namesOf(anna, ben), test: `${test.token}@${bounceDomain}`, second: `${second.token}@${bounceDomain}` }
   return {
     server,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { minterSchema } from '../principal/minter.ts'
-import { rightsInOrder } from '../principal/principal.ts'
+import { scopesInOrder } from '../principal/principal.ts'
 
 export const apiKeyPrefix = 'svckey_'
 /** The prefix and at least 32 random bytes in base64url. */
@@ -16,7 +16,7 @@ const schema = z.strictObject({
   sha256: z.string(),
   /** For people: the beginning and the last four characters. */
   preview: z.string(),
-  scopes: z.array(z.enum(rightsInOrder)),
+  scopes: z.array(z.enum(scopesInOrder)),
   /** Bound to one project, or null for the whole organization. */
   projectId: z.string().nullable(),
   createdAt: z.int(),

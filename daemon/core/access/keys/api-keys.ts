@@ -11,12 +11,12 @@ import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../principal/lists.ts'
-import type { RightsOfMember } from '../principal/member-scopes.ts'
+import type { ScopesOfMember } from '../principal/member-scopes.ts'
 import { keptKey } from './minted-keys.ts'
-import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, rightsUnder, type Minter } from '../principal/minter.ts'
+import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, scopesUnder, type Minter } from '../principal/minter.ts'
 import { reachableProject } from '../principal/project-choice.ts'
 import type { Role } from '../principal/role.ts'
-import { administersAll, requireAdministration, requireRight, type Right, type Scope, type UserHolder } from '../principal/principal.ts'
+import { administersAll, requireAdministration, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
 import type { GrantSettingsSource } from '../principal/access-settings.ts'
 
 export interface ApiKeyOptions {
@@ -24,7 +24,7 @@ export interface ApiKeyOptions {
   readonly writes: SettingWrites
   readonly policies: GrantSettingsSource
   readonly clock: Clock
-  readonly rightsOfMember: RightsOfMember
+  readonly rightsOfMember: ScopesOfMember
   /** Whether a grant of the organization has not been revoked. */
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
@@ -32,7 +32,7 @@ export interface ApiKeyOptions {
 export interface NewApiKey {
   readonly name: string
   /** None for a send-only key. */
-  readonly scopes: readonly Right[]
+  readonly scopes: readonly Scope[]
   /** The key sends for one project, that of the asker by default, and reads nothing. */
   readonly sendOnly?: boolean | undefined
   /** Binds the key to one project. */
@@ -73,16 +73,16 @@ export interface ApiKeyFilter extends OfProject {
   readonly mintedBy?: string | undefined
 }
 
-interface Known {
+interface CachedKey {
   readonly generation: number
   readonly organizationId: string
   readonly record: ApiKey
-  readonly scope: Scope
+  readonly principal: Principal
 }
 
 /** The id of the key that the operator sets as `POSTERN_ADMIN_KEY`. */
 export const environmentKeyId = 'key_environment'
-const knownMax = 10_000
+const maxCached = 10_000
 
 /** A new key: 32 random bytes. */
 export const newApiKey = (): string => apiKeyPrefix + randomBytes(32).toString('base64url')
@@ -98,7 +98,7 @@ export function newKeyRecord(facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | '
 type Origin = Pick<ApiKey, 'minter' | 'keptAt' | 'mintedWith'>
 
 /** Who asks, as it is now. */
-interface Asker {
+interface KeyOrigin {
   readonly origin: Origin
   /** When their key ends; Infinity for one without an end, and for whoever asks without a key. */
   readonly endMs: number
@@ -120,7 +120,7 @@ export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
 
 export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   readonly #options: ApiKeyOptions
-  readonly #known = new Map<string, Known>()
+  readonly #cached = new Map<string, CachedKey>()
   readonly #uses: KeyUses
 
   constructor(options: ApiKeyOptions) {
@@ -133,47 +133,48 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
    * member mints, by a session, an application or a key of theirs, follows that member. Nobody mints a key that outlasts their
    * own, but for administrators of the whole organization.
    */
-  async mint(scope: Scope, request: NewApiKey): Promise<MintedKey> {
-    for (const right of request.sendOnly ? (['api:send'] as const) : request.scopes) requireRight(scope, right)
-    if (scope.projectsOnly && !scope.bound && request.projectId === undefined && !request.sendOnly)
+  async mint(principal: Principal, request: NewApiKey): Promise<MintedKey> {
+    for (const scope of request.sendOnly ? (['api:send'] as const) : request.scopes) requireScope(principal, scope)
+    if (principal.projectsOnly && !principal.bound && request.projectId === undefined && !request.sendOnly)
       throw invalid([{ path: 'project_id', message: 'is required: your role can create keys of one project only' }])
     const { policies, clock, writes } = this.#options
     const now = clock.now()
     if (request.expiresAt !== undefined) requireFuture(request.expiresAt, now)
-    const minted = await writes.act(scope, 'api_key.minted', async (change) => {
-      const { projects } = await policies.of(scope.organizationId)
-      const named = reachableProject(scope, projects, request.projectId, 'project_id')
+    const minted = await writes.runAudited(principal, 'api_key.minted', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const named = reachableProject(principal, projects, request.projectId, 'project_id')
       const { name, scopes, sendOnly } = request
-      const { origin, endMs } = await this.#asker(scope)
-      const mostMs = administersAll(scope) ? Infinity : endMs
+      const { origin, endMs } = await this.#originOf(principal)
+      const mostMs = administersAll(principal) ? Infinity : endMs
       const expiresAt = request.expiresAt ?? (mostMs === Infinity ? null : mostMs)
       requireEndWithin(mostMs, expiresAt)
       const fresh = newKeyRecord(
         {
           ...{ name, expiresAt, scopes: sendOnly ? [] : [...new Set(scopes)] },
-          projectId: named ?? (sendOnly ? scope.projectId : null),
+          projectId: named ?? (sendOnly ? principal.projectId : null),
           ...(sendOnly && { sendOnly: true }),
           ...origin,
         },
         now,
       )
-      change.insert(apiKeys, scope.organizationId, fresh.record)
+      change.insert(apiKeys, principal.organizationId, fresh.record)
       return fresh
     })
-    return { ...minted, ...(await this.#shown(scope, minted.record)) }
+    return { ...minted, ...(await this.#shown(principal, minted.record)) }
   }
 
   /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. A page can be short although there is more. */
-  async list(scope: Scope, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
+  async list(principal: Principal, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
     const isMeant = (key: ApiKey): boolean =>
-      (!scope.projectsOnly || key.projectId !== null) && (mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
-    const { rows, nextCursor } = await listReachable(this.#options, apiKeys, scope, query, () => ({ sieve: sieve(isMeant) }))
-    return { rows: await Promise.all(rows.map((key) => this.#shown(scope, key))), nextCursor }
+      (!principal.projectsOnly || key.projectId !== null) &&
+      (mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
+    const { rows, nextCursor } = await listReachable(this.#options, apiKeys, principal, query, () => ({ sieve: sieve(isMeant) }))
+    return { rows: await Promise.all(rows.map((key) => this.#shown(principal, key))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<ShownKey> {
-    return this.#shown(scope, (await this.#get(scope, id)).record)
+  async get(principal: Principal, id: string): Promise<ShownKey> {
+    return this.#shown(principal, (await this.#get(principal, id)).record)
   }
 
   /**
@@ -181,47 +182,47 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
    * or an end later than that of the asker's own key.
    * Throws `conflict` for a key that has ended, and for an end that would leave the organization without an administrator's key sooner than now.
    */
-  async update(scope: Scope, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
-    if (kept) requireAdministration(scope)
+  async update(principal: Principal, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
+    if (kept) requireAdministration(principal)
     const { clock, writes } = this.#options
     const now = clock.now()
     if (typeof expiresAt === 'number') requireFuture(expiresAt, now)
-    const record = await writes.act(scope, 'api_key.updated', async (change) => {
-      const stored = await this.#get(scope, id)
+    const record = await writes.runAudited(principal, 'api_key.updated', async (change) => {
+      const stored = await this.#get(principal, id)
       requireActive(stored.record, now)
       const { record: before } = stored
       const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
       if (endOf(fresh) > endOf(before)) {
-        const { origin, endMs } = await this.#asker(scope)
-        if (!endsAlongWith(before, origin)) requireAdministration(scope)
-        if (!administersAll(scope)) requireEndWithin(endMs, fresh.expiresAt)
+        const { origin, endMs } = await this.#originOf(principal)
+        if (!endsAlongWith(before, origin)) requireAdministration(principal)
+        if (!administersAll(principal)) requireEndWithin(endMs, fresh.expiresAt)
       }
       const isSooner = isAdministrator(before, now) && endOf(fresh) < endOf(before)
-      if (isSooner && (await this.#othersAdministerUntil(scope, id, now)) < endOf(before))
+      if (isSooner && (await this.#othersAdministerUntil(principal, id, now)) < endOf(before))
         throw new Refusal(
           'conflict',
           'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
         )
-      const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(scope, before), now) : fresh
-      if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, scope.organizationId, stored, after)
+      const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(principal, before), now) : fresh
+      if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, principal.organizationId, stored, after)
       return after
     })
-    return this.#shown(scope, record)
+    return this.#shown(principal, record)
   }
 
   /** A new secret under the same id; the old one stops working at once. Nobody gets the secret of a key that reaches further than they do or outlasts them. */
-  async rotate(scope: Scope, id: string): Promise<MintedKey> {
+  async rotate(principal: Principal, id: string): Promise<MintedKey> {
     const { clock, writes } = this.#options
-    const rotated = await writes.act(scope, 'api_key.rotated', async (change) => {
-      const stored = await this.#get(scope, id)
-      for (const right of stored.record.scopes) requireRight(scope, right)
-      if (scope.projectsOnly && !stored.record.sendOnly && !endsAtProjects(await this.#ceiling(scope, stored.record)))
+    const rotated = await writes.runAudited(principal, 'api_key.rotated', async (change) => {
+      const stored = await this.#get(principal, id)
+      for (const scope of stored.record.scopes) requireScope(principal, scope)
+      if (principal.projectsOnly && !stored.record.sendOnly && !endsAtProjects(await this.#ceiling(principal, stored.record)))
         throw new Refusal('insufficient_scope', 'This key has more access than your role; ask an administrator to rotate it.')
       if (id === environmentKeyId)
         throw new Refusal('conflict', 'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or create another key.')
       requireActive(stored.record, clock.now())
-      const { origin, endMs } = await this.#asker(scope)
-      const outlasts = !endsAlongWith(stored.record, origin) || (endOf(stored.record) > endMs && !administersAll(scope))
+      const { origin, endMs } = await this.#originOf(principal)
+      const outlasts = !endsAlongWith(stored.record, origin) || (endOf(stored.record) > endMs && !administersAll(principal))
       if (outlasts)
         throw new Refusal(
           'insufficient_scope',
@@ -229,39 +230,39 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
         )
       const key = newApiKey()
       const record = { ...stored.record, sha256: hashApiKey(key), preview: previewApiKey(key) }
-      change.replace(apiKeys, scope.organizationId, stored, record)
+      change.replace(apiKeys, principal.organizationId, stored, record)
       return { record, key }
     })
-    return { ...rotated, ...(await this.#shown(scope, rotated.record)) }
+    return { ...rotated, ...(await this.#shown(principal, rotated.record)) }
   }
 
   /** Ends a key at once; again does nothing. The last administrator's key of the organization cannot be revoked. */
-  async revoke(scope: Scope, id: string): Promise<ShownKey> {
-    const record = await this.#options.writes.act(scope, 'api_key.revoked', async (change) => {
-      const stored = await this.#get(scope, id)
+  async revoke(principal: Principal, id: string): Promise<ShownKey> {
+    const record = await this.#options.writes.runAudited(principal, 'api_key.revoked', async (change) => {
+      const stored = await this.#get(principal, id)
       if (stored.record.revokedAt !== null) return stored.record
       const now = this.#options.clock.now()
-      if (isAdministrator(stored.record, now) && (await this.#othersAdministerUntil(scope, id, now)) === 0)
+      if (isAdministrator(stored.record, now) && (await this.#othersAdministerUntil(principal, id, now)) === 0)
         throw new Refusal('conflict', 'This is the last active key with api:admin for the whole organization; create another one first.')
-      return this.#end(change, scope, stored, now)
+      return this.#end(change, principal, stored, now)
     })
-    return this.#shown(scope, record)
+    return this.#shown(principal, record)
   }
 
   /** The scope of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
-  async authenticate(token: string): Promise<Scope> {
+  async authenticate(token: string): Promise<Principal> {
     if (!apiKeyPattern.test(token)) throw refused()
     const sha256 = hashApiKey(token)
-    const kept = this.#known.get(sha256)
-    const known = kept && kept.generation === this.#options.database.generation(kept.organizationId) ? kept : await this.#look(sha256)
-    if (!known || statusOf(known.record, this.#options.clock.now()) !== 'active') throw refused()
-    this.#uses.note(known.organizationId, known.record)
-    return known.scope
+    const kept = this.#cached.get(sha256)
+    const cached = kept && kept.generation === this.#options.database.generation(kept.organizationId) ? kept : await this.#look(sha256)
+    if (!cached || statusOf(cached.record, this.#options.clock.now()) !== 'active') throw refused()
+    this.#uses.note(cached.organizationId, cached.record)
+    return cached.principal
   }
 
-  async #look(sha256: string): Promise<Known | undefined> {
+  async #look(sha256: string): Promise<CachedKey | undefined> {
     const { database, policies } = this.#options
-    this.#known.delete(sha256)
+    this.#cached.delete(sha256)
     const found = await database.lookup(apiKeys, 'sha256', [sha256])
     if (!found) return undefined
     const { organizationId } = found
@@ -276,32 +277,32 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     const ceiling = await this.#ceiling({ organizationId }, record)
     if (ceiling === 'ended') return undefined
     const { minter, keptAt } = record
-    const scope: Scope = {
+    const principal: Principal = {
       organizationId,
       projectId: record.projectId ?? organization.defaultProjectId,
       bound: record.projectId !== null,
-      ...(deleted.size > 0 && { without: deleted }),
-      rights: rightsUnder(ceiling, record.scopes),
-      grantId: record.id,
-      ...(record.sendOnly && rightsUnder(ceiling, ['api:send']).includes('api:send') && { sendsOnly: true as const }),
+      ...(deleted.size > 0 && { hiddenProjects: deleted }),
+      scopes: scopesUnder(ceiling, record.scopes),
+      credentialId: record.id,
+      ...(record.sendOnly && scopesUnder(ceiling, ['api:send']).includes('api:send') && { sendsOnly: true as const }),
       ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling, ...(keptAt !== undefined && { keptAt }) } }),
       ...(endsAtProjects(ceiling) && { projectsOnly: true as const }),
     }
-    const known = { generation, organizationId, record, scope }
-    this.#known.set(sha256, known)
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
-    return known
+    const cached = { generation, organizationId, record, principal }
+    this.#cached.set(sha256, cached)
+    const oldest = this.#cached.keys().next().value
+    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
+    return cached
   }
 
   /**
    * Who stands behind what is minted with the scope, as it is now: whoever was ended while the request was under way must not
    * leave a key behind that nobody ends. Throws `unauthorized` and `insufficient_scope`.
    */
-  async #asker({ organizationId, holder, grantId }: Scope): Promise<Asker> {
+  async #originOf({ organizationId, holder, credentialId }: Principal): Promise<KeyOrigin> {
     if (holder?.kind === 'user') return { origin: { minter: await this.#minterOf(organizationId, holder) }, endMs: Infinity }
-    const minted = { mintedWith: grantId }
-    const stored = await this.#options.database.get(apiKeys, { organizationId }, grantId)
+    const minted = { mintedWith: credentialId }
+    const stored = await this.#options.database.get(apiKeys, { organizationId }, credentialId)
     if (!stored) return { origin: minted, endMs: Infinity } // the command line of this machine
     const { record } = stored
     const ceiling = await this.#ceiling({ organizationId }, record)
@@ -324,33 +325,33 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return { userId, role: member.role, application: application ?? null }
   }
 
-  async #roleOfMinter({ organizationId }: Pick<Scope, 'organizationId'>, { minter }: ApiKey): Promise<Role | undefined> {
+  async #roleOfMinter({ organizationId }: Pick<Principal, 'organizationId'>, { minter }: ApiKey): Promise<Role | undefined> {
     return minter && (await this.#options.rightsOfMember(organizationId, minter.userId))?.role
   }
 
-  async #ceiling(scope: Pick<Scope, 'organizationId'>, key: ApiKey): Promise<ShownKey['ceiling']> {
-    return ceilingOf(key, followsMinter(key) ? await this.#roleOfMinter(scope, key) : undefined)
+  async #ceiling(principal: Pick<Principal, 'organizationId'>, key: ApiKey): Promise<ShownKey['ceiling']> {
+    return ceilingOf(key, followsMinter(key) ? await this.#roleOfMinter(principal, key) : undefined)
   }
 
   /** A key with what is not in its record. */
-  async #shown(scope: Scope, record: ApiKey): Promise<ShownKey> {
-    const [ceiling, usedAt] = await Promise.all([this.#ceiling(scope, record), this.#uses.last(scope.organizationId, record.id)])
+  async #shown(principal: Principal, record: ApiKey): Promise<ShownKey> {
+    const [ceiling, usedAt] = await Promise.all([this.#ceiling(principal, record), this.#uses.last(principal.organizationId, record.id)])
     return { record, ceiling, usedAt }
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<ApiKey>> {
-    const stored = await this.#options.database.get(apiKeys, scope, id)
-    if (!stored || (scope.projectsOnly && stored.record.projectId === null)) throw new Refusal('not_found', 'No API key has this id.')
+  async #get(principal: Principal, id: string): Promise<Stored<ApiKey>> {
+    const stored = await this.#options.database.get(apiKeys, principal, id)
+    if (!stored || (principal.projectsOnly && stored.record.projectId === null)) throw new Refusal('not_found', 'No API key has this id.')
     return stored
   }
 
   /** The end of the other administrator's key that lasts longest; 0 when there is none. */
-  async #othersAdministerUntil({ organizationId }: Scope, id: string, nowMs: number): Promise<number> {
+  async #othersAdministerUntil({ organizationId }: Principal, id: string, nowMs: number): Promise<number> {
     const all = await this.#options.database.all(apiKeys, { organizationId })
     return Math.max(0, ...all.flatMap(({ record }) => (record.id !== id && isAdministrator(record, nowMs) ? [endOf(record)] : [])))
   }
 
-  #end(change: Change, { organizationId }: Scope, stored: Stored<ApiKey>, revokedAt: number): ApiKey {
+  #end(change: Change, { organizationId }: Principal, stored: Stored<ApiKey>, revokedAt: number): ApiKey {
     const record = { ...stored.record, revokedAt }
     change.replace(apiKeys, organizationId, stored, record)
     return record

@@ -23,7 +23,7 @@ export const keyUses = defineRecord<KeyUse>({
 
 /** A key in use is written down at most once in so many milliseconds, by each process. */
 export const useStepMs = 300_000
-const knownMax = 10_000
+const maxCached = 10_000
 
 export interface KeyUseOptions {
   readonly database: Database
@@ -47,7 +47,7 @@ export class KeyUses {
     this.#written.delete(id)
     this.#written.set(id, now)
     const oldest = this.#written.keys().next().value
-    if (this.#written.size > knownMax && oldest !== undefined) this.#written.delete(oldest)
+    if (this.#written.size > maxCached && oldest !== undefined) this.#written.delete(oldest)
     const change = new Change().insertUnchecked(keyUses, organizationId, { id, projectId, usedAt: now })
     // a store that cannot write ends the process by itself, and one that is closing needs no such row
     this.#options.database.commit(change).catch(() => this.#written.delete(id))

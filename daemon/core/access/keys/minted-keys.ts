@@ -50,8 +50,8 @@ export interface KeyEnding {
  * to keep that is none of them.
  */
 export function endKeys(ending: KeyEnding, keys: readonly Stored<ApiKey>[], toKeep: KeysToKeep, keep: (key: ApiKey) => ApiKey): KeyFates {
-  const known = new Set(keys.map(({ record }) => record.id))
-  const stray = toKeep.find((id) => !known.has(id))
+  const cached = new Set(keys.map(({ record }) => record.id))
+  const stray = toKeep.find((id) => !cached.has(id))
   if (stray !== undefined) throw invalid([{ path: 'keep_keys', message: `${stray} is not one of the keys that would end` }])
   const { change, organizationId, now } = ending
   const [ended, kept]: [ApiKey[], ApiKey[]] = [[], []]

@@ -1,10 +1,10 @@
 /** Lists of the core: how every one of them is asked for, and what they have in common. */
 import { cursorAt, keyAt } from '#store/cursor.ts'
-import type { Database, ListOptions, Page, Reach, Sieve } from '#store/database.ts'
+import type { Database, ListOptions, Page, Visibility, Sieve } from '#store/database.ts'
 import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { reachableProject } from './project-choice.ts'
-import type { Scope } from './principal.ts'
+import type { Principal } from './principal.ts'
 
 /** At most `limit` entries, behind those of the page that gave out the cursor. */
 export interface PageQuery {
@@ -19,7 +19,7 @@ export interface OfProject {
 
 /** What can be listed. Every cursor is good for the list that gave it out; another throws `CursorInvalid`. */
 export interface List<Filter, Row> {
-  list(scope: Scope, query: PageQuery & Filter): Promise<Page<Row>>
+  list(principal: Principal, query: PageQuery & Filter): Promise<Page<Row>>
 }
 
 /** What lists are read with. */
@@ -32,7 +32,7 @@ export interface ListParts {
 export type Walk<R> = Pick<ListOptions, 'index' | 'values' | 'ascending'> & {
   readonly sieve?: Sieve<R>
   /** The records that are walked; by default those of the project that the list is narrowed to. */
-  readonly reach?: Reach
+  readonly reach?: Visibility
 }
 
 /**
@@ -51,13 +51,13 @@ export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => b
 export async function listReachable<R extends Identified>(
   { database, policies }: ListParts,
   kind: RecordKind<R>,
-  scope: Scope,
+  principal: Principal,
   { projectId, limit, cursor }: PageQuery & OfProject,
   walkOf: (projectId: string | undefined) => Walk<R> = () => ({}),
 ): Promise<Page<R>> {
-  const { projects } = await policies.of(scope.organizationId)
-  const project = reachableProject(scope, projects, projectId, 'project')
-  const ofProject = project === undefined ? scope : { ...scope, projectId: project, bound: true }
+  const { projects } = await policies.of(principal.organizationId)
+  const project = reachableProject(principal, projects, projectId, 'project')
+  const ofProject = project === undefined ? principal : { ...principal, projectId: project, bound: true }
   const { sieve: chosen, reach = ofProject, ...walk } = walkOf(project)
   return recordsOf(await database.list(kind, reach, { ...walk, limit, cursor }, chosen))
 }
@@ -76,20 +76,20 @@ export const mapRows = <From, To>({ rows, nextCursor }: Page<From>, to: (row: Fr
 
 /** The order of a list in memory: the elements by which its entries stand in it, unlike for every two of them. */
 interface Order<R> {
-  readonly placeOf: (record: R) => readonly Element[]
+  readonly positionOf: (record: R) => readonly Element[]
   readonly descending?: boolean
 }
 
 /** A page of records that are in memory, in their order. The cursor stands on a place, and is good when the entry there has gone. */
 export function pageOfLoaded<R>(
   { name }: { readonly name: string },
-  { organizationId }: Pick<Scope, 'organizationId'>,
+  { organizationId }: Pick<Principal, 'organizationId'>,
   all: readonly R[],
   { limit, cursor }: PageQuery,
-  { placeOf, descending = false }: Order<R>,
+  { positionOf, descending = false }: Order<R>,
 ): Page<R> {
   const list = [organizationId, name]
-  const keyOf = (record: R): Uint8Array => pack([...list, ...placeOf(record)])
+  const keyOf = (record: R): Uint8Array => pack([...list, ...positionOf(record)])
   const last = cursor === undefined ? undefined : keyAt(list, cursor)
   const rest = last ? all.filter((record) => Buffer.compare(keyOf(record), last) * (descending ? -1 : 1) > 0) : all
   const rows = rest.slice(0, limit)
@@ -98,4 +98,4 @@ export function pageOfLoaded<R>(
 }
 
 /** The order of creation. */
-export const byId = { placeOf: ({ id }: Identified): readonly Element[] => [id] }
+export const byId = { positionOf: ({ id }: Identified): readonly Element[] => [id] }

@@ -1,7 +1,7 @@
 /** On whose behalf a key was minted: its ceiling while they are a member, and its end when they go. */
 import * as z from 'zod'
-import { lowerRole, roles, rightsOfRole, type Role } from './role.ts'
-import { rightsInOrder, type Right } from './scope.ts'
+import { lowerRole, roles, permissionsOfRole, type Role } from './role.ts'
+import { scopesInOrder, type Scope } from './scope.ts'
 
 /** The OAuth grant by which a member's application acts. */
 export interface GrantedApplication {
@@ -53,15 +53,15 @@ export function endsAlongWith(key: Minted, holder: Minted): boolean {
   return key.minter.userId === userId && (application === null || key.minter.application?.clientId === application.clientId)
 }
 
-const levelOf = (rights: readonly Right[]): number => Math.max(-1, ...rights.map((right) => rightsInOrder.indexOf(right)))
+const levelOf = (scopes: readonly Scope[]): number => Math.max(-1, ...scopes.map((scope) => scopesInOrder.indexOf(scope)))
 
 /** The rights as far as the ceiling allows them. */
-export function rightsUnder(ceiling: Role | 'none', rights: readonly Right[]): readonly Right[] {
-  if (ceiling === 'none') return rights
-  const { rights: most } = rightsOfRole(ceiling)
-  return levelOf(rights) <= levelOf(most) ? rights : most
+export function scopesUnder(ceiling: Role | 'none', scopes: readonly Scope[]): readonly Scope[] {
+  if (ceiling === 'none') return scopes
+  const { scopes: most } = permissionsOfRole(ceiling)
+  return levelOf(scopes) <= levelOf(most) ? scopes : most
 }
 
 /** Whether the ceiling ends at resources of projects. */
 export const endsAtProjects = (ceiling: Role | 'none' | 'ended'): boolean =>
-  ceiling === 'ended' || (ceiling !== 'none' && !rightsOfRole(ceiling).administersOrganization)
+  ceiling === 'ended' || (ceiling !== 'none' && !permissionsOfRole(ceiling).administersOrganization)

@@ -1,9 +1,9 @@
 /** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
 import { Refusal } from '../../refusals.ts'
 import type { GrantedApplication, Minter } from './minter.ts'
-import { rightsInOrder, type Right } from './scope.ts'
+import { scopesInOrder, type Scope } from './scope.ts'
 
-export { rightsInOrder, type Right }
+export { scopesInOrder, type Scope }
 
 /** Who holds the access token or the session behind a scope. */
 export type TokenHolder = { readonly kind: 'anonymous' } | UserHolder
@@ -16,17 +16,17 @@ export interface UserHolder {
 }
 
 /** Who asks, for whom, and what they may do. */
-export interface Scope {
+export interface Principal {
   readonly organizationId: string
   /** The project that new resources belong to, and the only one reachable when `bound`. */
   readonly projectId: string
   /** The caller may not leave `projectId`. */
   readonly bound: boolean
   /** Projects that are being deleted: nothing of theirs is reachable. */
-  readonly without?: ReadonlySet<string> | undefined
-  readonly rights: readonly Right[]
+  readonly hiddenProjects?: ReadonlySet<string> | undefined
+  readonly scopes: readonly Scope[]
   /** Id of the API key, SMTP credential, user or other grant behind this scope. */
-  readonly grantId: string
+  readonly credentialId: string
   /** With an access token or a session only. */
   readonly holder?: TokenHolder
   /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
@@ -42,38 +42,41 @@ export interface Scope {
 }
 
 /** Whether the scope includes the right. */
-export const hasRight = ({ rights }: Pick<Scope, 'rights'>, right: Right): boolean =>
-  rights.some((held) => rightsInOrder.indexOf(held) >= rightsInOrder.indexOf(right))
+export const hasScope = ({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean =>
+  scopes.some((held) => scopesInOrder.indexOf(held) >= scopesInOrder.indexOf(scope))
 
 /** Throws `insufficient_scope` unless the scope includes the right. */
-export function requireRight(scope: Scope, right: Right): void {
-  if (hasRight(scope, right)) return
-  throw new Refusal('insufficient_scope', `This requires the scope ${right}; ${whatItHas(scope)}.`, { details: { required_scope: right } })
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (hasScope(principal, scope)) return
+  throw new Refusal('insufficient_scope', `This requires the scope ${scope}; ${whatItHas(principal)}.`, {
+    details: { required_scope: scope },
+  })
 }
 
-function whatItHas({ holder, minter, sendsOnly, rights }: Scope): string {
+function whatItHas({ holder, minter, sendsOnly, scopes }: Principal): string {
   if (sendsOnly) return 'this key is for sending only'
-  const has = `the ${holder ? 'token' : 'key'} has ${rights.join(' ') || 'none'}`
+  const has = `the ${holder ? 'token' : 'key'} has ${scopes.join(' ') || 'none'}`
   return minter ? `${has}, limited to the role ${minter.role} of the member who created it` : has
 }
 
 /** Whether the scope may change what belongs to the whole organization. */
-export const administersAll = (scope: Scope): boolean => hasRight(scope, 'api:admin') && !scope.bound && !scope.projectsOnly
+export const administersAll = (principal: Principal): boolean =>
+  hasScope(principal, 'api:admin') && !principal.bound && !principal.projectsOnly
 
 /** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */
-export function requireAdministration(scope: Scope): void {
-  requireRight(scope, 'api:admin')
-  requireWholeOrganization(scope)
-  requireOrganizationRole(scope)
+export function requireAdministration(principal: Principal): void {
+  requireScope(principal, 'api:admin')
+  requireWholeOrganization(principal)
+  requireOrganizationRole(principal)
 }
 
 /** Throws `insufficient_scope` for a member whose role ends at resources of projects. */
-export function requireOrganizationRole({ projectsOnly }: Scope): void {
+export function requireOrganizationRole({ projectsOnly }: Principal): void {
   if (projectsOnly) throw new Refusal('insufficient_scope', 'This belongs to the whole organization; ask one of its administrators.')
 }
 
 /** Throws `insufficient_scope` when the scope is bound to one project. */
-export function requireWholeOrganization({ bound }: Scope): void {
+export function requireWholeOrganization({ bound }: Principal): void {
   if (!bound) return
   const message = 'This belongs to the whole organization; use a key that is not bound to one project.'
   throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })

@@ -1,19 +1,19 @@
 /** Which project a request is about. Spec "Project rules" 1 to 3. */
 import { invalid, Refusal } from '../../refusals.ts'
-import type { Scope } from './principal.ts'
+import type { Principal } from './principal.ts'
 
 /**
  * The id of the project that was named in `field`, or undefined when none was and the caller may reach all of them.
  * Throws `not_found` alike for missing, foreign and unreachable projects.
  */
 export function reachableProject(
-  scope: Scope,
+  principal: Principal,
   projects: ReadonlyMap<string, unknown>,
   named: string | undefined,
   field: string,
 ): string | undefined {
-  if (named === undefined) return scope.bound ? scope.projectId : undefined
-  if (projects.has(named) && (!scope.bound || named === scope.projectId)) return named
+  if (named === undefined) return principal.bound ? principal.projectId : undefined
+  if (projects.has(named) && (!principal.bound || named === principal.projectId)) return named
   throw new Refusal('not_found', `${field}: no project has this id; leave it out to use the project of your key.`)
 }
 
@@ -43,5 +43,5 @@ export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironme
 }
 
 /** The project that something new belongs to: the named one, or that of the scope. */
-export const owningProject = (scope: Scope, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>
-  reachableProject(scope, projects, named, 'project_id') ?? scope.projectId
+export const owningProject = (principal: Principal, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>
+  reachableProject(principal, projects, named, 'project_id') ?? principal.projectId

@@ -1,3 +1,3 @@
 /** REST rights, each including those before it (spec "Authentication" 1). */
-export const rightsInOrder = ['api:read', 'api:send', 'api:admin'] as const
-export type Right = (typeof rightsInOrder)[number]
+export const scopesInOrder = ['api:read', 'api:send', 'api:admin'] as const
+export type Scope = (typeof scopesInOrder)[number]

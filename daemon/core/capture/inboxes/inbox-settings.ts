@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
@@ -42,15 +42,15 @@ export class InboxSettings {
   }
 
   /** Throws `validation_failed` for a pattern or an address that is none, and `conflict` when the project has such an inbox. */
-  async create(scope: Scope, request: InboxRequest): Promise<Inbox> {
+  async create(principal: Principal, request: InboxRequest): Promise<Inbox> {
     const { database, writes, policies, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const addressPattern = parsePattern(request.addressPattern)
     if (addressPattern === undefined)
       throw invalid([{ path: 'address_pattern', message: 'must be * for every address, @example.ch for a domain, or one address' }])
     const notifyWebhookUrl = await this.#checked(request.notifyWebhookUrl)
-    return writes.act(scope, 'inbox.created', async (change) => {
-      const projectId = owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
+    return writes.runAudited(principal, 'inbox.created', async (change) => {
+      const projectId = owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
       await this.#requireFree(organizationId, projectId, addressPattern)
       const { length } = await database.all(inboxes, { organizationId, projectId, bound: true })
       if (length >= inboxesMax) throw new Refusal('conflict', `A project can have at most ${inboxesMax} virtual inboxes; delete one first.`)
@@ -70,16 +70,16 @@ export class InboxSettings {
   }
 
   /** Changes what is given, in one write, which is none when nothing is new. Another project shows the messages of that project. Throws as `create` does. */
-  async update(scope: Scope, id: string, changes: InboxChanges): Promise<Inbox> {
+  async update(principal: Principal, id: string, changes: InboxChanges): Promise<Inbox> {
     const { writes, policies } = this.#options
-    const { organizationId } = scope
-    await this.#stored(scope, id)
+    const { organizationId } = principal
+    await this.#stored(principal, id)
     const notifyWebhookUrl = await this.#checked(changes.notifyWebhookUrl)
     const onlyMoves = Object.entries(changes).every(([name, value]) => value === undefined || name === 'projectId')
-    return writes.act(scope, onlyMoves ? 'inbox.moved' : 'inbox.updated', async (change) => {
+    return writes.runAudited(principal, onlyMoves ? 'inbox.moved' : 'inbox.updated', async (change) => {
       const { projects } = await policies.of(organizationId)
-      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
-      const stored = await this.#stored(scope, id)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
+      const stored = await this.#stored(principal, id)
       const { record } = stored
       if (projectId !== undefined && projectId !== record.projectId)
         await this.#requireFree(organizationId, projectId, record.addressPattern)
@@ -101,11 +101,11 @@ export class InboxSettings {
   }
 
   /** The captured messages remain. Twice is the same as once. */
-  async remove(scope: Scope, id: string): Promise<void> {
+  async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
-    await writes.act(scope, 'inbox.deleted', async (change) => {
-      const stored = await database.get(inboxes, scope, id)
-      if (stored) change.remove(inboxes, scope.organizationId, stored).delete(lastNotifyKey(scope.organizationId, id))
+    await writes.runAudited(principal, 'inbox.deleted', async (change) => {
+      const stored = await database.get(inboxes, principal, id)
+      if (stored) change.remove(inboxes, principal.organizationId, stored).delete(lastNotifyKey(principal.organizationId, id))
     })
   }
 
@@ -121,8 +121,8 @@ export class InboxSettings {
     throw new Refusal('conflict', message, { details: { inbox_id: other.record.id } })
   }
 
-  async #stored(scope: Scope, id: string) {
-    const stored = await this.#options.database.get(inboxes, scope, id)
+  async #stored(principal: Principal, id: string) {
+    const stored = await this.#options.database.get(inboxes, principal, id)
     if (!stored) throw new Refusal('not_found', 'No virtual inbox has this id.')
     return stored
   }

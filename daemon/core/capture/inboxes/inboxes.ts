@@ -3,12 +3,12 @@ import { readContent } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
-import type { CaptureBell } from '../notify/capture-events.ts'
+import type { CaptureEvents } from '../notify/capture-events.ts'
 import { captures, inboxes, type Capture, type Inbox } from '../capture.ts'
 import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
@@ -20,7 +20,7 @@ import { retainedFrom } from './retention-time.ts'
 
 export interface InboxOptions extends ListParts {
   readonly readings: Readings
-  readonly bell: CaptureBell
+  readonly captureEvents: CaptureEvents
   readonly clock: Clock
 }
 
@@ -67,13 +67,13 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /** Newest first. Throws `not_found` for a project out of reach. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Inbox>> {
-    return listReachable(this.#options, inboxes, scope, query)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Inbox>> {
+    return listReachable(this.#options, inboxes, principal, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, inboxId: string): Promise<Inbox> {
-    const stored = await this.#options.database.get(inboxes, scope, inboxId)
+  async get(principal: Principal, inboxId: string): Promise<Inbox> {
+    const stored = await this.#options.database.get(inboxes, principal, inboxId)
     if (!stored) throw new Refusal('not_found', 'No virtual inbox has this id.')
     return stored.record
   }
@@ -82,32 +82,32 @@ export class Inboxes implements List<OfProject, Inbox> {
    * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first.
    * Throws `not_found` for a project out of reach.
    */
-  async lookup(scope: Scope, pattern: string, projectId?: string): Promise<Inbox | undefined> {
+  async lookup(principal: Principal, pattern: string, projectId?: string): Promise<Inbox | undefined> {
     const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, projectId, 'project')
+    const { projects } = await policies.of(principal.organizationId)
+    const project = reachableProject(principal, projects, projectId, 'project')
     const wanted = parsePattern(pattern)
     if (wanted === undefined) return undefined
-    const find = async (id: string) => (await database.find(inboxes, scope, 'pattern', [id, wanted]))?.record
-    const near = await find(project ?? scope.projectId)
+    const find = async (id: string) => (await database.find(inboxes, principal, 'pattern', [id, wanted]))?.record
+    const near = await find(project ?? principal.projectId)
     if (near || project !== undefined) return near
-    return (await database.all(inboxes, scope)).find(({ record }) => record.addressPattern === wanted)?.record
+    return (await database.all(inboxes, principal)).find(({ record }) => record.addressPattern === wanted)?.record
   }
 
   /** What came of its latest notification. */
-  lastNotify({ organizationId }: Scope, { id }: Inbox): Promise<LastNotify | undefined> {
+  lastNotify({ organizationId }: Principal, { id }: Inbox): Promise<LastNotify | undefined> {
     return readLastNotify(this.#options.database, organizationId, id)
   }
 
   /** By id, which throws `not_found`, or by pattern, which may name none. */
-  named(scope: Scope, idOrPattern: string): Promise<Inbox | undefined> {
-    return looksLikePattern(idOrPattern) ? this.lookup(scope, idOrPattern) : this.get(scope, idOrPattern)
+  named(principal: Principal, idOrPattern: string): Promise<Inbox | undefined> {
+    return looksLikePattern(idOrPattern) ? this.lookup(principal, idOrPattern) : this.get(principal, idOrPattern)
   }
 
   /** Newest first, or after `since` in order of arrival. A page can be shorter than its limit and still have a next one. */
-  async messages(scope: Scope, inboxId: string, wanted: MessagesWanted): Promise<Page<CaptureSummary>> {
+  async messages(principal: Principal, inboxId: string, wanted: MessagesWanted): Promise<Page<CaptureSummary>> {
     const { database, clock } = this.#options
-    const inbox = await this.get(scope, inboxId)
+    const inbox = await this.get(principal, inboxId)
     const { since } = wanted
     const oldest = retainedFrom(inbox, clock.now())
     const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
@@ -116,13 +116,13 @@ export class Inboxes implements List<OfProject, Inbox> {
       // everything further came before
       (capture) => since === undefined && arrivalIn(walk, capture).join() < firstOf(oldest),
     )
-    const after = since && (await this.#placeOf(scope, walk, notBefore(since, oldest)))
+    const after = since && (await this.#positionOf(principal, walk, notBefore(since, oldest)))
     const { limit, cursor } = wanted
     const ordered = { ...walk, ascending: since !== undefined, after }
-    const { rows, nextCursor } = recordsOf(await database.list(captures, scope, { ...ordered, limit, cursor }, chosen))
+    const { rows, nextCursor } = recordsOf(await database.list(captures, principal, { ...ordered, limit, cursor }, chosen))
     const found = await database.getMany(
       traces,
-      scope,
+      principal,
       rows.map(({ traceId }) => traceId),
     )
     // a trace that is not there went with its capture after that was listed
@@ -133,26 +133,26 @@ export class Inboxes implements List<OfProject, Inbox> {
     return { rows: summaries, nextCursor }
   }
 
-  async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
-    const { capture, trace } = await this.#found(scope, inboxId, captureId)
-    const read = await this.#options.readings.read(scope.organizationId, trace)
+  async message(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
+    const { capture, trace } = await this.#found(principal, inboxId, captureId)
+    const read = await this.#options.readings.read(principal.organizationId, trace)
     // the reading in the background may still have to come
     const seen = read.ok ? read.message.addressesSeen : []
     return { capture: { ...capture, addressesSeen: [...new Set([...capture.addressesSeen, ...seen])].toSorted() }, trace, read }
   }
 
   /** The message as it would have been sent, piece by piece. */
-  async raw(scope: Scope, inboxId: string, captureId: string): Promise<RawMessage> {
-    const { trace } = await this.#found(scope, inboxId, captureId)
+  async raw(principal: Principal, inboxId: string, captureId: string): Promise<RawMessage> {
+    const { trace } = await this.#found(principal, inboxId, captureId)
     const prefix = Buffer.from(trace.prefix)
-    const pieces = readContent(this.#options.database, scope.organizationId, trace.content)
+    const pieces = readContent(this.#options.database, principal.organizationId, trace.content)
     return { size: prefix.length + trace.content.size, pieces: prefix.length === 0 ? pieces : after(prefix, pieces) }
   }
 
   /** The decoded bytes of one attachment, by its place in the message detail. */
-  async attachment(scope: Scope, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
-    const { trace } = await this.#found(scope, inboxId, captureId)
-    const bytes = await this.#options.readings.attachment(scope.organizationId, trace, index)
+  async attachment(principal: Principal, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
+    const { trace } = await this.#found(principal, inboxId, captureId)
+    const bytes = await this.#options.readings.attachment(principal.organizationId, trace, index)
     if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
     return bytes
   }
@@ -162,28 +162,28 @@ export class Inboxes implements List<OfProject, Inbox> {
    * caller went away. Throws `rate_limit_exceeded` when the key already waits too often.
    */
   async wait(
-    scope: Scope,
+    principal: Principal,
     inboxId: string,
     options: { readonly since?: Since | undefined; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<CapturedMessage | undefined> {
-    const inbox = await this.get(scope, inboxId)
-    const release = this.#takeWait(scope, inbox.projectId)
-    const { bell, clock, readings } = this.#options
+    const inbox = await this.get(principal, inboxId)
+    const release = this.#takeWait(principal, inbox.projectId)
+    const { captureEvents, clock, readings } = this.#options
     const unexpect = readings.expect()
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
     const hear = (capture: Capture, before: Capture | undefined): void => {
       const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
       if (isNews && isAfter(capture, options.since)) resolve(capture)
     }
-    const silence = bell.listen(inbox.projectId, hear)
+    const silence = captureEvents.listen(inbox.projectId, hear)
     const timer = clock.after(options.timeoutMs, () => resolve(undefined))
     const leave = (): void => resolve(undefined)
     options.signal.addEventListener('abort', leave, { once: true })
     try {
       if (options.signal.aborted) return undefined
-      const earlier = options.since && (await this.#firstAfter(scope, inbox, options.since))
+      const earlier = options.since && (await this.#firstAfter(principal, inbox, options.since))
       const capture = earlier ?? (await promise)
-      return capture && (await this.#readOnce(scope, inbox.id, capture.id))
+      return capture && (await this.#readOnce(principal, inbox.id, capture.id))
     } finally {
       silence()
       timer.cancel()
@@ -193,14 +193,14 @@ export class Inboxes implements List<OfProject, Inbox> {
     }
   }
 
-  async #firstAfter(scope: Scope, inbox: Inbox, since: Since): Promise<Capture | undefined> {
+  async #firstAfter(principal: Principal, inbox: Inbox, since: Since): Promise<Capture | undefined> {
     const { database, clock } = this.#options
     const walk = walkOf(inbox)
     const oldest = retainedFrom(inbox, clock.now())
-    const after = await this.#placeOf(scope, walk, notBefore(since, oldest))
+    const after = await this.#positionOf(principal, walk, notBefore(since, oldest))
     let cursor: string | undefined
     do {
-      const page: Page<Stored<Capture>> = await database.list(captures, scope, { ...walk, limit: 10, ascending: true, after, cursor })
+      const page: Page<Stored<Capture>> = await database.list(captures, principal, { ...walk, limit: 10, ascending: true, after, cursor })
       const found = page.rows.find(({ record }) => record.capturedAt >= oldest && isAfter(record, since))
       if (found) return found.record
       cursor = page.nextCursor
@@ -209,48 +209,48 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /** The place in the walk behind everything up to `since`. */
-  async #placeOf(scope: Scope, walk: Walk, since: Since): Promise<readonly Element[]> {
-    const known = 'at' in since ? undefined : (await this.#options.database.get(captures, scope, since.captureId))?.record
+  async #positionOf(principal: Principal, walk: Walk, since: Since): Promise<readonly Element[]> {
+    const known = 'at' in since ? undefined : (await this.#options.database.get(captures, principal, since.captureId))?.record
     return 'at' in since ? [lastOf(since.at)] : known ? arrivalIn(walk, known) : [since.captureId]
   }
 
-  #readOnce(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
-    const key = `${scope.organizationId} ${inboxId} ${captureId}`
+  #readOnce(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
+    const key = `${principal.organizationId} ${inboxId} ${captureId}`
     const known = this.#reading.get(key)
     if (known) return known
-    const reading = this.message(scope, inboxId, captureId).finally(() => this.#reading.delete(key))
+    const reading = this.message(principal, inboxId, captureId).finally(() => this.#reading.delete(key))
     this.#reading.set(key, reading)
     return reading
   }
 
-  async #found(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary> {
-    const inbox = await this.get(scope, inboxId)
-    const stored = await this.#options.database.get(captures, scope, captureId)
+  async #found(principal: Principal, inboxId: string, captureId: string): Promise<CaptureSummary> {
+    const inbox = await this.get(principal, inboxId)
+    const stored = await this.#options.database.get(captures, principal, captureId)
     const isThere = stored && landsIn(inbox, stored.record) && stored.record.capturedAt >= retainedFrom(inbox, this.#options.clock.now())
     if (!isThere) throw new Refusal('not_found', 'No message of this inbox has this id.')
-    return { capture: stored.record, trace: await this.#trace(scope, stored.record) }
+    return { capture: stored.record, trace: await this.#trace(principal, stored.record) }
   }
 
-  async #trace(scope: Scope, capture: Capture): Promise<Trace> {
-    const stored = await this.#options.database.get(traces, scope, capture.traceId)
+  async #trace(principal: Principal, capture: Capture): Promise<Trace> {
+    const stored = await this.#options.database.get(traces, principal, capture.traceId)
     if (!stored) throw new Refusal('not_found', 'The trace of this captured message no longer exists.')
     return stored.record
   }
 
-  #takeWait({ grantId }: Scope, projectId: string): () => void {
-    const mine = this.#waitsByGrant.get(grantId) ?? 0
-    if (mine >= waitsPerGrantMax || this.#options.bell.waiting(projectId) >= waitsPerProjectMax) {
+  #takeWait({ credentialId }: Principal, projectId: string): () => void {
+    const mine = this.#waitsByGrant.get(credentialId) ?? 0
+    if (mine >= waitsPerGrantMax || this.#options.captureEvents.waiting(projectId) >= waitsPerProjectMax) {
       throw new Refusal(
         'rate_limit_exceeded',
         `At most ${waitsPerGrantMax} waits per key and ${waitsPerProjectMax} per project can be open at a time.`,
         { retryAfterSeconds: 5 },
       )
     }
-    this.#waitsByGrant.set(grantId, mine + 1)
+    this.#waitsByGrant.set(credentialId, mine + 1)
     return () => {
-      const left = (this.#waitsByGrant.get(grantId) ?? 1) - 1
-      if (left > 0) this.#waitsByGrant.set(grantId, left)
-      else this.#waitsByGrant.delete(grantId)
+      const left = (this.#waitsByGrant.get(credentialId) ?? 1) - 1
+      if (left > 0) this.#waitsByGrant.set(credentialId, left)
+      else this.#waitsByGrant.delete(credentialId)
     }
   }
 }

@@ -4,10 +4,10 @@ import type { Capture } from '../capture.ts'
 /** `before`: the capture as it was told of already, when only addresses were added to it. */
 type Listener = (capture: Capture, before: Capture | undefined) => void
 
-export class CaptureBell {
+export class CaptureEvents {
   readonly #waiting = new Map<string, Set<Listener>>()
 
-  ring(capture: Capture, before?: Capture): void {
+  notify(capture: Capture, before?: Capture): void {
     for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture, before)
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { hasRight, type Scope } from '../../access/principal/principal.ts'
+import { hasScope, type Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
@@ -32,7 +32,7 @@ export interface Notice {
   readonly subject: string
 }
 
-interface Lane {
+interface InboxQueue {
   active: number
   readonly waiting: Notice[]
 }
@@ -48,9 +48,9 @@ const waitingMax = 10_000
 export class Notifier {
   readonly #options: NotifierOptions
   /** By inbox; who was served goes to the end. */
-  readonly #lanes = new Map<string, Lane>()
+  readonly #queues = new Map<string, InboxQueue>()
   readonly #activeOf = new Map<string, number>()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   readonly #abort = new AbortController()
   #active = 0
   #waiting = 0
@@ -63,8 +63,8 @@ export class Notifier {
    * What receivers of this inbox verify with: for administrators alone, as whoever has it can sign. Undefined also when it is the
    * operator's key, which is no business of a tenant.
    */
-  secretFor(scope: Scope, inboxId: string): string | undefined {
-    if (!hasRight(scope, 'api:admin')) return undefined
+  secretFor(principal: Principal, inboxId: string): string | undefined {
+    if (!hasScope(principal, 'api:admin')) return undefined
     return this.#options.sharedSecret === undefined ? notifySecret(this.#options.secrets, inboxId) : undefined
   }
 
@@ -72,39 +72,39 @@ export class Notifier {
   send(notice: Notice): void {
     if (this.#abort.signal.aborted) return
     const { id } = notice.inbox
-    const lane = this.#lanes.get(id) ?? { active: 0, waiting: [] }
-    if (lane.waiting.length >= waitingOfInboxMax || this.#waiting >= waitingMax) {
+    const queue = this.#queues.get(id) ?? { active: 0, waiting: [] }
+    if (queue.waiting.length >= waitingOfInboxMax || this.#waiting >= waitingMax) {
       this.#later(this.#note(notice, { at: this.#options.clock.now(), milliseconds: 0, statusCode: null, error: tooMany }), id)
       return
     }
-    lane.waiting.push(notice)
+    queue.waiting.push(notice)
     this.#waiting++
-    this.#lanes.set(id, lane)
+    this.#queues.set(id, queue)
     this.#pump()
   }
 
   /** What waits is given up, what is under way is broken off: at most once is the promise. */
   async stop(): Promise<void> {
     this.#abort.abort()
-    this.#lanes.clear()
-    await Promise.all(this.#underWay)
+    this.#queues.clear()
+    await Promise.all(this.#inFlight)
   }
 
   #pump(): void {
-    for (const [id, lane] of this.#lanes) {
+    for (const [id, queue] of this.#queues) {
       if (this.#active >= activeMax) return
-      const [next] = lane.waiting
-      if (!next || lane.active >= activeOfInboxMax) continue
+      const [next] = queue.waiting
+      if (!next || queue.active >= activeOfInboxMax) continue
       if ((this.#activeOf.get(next.organizationId) ?? 0) >= activeOfOrganizationMax) continue
-      lane.waiting.shift()
+      queue.waiting.shift()
       this.#waiting--
-      this.#lanes.delete(id)
-      this.#lanes.set(id, lane) // seen again in this walk, when its turn comes
-      this.#count(next.organizationId, lane, 1)
+      this.#queues.delete(id)
+      this.#queues.set(id, queue) // seen again in this walk, when its turn comes
+      this.#count(next.organizationId, queue, 1)
       this.#later(
         this.#run(next).finally(() => {
-          this.#count(next.organizationId, lane, -1)
-          if (lane.active === 0 && lane.waiting.length === 0) this.#lanes.delete(id)
+          this.#count(next.organizationId, queue, -1)
+          if (queue.active === 0 && queue.waiting.length === 0) this.#queues.delete(id)
           this.#pump()
         }),
         id,
@@ -112,9 +112,9 @@ export class Notifier {
     }
   }
 
-  #count(organizationId: string, lane: Lane, by: 1 | -1): void {
+  #count(organizationId: string, queue: InboxQueue, by: 1 | -1): void {
     this.#active += by
-    lane.active += by
+    queue.active += by
     const active = (this.#activeOf.get(organizationId) ?? 0) + by
     if (active > 0) this.#activeOf.set(organizationId, active)
     else this.#activeOf.delete(organizationId)
@@ -145,8 +145,8 @@ export class Notifier {
   }
 
   #later(work: Promise<void>, inboxId: string): void {
-    const done = work.catch((error: unknown) => this.#options.onError(error, inboxId)).finally(() => this.#underWay.delete(done))
-    this.#underWay.add(done)
+    const done = work.catch((error: unknown) => this.#options.onError(error, inboxId)).finally(() => this.#inFlight.delete(done))
+    this.#inFlight.add(done)
   }
 }
 

@@ -7,9 +7,9 @@ import type { Database } from '#store/database.ts'
 import { traces } from '../../trace/trace.ts'
 import type { Clock } from '../../clock.ts'
 import { isSwitchedOn, type FeatureSettings } from '../../plan/features.ts'
-import { Rounds } from '../../work-loop.ts'
+import { WorkLoop } from '../../work-loop.ts'
 import { meter } from '../../tenancy/counters.ts'
-import type { CaptureBell } from '../notify/capture-events.ts'
+import type { CaptureEvents } from '../notify/capture-events.ts'
 import { captures, inboxes, type Capture, type Inbox } from '../capture.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { landsIn } from '../inbox-pattern.ts'
@@ -21,7 +21,7 @@ export interface BackgroundReadOptions {
   readonly policies: { of(organizationId: string): Promise<{ organization: FeatureSettings; projects: ReadonlyMap<string, unknown> }> }
   readonly readings: Readings
   readonly clock: Clock
-  readonly bell: CaptureBell
+  readonly captureEvents: CaptureEvents
   readonly notifier: Pick<Notifier, 'send'>
   readonly onError: (error: unknown, captureId: string) => void
 }
@@ -33,15 +33,15 @@ const organizationsMax = 64
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
-  readonly #rounds: Rounds
+  readonly #rounds: WorkLoop
   /** By organization. */
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #inFlight = new Map<string, Promise<void>>()
   /** What could not be read, by whatever defect, until something new comes. */
   readonly #broken = new Set<string>()
 
   constructor(options: BackgroundReadOptions) {
     this.#options = options
-    this.#rounds = new Rounds({ round: () => this.#readAll(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ round: () => this.#readAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */
@@ -53,16 +53,16 @@ export class BackgroundRead {
   /** Begins nothing new; what is left waits in the store for the next start. */
   async stop(): Promise<void> {
     await this.#rounds.stop()
-    await Promise.all(this.#underWay.values())
+    await Promise.all(this.#inFlight.values())
   }
 
   /** Begins with the first of every organization that has none under way; the end of each begins another round. */
   async #readAll(): Promise<void> {
-    const passedOver = { organizations: this.#underWay, captures: this.#broken }
-    for await (const pending of firstPendingReads(this.#options.database.kv, passedOver)) {
-      while (this.#underWay.size >= organizationsMax && !this.#rounds.stopping) await Promise.race(this.#underWay.values())
+    const skipped = { organizations: this.#inFlight, captures: this.#broken }
+    for await (const pending of firstPendingReads(this.#options.database.kv, skipped)) {
+      while (this.#inFlight.size >= organizationsMax && !this.#rounds.stopping) await Promise.race(this.#inFlight.values())
       if (this.#rounds.stopping) return
-      this.#underWay.set(pending.organizationId, this.#readOne(pending))
+      this.#inFlight.set(pending.organizationId, this.#readOne(pending))
     }
   }
 
@@ -73,12 +73,12 @@ export class BackgroundRead {
       this.#broken.add(pending.captureId)
       this.#options.onError(error, pending.captureId)
     }
-    this.#underWay.delete(pending.organizationId)
+    this.#inFlight.delete(pending.organizationId)
     this.#rounds.wake()
   }
 
   async #read({ organizationId, captureId, version }: PendingRead): Promise<void> {
-    const { database, readings, bell, clock, notifier } = this.#options
+    const { database, readings, captureEvents, clock, notifier } = this.#options
     const pending = pendingReadKey(organizationId, captureId)
     const change = new Change().check(pending, version).delete(pending)
     const stored = await database.get(captures, { organizationId }, captureId)
@@ -96,7 +96,7 @@ export class BackgroundRead {
     const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
     if (hasMore) change.replace(captures, organizationId, stored, capture)
     if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
-    if (hasMore) bell.ring(capture, before)
+    if (hasMore) captureEvents.notify(capture, before)
     const subject = result.ok ? result.message.subject : trace.record.subject
     for (const inbox of told) notifier.send({ organizationId, inbox, capture, subject })
   }

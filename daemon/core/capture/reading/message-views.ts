@@ -1,6 +1,6 @@
 /** Short-lived links under which a captured message is shown without a session, and the images of others that such a view asks for. */
 import { timingSafeEqual } from 'node:crypto'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import type { GetBytes } from '../../outbound/get-bytes.ts'
@@ -68,8 +68,8 @@ export class MessageViews {
   }
 
   /** What whoever holds a link may read: it names one message, and nothing else is asked with this scope. */
-  scopeOf({ organizationId }: ViewedMessage): Scope {
-    return { organizationId, projectId: '', bound: false, rights: ['api:read'], grantId: 'view' }
+  scopeOf({ organizationId }: ViewedMessage): Principal {
+    return { organizationId, projectId: '', bound: false, scopes: ['api:read'], credentialId: 'view' }
   }
 
   /** The query under which a view fetches an image of its message; nobody can make one up for another address. */

@@ -18,23 +18,23 @@ export interface PendingRead {
 }
 
 /** What is not to be begun: anything of these organizations, and these captures. */
-export interface PassedOver {
+export interface Skipped {
   readonly organizations: { has(organizationId: string): boolean }
   readonly captures: { has(captureId: string): boolean }
 }
 
 /** The first of each organization, in the order of the organizations. */
-export async function* firstPendingReads(kv: Kv, passedOver: PassedOver): AsyncIterable<PendingRead> {
+export async function* firstPendingReads(kv: Kv, skipped: Skipped): AsyncIterable<PendingRead> {
   const { start, end } = within(pendingReadsKey)
   for (let at = start; ;) {
     const next = await first(kv, at, end)
     if (!next) return
     const organizationId = String(unpack(next.key)[2])
     const its = within([...pendingReadsKey, organizationId])
-    if (!passedOver.organizations.has(organizationId))
+    if (!skipped.organizations.has(organizationId))
       for await (const { key, version } of kv.range(its)) {
         const captureId = String(unpack(key)[3])
-        if (passedOver.captures.has(captureId)) continue
+        if (skipped.captures.has(captureId)) continue
         yield { organizationId, captureId, version }
         break
       }

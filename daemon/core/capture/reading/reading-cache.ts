@@ -3,15 +3,15 @@ import type { Clock } from '../../clock.ts'
 import type { ReadMessage, ReadResult } from './message-reader.ts'
 
 /** Octets of all that is kept, of one organization, and of one message. */
-export interface KeptLimits {
+export interface ReadingCacheLimits {
   readonly all: number
   readonly organization: number
   readonly message: number
 }
 
-const usual: KeptLimits = { all: 24 * 1024 * 1024, organization: 6 * 1024 * 1024, message: 3 * 1024 * 1024 }
+const usual: ReadingCacheLimits = { all: 24 * 1024 * 1024, organization: 6 * 1024 * 1024, message: 3 * 1024 * 1024 }
 
-interface Kept {
+interface CachedReading {
   readonly result: ReadResult
   /** Of the monotonic clock; a failure may be one of the moment, such as a machine that stood still. */
   readonly until: number
@@ -19,15 +19,15 @@ interface Kept {
 }
 
 /** The longest unused goes first, of an organization that has more than its part, and of all. */
-export class KeptReadings {
+export class ReadingCache {
   readonly #clock: Clock
-  readonly #limits: KeptLimits
+  readonly #limits: ReadingCacheLimits
   /** By organization, then by message; both in the order of use. */
-  readonly #organizations = new Map<string, Map<string, Kept>>()
+  readonly #organizations = new Map<string, Map<string, CachedReading>>()
   readonly #octetsOf = new Map<string, number>()
   #octets = 0
 
-  constructor(clock: Clock, limits: KeptLimits = usual) {
+  constructor(clock: Clock, limits: ReadingCacheLimits = usual) {
     this.#clock = clock
     this.#limits = limits
   }
@@ -50,8 +50,8 @@ export class KeptReadings {
     return result
   }
 
-  #put(organizationId: string, messageId: string, { result, octets }: Pick<Kept, 'result' | 'octets'>): void {
-    const own = this.#organizations.get(organizationId) ?? new Map<string, Kept>()
+  #put(organizationId: string, messageId: string, { result, octets }: Pick<CachedReading, 'result' | 'octets'>): void {
+    const own = this.#organizations.get(organizationId) ?? new Map<string, CachedReading>()
     this.#organizations.delete(organizationId)
     this.#organizations.set(organizationId, own)
     this.#count(organizationId, octets - (own.get(messageId)?.octets ?? 0))
@@ -64,7 +64,7 @@ export class KeptReadings {
     }
   }
 
-  #dropOldest(organizationId: string, own: Map<string, Kept>): void {
+  #dropOldest(organizationId: string, own: Map<string, CachedReading>): void {
     for (const [messageId, { octets }] of own) {
       own.delete(messageId)
       this.#count(organizationId, -octets)

@@ -6,19 +6,19 @@ import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { KeptReadings } from './reading-cache.ts'
+import { ReadingCache } from './reading-cache.ts'
 import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
 
 export class Readings {
   readonly #database: Database
   readonly #reader: MessageReader
-  readonly #kept: KeptReadings
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #kept: ReadingCache
+  readonly #inFlight = new Map<string, Promise<unknown>>()
 
   constructor(database: Database, reader: MessageReader, clock: Clock) {
     this.#database = database
     this.#reader = reader
-    this.#kept = new KeptReadings(clock)
+    this.#kept = new ReadingCache(clock)
   }
 
   /** The message of a trace as a reader would show it. */
@@ -42,10 +42,10 @@ export class Readings {
   }
 
   #once<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const known = this.#underWay.get(key) as Promise<T> | undefined
+    const known = this.#inFlight.get(key) as Promise<T> | undefined
     if (known) return known
-    const reading = work().finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, reading)
+    const reading = work().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, reading)
     return reading
   }
 

@@ -14,7 +14,7 @@ export interface NextStep {
 }
 
 /** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by our own shutdown is due again at once. */
-export function judge(
+export function applyReport(
   trace: Trace,
   report: AttemptReport,
   policy: RetryPolicy,
@@ -65,7 +65,7 @@ function scheduleOf(
  * The trace after an attempt that the process did not survive: recipients that had a word by then keep it, so that nobody gets a
  * second copy; for all others the attempt does not count as one that had its say.
  */
-export function judgeInterrupted(trace: Trace, known: readonly RecipientReport[] = []): Trace {
+export function applyInterruption(trace: Trace, known: readonly RecipientReport[] = []): Trace {
   const reports = new Map(known.map((recipient) => [recipient.address, recipient]))
   const recipients = trace.recipients.map((recipient) => {
     const seen = reports.get(recipient.address)
@@ -90,7 +90,7 @@ function afterAttempt(recipient: TraceRecipient, { verdict, reply, returnPath }:
 }
 
 /** The report of an attempt that could not even begin, such as for a destination that was deleted. */
-export function stillborn(trace: Trace, code: string, message: string, verdict: 'permanent' | 'transient'): AttemptReport {
+export function failedBeforeStart(trace: Trace, code: string, message: string, verdict: 'permanent' | 'transient'): AttemptReport {
   return {
     recipients: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => ({ address, verdict })),
     host: '',

@@ -11,7 +11,7 @@ import { traces, type Trace } from '../../trace/trace.ts'
  * Takes the recipients off a queued message that were suppressed since. Answers the message for the others; undefined when
  * none is left, or the message ended meanwhile: then its queue entry is gone.
  */
-export async function withholdSuppressed(
+export async function applySuppressions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   entry: QueueEntry,
   first: Stored<Trace>,

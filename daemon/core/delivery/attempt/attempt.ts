@@ -4,10 +4,10 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, putOff, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { oauth2Place, passwordPlace, secretPlace, type Destination, type HttpDestination } from '../../routing/destination.ts'
+import { oauth2Context, passwordContext, secretContext, type Destination, type HttpDestination } from '../../routing/destination.ts'
 import { openOAuth2 } from '../../routing/destinations/oauth2.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { bouncesIn, stageBounces, toldOf, withBounces } from '../../feedback/apply/attempt-bounces.ts'
+import { bouncesIn, stageBounces, webhookBouncesOf, withBounces } from '../../feedback/apply/attempt-bounces.ts'
 import type { Clock } from '../../clock.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { serviceRef, serviceRefField } from '../../trace/trace-token.ts'
@@ -18,13 +18,13 @@ import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin-scheduled.ts'
 import { captureScheduled, type OnCaptured } from './capture-scheduled.ts'
-import { deliverCopies, takesReturnPaths } from './verp-copies.ts'
+import { deliverVerpCopies, takesReturnPaths } from './verp-copies.ts'
 import { errorClass } from './error-class.ts'
-import { failOver, onDetour, passedOver, passOver, type FailoverHealth, type Passing } from './failover.ts'
-import { judge, judgeInterrupted, stillborn } from './apply-report.ts'
+import { failOver, afterFailover, passedOver, skipDestination, type FailoverHealth, type Skip } from './failover.ts'
+import { applyReport, applyInterruption, failedBeforeStart } from './apply-report.ts'
 import type { Signer } from '../../domains/signer.ts'
 import { signTrace } from './signing.ts'
-import { withholdSuppressed } from './apply-suppressions.ts'
+import { applySuppressions } from './apply-suppressions.ts'
 import { throttlingNoted } from './throttling.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
@@ -65,7 +65,7 @@ export interface Turn {
  * An attempt that can be broken off from outside. It lets go of what it holds when it has ended: tables of sets and lists of
  * listeners that many pass through refer to those that have left, and would keep the message in memory.
  */
-interface UnderWay {
+interface InFlightAttempt {
   readonly organizationId: string
   readonly projectId: string
   abort: AbortController | undefined
@@ -75,7 +75,7 @@ interface UnderWay {
 export class Attempts {
   readonly #options: AttemptOptions
   readonly #targets = new Map<string, TransportTarget>()
-  readonly #underWay = new Set<UnderWay>()
+  readonly #inFlight = new Set<InFlightAttempt>()
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -104,7 +104,7 @@ export class Attempts {
       await database.commit(await dequeueIfThere(database, new Change(), entry))
       return undefined
     }
-    stored = await withholdSuppressed(this.#options, entry, stored)
+    stored = await applySuppressions(this.#options, entry, stored)
     if (!stored) return undefined
     const settings = await this.#settings(entry.organizationId)
     if (settings.deleted.has(stored.record.projectId)) {
@@ -112,7 +112,7 @@ export class Attempts {
       return undefined
     }
     const destination = settings.destinations.get(entry.destinationId)
-    const passing = destination && passOver(settings, health, stored.record, destination)
+    const passing = destination && skipDestination(settings, health, stored.record, destination)
     if (passing) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, passing) : passing)
     const log = new AttemptLog(database, entry.organizationId, stored.record.id, {
       number: stored.record.attempts + 1,
@@ -122,14 +122,14 @@ export class Attempts {
       const report =
         locked === undefined
           ? await this.#deliver(entry, stored.record, settings, log, content, { ...turn, signal })
-          : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be decrypted; rotate it.`, 'transient')
+          : failedBeforeStart(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be decrypted; rotate it.`, 'transient')
       return this.#commit(entry, stored, log, report, { settings, afterUnknown })
     })
   }
 
   /** Breaks off the attempts under way of these projects, or of the whole organization; resolves when they have ended. */
   async breakOff(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
-    const meant = [...this.#underWay].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
+    const meant = [...this.#inFlight].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
     for (const { abort } of meant) abort?.abort()
     await Promise.allSettled(meant.flatMap(({ ended }) => (ended ? [ended] : [])))
   }
@@ -151,35 +151,35 @@ export class Attempts {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const abort = new AbortController()
-    const underWay: UnderWay = { organizationId, projectId, abort, ended: undefined }
-    const follow = (): void => underWay.abort?.abort(signal.reason)
+    const inFlight: InFlightAttempt = { organizationId, projectId, abort, ended: undefined }
+    const follow = (): void => inFlight.abort?.abort(signal.reason)
     if (signal.aborted) follow()
     signal.addEventListener('abort', follow, { once: true })
     const ended = work(abort.signal)
-    underWay.ended = ended
-    this.#underWay.add(underWay)
+    inFlight.ended = ended
+    this.#inFlight.add(inFlight)
     try {
       return await ended
     } finally {
-      this.#underWay.delete(underWay)
+      this.#inFlight.delete(inFlight)
       signal.removeEventListener('abort', follow)
-      underWay.abort = underWay.ended = undefined
+      inFlight.abort = inFlight.ended = undefined
     }
   }
 
   /** What the peer may have, as the process died meanwhile, goes nowhere else before the wait of an unknown outcome is over. */
-  #waiting({ destinationId }: QueueEntry, passing: Passing): Passing {
-    return 'detour' in passing ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : passing
+  #waiting({ destinationId }: QueueEntry, passing: Skip): Skip {
+    return 'failover' in passing ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : passing
   }
 
   /** Moves the message, or lets it wait, without an attempt. */
-  async #pass(entry: QueueEntry, first: Stored<Trace>, passing: Passing): Promise<QueueEntry | undefined> {
+  async #pass(entry: QueueEntry, first: Stored<Trace>, passing: Skip): Promise<QueueEntry | undefined> {
     const { database, clock } = this.#options
     for (let stored: Stored<Trace> | undefined = first; stored?.record.status === 'queued';) {
       const now = clock.now()
       const trace =
-        'detour' in passing
-          ? passedOver(stored.record, passing.detour, now)
+        'failover' in passing
+          ? passedOver(stored.record, passing.failover, now)
           : { ...stored.record, destinationId: passing.to, nextAttemptAt: Math.ceil(now + passing.waitMs) }
       const change = new Change().rewrite(traces, entry.organizationId, stored, trace)
       const place = { destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt ?? now }
@@ -202,12 +202,22 @@ export class Attempts {
     const { database, transport, health } = this.#options
     const destination = settings.destinations.get(entry.destinationId)
     if (!destination && settings.organization.deletedAt !== undefined)
-      return stillborn(trace, 'organization_deleted', 'The organization was deleted before the message could be delivered.', 'permanent')
+      return failedBeforeStart(
+        trace,
+        'organization_deleted',
+        'The organization was deleted before the message could be delivered.',
+        'permanent',
+      )
     if (!destination)
-      return stillborn(trace, 'destination_deleted', 'The destination was deleted before the message could be delivered.', 'permanent')
+      return failedBeforeStart(
+        trace,
+        'destination_deleted',
+        'The destination was deleted before the message could be delivered.',
+        'permanent',
+      )
     const target = this.#target(destination)
     if (!target)
-      return stillborn(
+      return failedBeforeStart(
         trace,
         'destination_misconfigured',
         'A secret of the destination cannot be decrypted with the current master key; set it again.',
@@ -229,7 +239,7 @@ export class Attempts {
       return { ...report, provider: target.provider }
     }
     if (!trace.verp || 'off' in trace.verp) return deliver({}, record)
-    if (takesReturnPaths(destination)) return deliverCopies(trace, { deliver, record, nextCopy })
+    if (takesReturnPaths(destination)) return deliverVerpCopies(trace, { deliver, record, nextCopy })
     const report = await deliver({}, record)
     const returnPath = target.provider === 'smtp' ? trace.mailFrom : null
     return { ...report, recipients: report.recipients.map((recipient) => ({ ...recipient, returnPath })) }
@@ -243,16 +253,16 @@ export class Attempts {
     { settings, afterUnknown }: { readonly settings: Policy; readonly afterUnknown: boolean },
   ): Promise<QueueEntry | undefined> {
     const { database, clock, retry, listener, random, health } = this.#options
-    const detour = failOver(settings, health, first.record, entry.destinationId, errorClass(report))
+    const failover = failOver(settings, health, first.record, entry.destinationId, errorClass(report))
     const now = clock.now()
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
-      const judged = judge(stored.record, report, retry, now, chance, {
-        isAtOnce: detour?.isAtOnce ?? false,
-        afterUnknown: detour !== undefined && afterUnknown,
+      const judged = applyReport(stored.record, report, retry, now, chance, {
+        isAtOnce: failover?.isAtOnce ?? false,
+        afterUnknown: failover !== undefined && afterUnknown,
       })
       const bounces = bouncesIn(stored.record, judged, report, now)
-      const trace = withBounces(detour && judged.status === 'queued' ? onDetour(judged, detour) : judged, bounces)
+      const trace = withBounces(failover && judged.status === 'queued' ? afterFailover(judged, failover) : judged, bounces)
       const { recipients, milliseconds, ...seen } = report
       const record: Omit<AttemptRecord, 'number' | 'startedAt'> = {
         ...seen,
@@ -262,7 +272,7 @@ export class Attempts {
         endedAt: now,
         recipients,
         nextAttemptAt: trace.nextAttemptAt,
-        failover: detour && judged.status === 'queued' ? detour.note : undefined,
+        failover: failover && judged.status === 'queued' ? failover.note : undefined,
       }
       const change = log.end(new Change(), record).rewrite(traces, entry.organizationId, stored, trace)
       const { nextAttemptAt: dueMs, attempts } = trace
@@ -276,7 +286,7 @@ export class Attempts {
         after: trace,
         at: now,
         because,
-        bounces: toldOf(bounces),
+        bounces: webhookBouncesOf(bounces),
       })
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       if ((await database.commit(change)).ok) {
@@ -301,11 +311,17 @@ export class Attempts {
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
     const nowMs = this.#options.clock.now()
-    const judged = judgeInterrupted(stored.record, attempt.recipients)
+    const judged = applyInterruption(stored.record, attempt.recipients)
     const bounces = bouncesIn(stored.record, judged, attempt, nowMs)
     const trace = withBounces(judged, bounces)
     const settings = await this.#options.policies.of(entry.organizationId)
-    announceFailures(change, settings.webhooks, { ...entry, before: stored.record, after: trace, at: nowMs, bounces: toldOf(bounces) })
+    announceFailures(change, settings.webhooks, {
+      ...entry,
+      before: stored.record,
+      after: trace,
+      at: nowMs,
+      bounces: webhookBouncesOf(bounces),
+    })
     await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs }, trace, bounces)
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
     return database.get(traces, entry, entry.traceId)
@@ -325,8 +341,8 @@ export class Attempts {
 export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
   if (destination.provider !== 'smtp') return toHttpTarget(destination, secrets)
   const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
-  const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordPlace(id))
-  const oauth2 = destination.oauth2 && openOAuth2(destination.oauth2, (sealed) => secrets.open(sealed, oauth2Place(id)))
+  const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordContext(id))
+  const oauth2 = destination.oauth2 && openOAuth2(destination.oauth2, (sealed) => secrets.open(sealed, oauth2Context(id)))
   if ((sealedPassword !== null && password === undefined) || (destination.oauth2 && !oauth2)) return undefined
   return {
     destinationId: id,
@@ -347,7 +363,7 @@ function toHttpTarget(destination: HttpDestination, secrets: SecretBox): Transpo
   const { id, provider, maxConnections, updatedAt, baseUrl, credentials, sealedCredentials } = destination
   const opened: Record<string, string> = {}
   for (const [name, sealed] of Object.entries(sealedCredentials)) {
-    const secret = secrets.open(sealed, secretPlace(id, name))
+    const secret = secrets.open(sealed, secretContext(id, name))
     if (secret === undefined) return undefined
     opened[name] = secret
   }

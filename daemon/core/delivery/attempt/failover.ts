@@ -22,14 +22,14 @@ export interface FailoverHealth {
 }
 
 /** A message goes to `to`: at once, or when its next attempt is due. */
-export interface Detour {
+export interface Failover {
   readonly to: string
   readonly isAtOnce: boolean
   readonly note: FailoverNote
 }
 
 /** Instead of an attempt: the message moves now, or waits until `dueMs`. */
-export type Passing = { readonly detour: Detour } | { readonly to: string; readonly waitMs: number }
+export type Skip = { readonly failover: Failover } | { readonly to: string; readonly waitMs: number }
 
 /** Passes that a trace keeps; a message that is passed on more often than that forgets the oldest. */
 const passesMax = 20
@@ -44,16 +44,16 @@ const policyOf = ({ failovers }: FailoverSettings, trace: Bound): FailoverPolicy
   failovers.of(trace.projectId, primaryOf(trace))
 
 /** Before an attempt at `here`: undefined makes it there. */
-export function passOver(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Passing | undefined {
+export function skipDestination(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Skip | undefined {
   const policy = policyOf(settings, trace)
-  const isPassedOver = settings.failovers.isPassedOver(here.id)
-  const breakerMs = isPassedOver ? health.restMs(here) : 0
-  const restMs = Math.max(breakerMs, isPassedOver ? health.throttledMs(here.id) : 0)
+  const isSkipped = settings.failovers.isSkipped(here.id)
+  const breakerMs = isSkipped ? health.restMs(here) : 0
+  const restMs = Math.max(breakerMs, isSkipped ? health.throttledMs(here.id) : 0)
   const cause = breakerMs > 0 ? 'breaker_open' : restMs > 0 ? 'rate_limited' : isSlow(policy, health, here) ? 'latency' : undefined
   if (cause === undefined) return undefined
   if (policy?.on.includes(cause)) {
-    const detour = search(settings, health, policy, here.id, cause)
-    if (detour.isAtOnce) return { detour }
+    const failover = search(settings, health, policy, here.id, cause)
+    if (failover.isAtOnce) return { failover }
   }
   if (restMs === 0) return undefined
   // nobody takes it now: it waits for the primary, which is where the next round begins
@@ -68,7 +68,7 @@ export function failOver(
   trace: Trace,
   here: string,
   found: ErrorClass | undefined,
-): Detour | undefined {
+): Failover | undefined {
   if (found === undefined) return undefined
   const policy = policyOf(settings, trace)
   const cause = found === 'unknown' ? 'transient' : found
@@ -78,14 +78,14 @@ export function failOver(
 }
 
 /** The trace on its new way. */
-export function onDetour(trace: Trace, { to, isAtOnce }: Detour): Trace {
+export function afterFailover(trace: Trace, { to, isAtOnce }: Failover): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const failover = { primaryId: primaryOf(trace), detours: detours + (isAtOnce ? 1 : 0), passes }
   return { ...trace, destinationId: to, failover }
 }
 
 /** The trace on its new way without an attempt; it keeps why, as there is no attempt to tell it. */
-export function passedOver(trace: Trace, { to, note }: Detour, now: number): Trace {
+export function passedOver(trace: Trace, { to, note }: Failover, now: number): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-passesMax)
   return {
@@ -103,7 +103,7 @@ function isSlow(policy: FailoverPolicy | undefined, health: FailoverHealth, here
 }
 
 /** The next fallback that can take mail now, or the primary for the next round. */
-function search(settings: FailoverSettings, health: FailoverHealth, policy: FailoverPolicy, here: string, cause: FailoverCause): Detour {
+function search(settings: FailoverSettings, health: FailoverHealth, policy: FailoverPolicy, here: string, cause: FailoverCause): Failover {
   const { primaryId, fallbackIds } = policy
   const skipped: string[] = []
   const left = here === primaryId ? fallbackIds : fallbackIds.slice(fallbackIds.indexOf(here) + 1)
@@ -119,7 +119,7 @@ function search(settings: FailoverSettings, health: FailoverHealth, policy: Fail
   return back(settings, primaryId, cause, skipped)
 }
 
-function back(settings: FailoverSettings, primaryId: string, cause: FailoverCause, skipped: readonly string[]): Detour {
+function back(settings: FailoverSettings, primaryId: string, cause: FailoverCause, skipped: readonly string[]): Failover {
   const message = sentence(cause, skipped, `has no further fallback; its next attempt is at ${nameOf(settings, primaryId)} again.`)
   return { to: primaryId, isAtOnce: false, note: { to: primaryId, cause, message } }
 }

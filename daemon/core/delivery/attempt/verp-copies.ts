@@ -8,7 +8,7 @@ import type { Trace } from '../../trace/trace.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport } from '../transport.ts'
 
 /** What a round works with. */
-export interface CopyDealings {
+export interface VerpCopyOptions {
   /** Carries out one dialog; `begin` is awaited before the final dot. */
   readonly deliver: (envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>) => Promise<AttemptReport>
   /** Makes durable what has become known of recipients since the call before, in case that the process ends now. */
@@ -31,7 +31,7 @@ export const takesReturnPaths = (destination: Destination): boolean =>
  * The round over all recipients that wait. It ends early when a dialog fails, as the next one would fail alike, or when
  * the service stops; recipients without a copy are then put off with the same error.
  */
-export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }: CopyDealings): Promise<AttemptReport> {
+export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCopy }: VerpCopyOptions): Promise<AttemptReport> {
   const waiting = trace.recipients.filter(({ status }) => status === 'queued')
   const done: RecipientReport[] = []
   const reports: AttemptReport[] = []
@@ -46,9 +46,9 @@ export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }:
     let begun: Promise<unknown> | undefined
     const begin = (): Promise<unknown> => {
       if (begun) return begun
-      const news = done.slice(recorded)
+      const fresh = done.slice(recorded)
       recorded = done.length
-      return (begun = record([...news, { address, verdict: 'unknown' }]))
+      return (begun = record([...fresh, { address, verdict: 'unknown' }]))
     }
     const send = (mailFrom: string): Promise<AttemptReport> =>
       deliver({ mailFrom, rcptTo: [address] }, begin).catch(async (defect: unknown) => {

@@ -1,18 +1,18 @@
 /** What the queue must know of a destination now: its limits, and what its circuit breaker lets through. */
 import type { Policies } from '../../routing/policy/policy.ts'
 import type { DeliveryLimits } from './destination-load.ts'
-import type { HealthBoard } from './health-registry.ts'
+import type { HealthRegistry } from './health-registry.ts'
 
 /** Answers the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
 export const deliveryLimits =
-  (policies: Policies, board: HealthBoard, connectionsWhenGone: number) =>
+  (policies: Policies, board: HealthRegistry, connectionsWhenGone: number) =>
   async (organizationId: string, destinationId: string): Promise<DeliveryLimits> => {
     const { destinations, failovers } = await policies.of(organizationId)
     const destination = destinations.get(destinationId)
     if (!destination) return { maxConnections: connectionsWhenGone, maxRatePerMin: null }
     const { maxConnections, maxRatePerMin } = destination
     // where messages may pass it over, each of them looks for itself; but a provider that throttled begins with one at a time
-    if (failovers.isPassedOver(destinationId))
+    if (failovers.isSkipped(destinationId))
       return { maxConnections, maxRatePerMin, breaker: { pauseMs: 0, onTrial: board.isSpeedingUp(destinationId) } }
     return { maxConnections, maxRatePerMin, breaker: board.gate(destination) }
   }

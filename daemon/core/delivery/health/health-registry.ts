@@ -24,7 +24,7 @@ export interface BreakerListener {
   breakerChanged(destinationId: string, breaker: BreakerView): void
 }
 
-export interface HealthBoardOptions {
+export interface HealthRegistryOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly listener: BreakerListener
@@ -56,12 +56,12 @@ const trialMs = 5000
 const latencyMinutes = 5
 const latencyAttemptsMin = 10
 
-export class HealthBoard {
-  readonly #options: HealthBoardOptions
+export class HealthRegistry {
+  readonly #options: HealthRegistryOptions
   readonly #entries = new Map<string, Entry>()
   #sweptAt = 0
 
-  constructor(options: HealthBoardOptions) {
+  constructor(options: HealthRegistryOptions) {
     this.#options = options
   }
 

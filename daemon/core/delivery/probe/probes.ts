@@ -1,22 +1,22 @@
 /** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock, Timer } from '../../clock.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { toTarget } from '../attempt/attempt.ts'
-import type { BreakerView, HealthBoard } from '../health/health-registry.ts'
+import type { BreakerView, HealthRegistry } from '../health/health-registry.ts'
 import { readSteps, type Aspect } from './probe-reading.ts'
 import type { HourFigures } from '../health/rolling-hour.ts'
 import type { ProbeStep, Transport } from '../transport.ts'
 
 export interface ProbeOptions {
   /** Throws `not_found` alike for missing and foreign ids. */
-  readonly destinations: { get(scope: Scope, id: string): Promise<Destination> }
+  readonly destinations: { get(principal: Principal, id: string): Promise<Destination> }
   /** The destination now; undefined when it is gone. For rounds, which nobody asked for. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
-  readonly board: HealthBoard
+  readonly board: HealthRegistry
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly transport: Transport
@@ -53,7 +53,7 @@ export interface DestinationWarning {
   readonly message: string
 }
 
-interface Kept extends ProbeResult {
+interface CachedProbe extends ProbeResult {
   readonly revision: number
   readonly at: number
   readonly monotonic: number
@@ -81,11 +81,11 @@ const atATimeMax = 3
 
 export class Probes {
   readonly #options: ProbeOptions
-  readonly #kept = new Map<string, Kept>()
-  readonly #underWay = new Map<string, Promise<Kept>>()
+  readonly #cached = new Map<string, CachedProbe>()
+  readonly #inFlight = new Map<string, Promise<CachedProbe>>()
   readonly #rounds = new Map<string, Round>()
   readonly #abort = new AbortController()
-  #roundsUnderWay = 0
+  #roundsInFlight = 0
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
 
   constructor(options: ProbeOptions) {
@@ -93,21 +93,21 @@ export class Probes {
   }
 
   /** Connects and signs in now, without a message. When that works, mail that rests behind an open breaker is tried at once. */
-  async test(scope: Scope, id: string): Promise<ProbeResult> {
+  async test(principal: Principal, id: string): Promise<ProbeResult> {
     const { destinations, board } = this.#options
-    const destination = await destinations.get(scope, id)
+    const destination = await destinations.get(principal, id)
     const result = await this.#probe(destination)
     if (result.ok) board.sawWorking(destination)
     return result
   }
 
   /** The snapshot, with a probe made now unless one was made within the last minute under the same settings. */
-  async health(scope: Scope, id: string): Promise<HealthSnapshot> {
+  async health(principal: Principal, id: string): Promise<HealthSnapshot> {
     const { destinations, board, clock } = this.#options
-    const destination = await destinations.get(scope, id)
-    const kept = this.#kept.get(id)
-    const isFresh = kept?.revision === destination.updatedAt && clock.monotonic() - kept.monotonic < freshMs
-    const { at, steps } = isFresh ? kept : await this.#probe(destination)
+    const destination = await destinations.get(principal, id)
+    const cached = this.#cached.get(id)
+    const isFresh = cached?.revision === destination.updatedAt && clock.monotonic() - cached.monotonic < freshMs
+    const { at, steps } = isFresh ? cached : await this.#probe(destination)
     return {
       destinationId: id,
       checkedAt: at,
@@ -166,33 +166,33 @@ export class Probes {
     this.#alarm?.timer.cancel()
     this.#rounds.clear()
     this.#abort.abort()
-    await Promise.allSettled(this.#underWay.values())
+    await Promise.allSettled(this.#inFlight.values())
   }
 
   /** One at a time for a destination and its settings: whoever asks meanwhile gets the same answer. */
-  #probe(destination: Destination): Promise<Kept> {
+  #probe(destination: Destination): Promise<CachedProbe> {
     const key = `${destination.id} ${destination.updatedAt}`
-    const before = this.#underWay.get(key)
+    const before = this.#inFlight.get(key)
     if (before) return before
-    const probe = this.#run(destination).finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, probe)
+    const probe = this.#run(destination).finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, probe)
     return probe
   }
 
-  async #run(destination: Destination): Promise<Kept> {
+  async #run(destination: Destination): Promise<CachedProbe> {
     const { clock, secrets, transport } = this.#options
     const [at, monotonic] = [clock.now(), clock.monotonic()]
     const target = toTarget(destination, secrets)
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(probeMs)])
     const steps = target ? await transport.probe(target, signal) : [unopened]
-    const kept = { ok: steps.every(({ ok }) => ok), steps, at, monotonic, revision: destination.updatedAt }
-    this.#kept.delete(destination.id)
-    this.#kept.set(destination.id, kept)
-    for (const [id, { monotonic: madeAt }] of this.#kept) {
+    const cached = { ok: steps.every(({ ok }) => ok), steps, at, monotonic, revision: destination.updatedAt }
+    this.#cached.delete(destination.id)
+    this.#cached.set(destination.id, cached)
+    for (const [id, { monotonic: madeAt }] of this.#cached) {
       if (monotonic - madeAt < inUseMs) break
-      this.#kept.delete(id)
+      this.#cached.delete(id)
     }
-    return kept
+    return cached
   }
 
   #interval(): number {
@@ -213,19 +213,19 @@ export class Probes {
     const monotonic = this.#options.clock.monotonic()
     for (const [id, round] of this.#rounds) {
       if (monotonic - round.usedAt > inUseMs) this.#rounds.delete(id)
-      else if (round.dueAt <= monotonic && this.#roundsUnderWay < atATimeMax) this.#beginRound(id, round, monotonic)
+      else if (round.dueAt <= monotonic && this.#roundsInFlight < atATimeMax) this.#beginRound(id, round, monotonic)
     }
-    if (this.#roundsUnderWay >= atATimeMax) return // the end of one rings again
+    if (this.#roundsInFlight >= atATimeMax) return // the end of one rings again
     this.#setAlarm(Math.min(Infinity, ...[...this.#rounds.values()].map(({ dueAt }) => dueAt)))
   }
 
   #beginRound(id: string, round: Round, monotonic: number): void {
     round.dueAt = monotonic + this.#interval()
-    this.#roundsUnderWay++
+    this.#roundsInFlight++
     this.#roundOf(id, round)
       .catch((error: unknown) => this.#options.onError(error, id))
       .finally(() => {
-        this.#roundsUnderWay--
+        this.#roundsInFlight--
         this.#ring()
       })
   }

@@ -10,7 +10,7 @@ export interface Ready {
   readonly fresh: boolean
 }
 
-export class Lane implements QueuePart {
+export class DestinationQueue implements QueuePart {
   /** The destination, which other projects may use too. */
   readonly load: DestinationLoad
   readonly projectId: string

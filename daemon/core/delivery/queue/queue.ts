@@ -9,8 +9,8 @@ import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type Queu
 import type { Clock, Timer } from '../../clock.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
-import { Lane, type Ready } from './destination-queue.ts'
-import { Turns } from './round-robin.ts'
+import { DestinationQueue, type Ready } from './destination-queue.ts'
+import { RoundRobin } from './round-robin.ts'
 
 export interface DeliveryQueueOptions {
   readonly database: Database
@@ -44,12 +44,12 @@ export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions
   readonly #loads = new Map<string, DestinationLoad>()
   /** By destination and project. */
-  readonly #lanes = new Map<string, Lane>()
-  readonly #turns: Turns
+  readonly #queues = new Map<string, DestinationQueue>()
+  readonly #roundRobin: RoundRobin
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
   /** Traces whose attempt ended in a defect: it may have been begun. */
-  readonly #doubtful = new Set<string>()
+  readonly #possiblyStarted = new Set<string>()
   #refills = 0
   #memoryBytes = 0
   #stopping = false
@@ -58,25 +58,25 @@ export class DeliveryQueue {
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options
-    this.#turns = new Turns(options.connectionsMax)
+    this.#roundRobin = new RoundRobin(options.connectionsMax)
   }
 
   /** Takes up everything that is queued, also what an earlier process left. */
   async start(): Promise<void> {
     this.#startedAtMs = this.#options.clock.now()
-    const lanes = (await queuedParts(this.#options.database)).map((part) => this.#lane(part))
-    for (const lane of lanes) lane.readFrom({ dueMs: 0, traceId: '' })
-    for (const lane of lanes) this.#wake(lane)
+    const queues = (await queuedParts(this.#options.database)).map((part) => this.#queue(part))
+    for (const queue of queues) queue.readFrom({ dueMs: 0, traceId: '' })
+    for (const queue of queues) this.#wake(queue)
   }
 
   /** A message that was accepted or rescheduled just now. */
   offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean): void {
-    const lane = this.#lane(entry)
+    const queue = this.#queue(entry)
     const bytes = content ? lengthOf(content) : 0
     const fits = this.#memoryBytes + bytes <= this.#options.memoryBytesMax
-    const kept = lane.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
+    const kept = queue.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
     if (kept && fits) this.#memoryBytes += bytes
-    this.#wake(lane)
+    this.#wake(queue)
   }
 
   /** Begins no more attempts; resolves when those under way are done, which are broken off after the deadline. */
@@ -94,7 +94,7 @@ export class DeliveryQueue {
   overdueMs(): number {
     const now = this.#options.clock.now()
     let earliest = now
-    for (const { earliestDueMs } of this.#lanes.values()) earliest = Math.min(earliest, earliestDueMs)
+    for (const { earliestDueMs } of this.#queues.values()) earliest = Math.min(earliest, earliestDueMs)
     return now - earliest
   }
 
@@ -109,18 +109,18 @@ export class DeliveryQueue {
 
   /** Attempts under way, for metrics. */
   get active(): number {
-    return this.#turns.active
+    return this.#roundRobin.active
   }
 
-  #lane({ destinationId, projectId }: QueuePart): Lane {
+  #queue({ destinationId, projectId }: QueuePart): DestinationQueue {
     const key = laneKey(destinationId, projectId)
-    let lane = this.#lanes.get(key)
-    if (!lane) {
+    let queue = this.#queues.get(key)
+    if (!queue) {
       const load = this.#load(destinationId)
-      this.#lanes.set(key, (lane = new Lane(load, projectId, this.#readyMax)))
+      this.#queues.set(key, (queue = new DestinationQueue(load, projectId, this.#readyMax)))
       load.projects++
     }
-    return lane
+    return queue
   }
 
   #load(destinationId: string): DestinationLoad {
@@ -132,54 +132,54 @@ export class DeliveryQueue {
   /** Entries that each project may have in memory at each destination now. */
   readonly #readyMax = (): number => {
     const { readyMax = standardReadyMax, readyTotal = standardReadyTotal } = this.#options
-    return Math.min(readyMax, Math.max(readyMin, Math.floor(readyTotal / this.#lanes.size)))
+    return Math.min(readyMax, Math.max(readyMin, Math.floor(readyTotal / this.#queues.size)))
   }
 
-  #wake(lane: Lane): void {
+  #wake(queue: DestinationQueue): void {
     if (this.#stopping) return
-    if (lane.ready.length > 0) this.#turns.add(lane)
-    else if (lane.unread && !lane.refilling) this.#later(this.#refill(lane))
-    this.#setAlarm(lane.nextDueMs)
+    if (queue.ready.length > 0) this.#roundRobin.add(queue)
+    else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
+    this.#setAlarm(queue.nextDueMs)
     this.#pump()
   }
 
   /** Gives free connections to those whose turn it is. */
   #pump(): void {
-    for (let lane: Lane | undefined; !this.#stopping && (lane = this.#turns.next());) {
-      const { load, ready } = lane
+    for (let queue: DestinationQueue | undefined; !this.#stopping && (queue = this.#roundRobin.next());) {
+      const { load, ready } = queue
       const monotonic = this.#options.clock.monotonic()
       const restMs = load.restMs(monotonic)
       if (restMs > 0) this.#rest(load, restMs)
       const next = load.hasRoom ? ready.shift() : undefined
       if (next) {
-        this.#turns.began(lane, monotonic)
-        this.#later(this.#serve(lane, next))
+        this.#roundRobin.began(queue, monotonic)
+        this.#later(this.#serve(queue, next))
       }
       if (ready.length === 0) continue
-      if (next) this.#turns.add(lane)
-      else this.#turns.wait(lane)
+      if (next) this.#roundRobin.add(queue)
+      else this.#roundRobin.wait(queue)
     }
   }
 
   /** Lets those begin that wait for room at the destination. */
   #admit(load: DestinationLoad): void {
-    while (load.hasRoom && this.#turns.release(load)) this.#pump()
+    while (load.hasRoom && this.#roundRobin.release(load)) this.#pump()
   }
 
   /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
-  async #serve(lane: Lane, next: Ready): Promise<void> {
-    const { load } = lane
+  async #serve(queue: DestinationQueue, next: Ready): Promise<void> {
+    const { load } = queue
     const { width } = load
     await this.#lookAtLimits(load, next.entry)
     const isPaused = load.pauseMs > 0
     if (load.width > width) this.#admit(load) // the others need not wait for the first one to end
-    if (isPaused || load.active > load.width) lane.ready.unshift(next)
-    else await this.#attempt(lane, next)
-    this.#turns.ended(lane)
+    if (isPaused || load.active > load.width) queue.ready.unshift(next)
+    else await this.#attempt(queue, next)
+    this.#roundRobin.ended(queue)
     if (isPaused) this.#rest(load, Math.min(load.pauseMs, breakerLookMs))
-    this.#wake(lane)
+    this.#wake(queue)
     this.#admit(load)
-    this.#settle(lane)
+    this.#settle(queue)
   }
 
   async #lookAtLimits(load: DestinationLoad, { organizationId, traceId }: QueueEntry): Promise<void> {
@@ -190,23 +190,24 @@ export class DeliveryQueue {
     }
   }
 
-  async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {
+  async #attempt(queue: DestinationQueue, { entry, content, fresh }: Ready): Promise<void> {
     // what was first queued since our start cannot have an attempt that an earlier process began
-    const isOurs = !this.#doubtful.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
+    const isOurs = !this.#possiblyStarted.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
     let next: QueueEntry | undefined
     try {
       next = await this.#options.attempts.run(entry, content, isOurs, {
         signal: this.#abort.signal,
-        nextCopy: () => this.#nextCopy(lane.load),
+        nextCopy: () => this.#nextCopy(queue.load),
       })
     } catch (error) {
       this.#options.onError(error, entry.traceId)
-      this.#doubtful.add(entry.traceId)
-      await this.#putOff(lane, entry)
+      this.#possiblyStarted.add(entry.traceId)
+      await this.#putOff(queue, entry)
     }
     if (content) this.#memoryBytes -= lengthOf(content)
-    lane.finish(entry)
-    if (next?.destinationId === lane.destinationId) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
+    queue.finish(entry)
+    if (next?.destinationId === queue.destinationId)
+      queue.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
     else if (next) this.offer(next, undefined, false)
   }
 
@@ -230,7 +231,7 @@ export class DeliveryQueue {
   }
 
   /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */
-  async #putOff(lane: Lane, entry: QueueEntry): Promise<void> {
+  async #putOff(queue: DestinationQueue, entry: QueueEntry): Promise<void> {
     const { database, clock, onError } = this.#options
     try {
       const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
@@ -239,30 +240,30 @@ export class DeliveryQueue {
         putOff(change, entry, { ...entry, dueMs: clock.now() + defectPauseMs })
         await database.commit(change)
       }
-      lane.readFrom(entry)
+      queue.readFrom(entry)
     } catch (error) {
       onError(error, entry.traceId) // the store failed, which ends the process; the next one finds the entry
     }
   }
 
-  async #refill(lane: Lane): Promise<void> {
-    const from = lane.beginRefill()
-    const limit = lane.refillLimit
+  async #refill(queue: DestinationQueue): Promise<void> {
+    const from = queue.beginRefill()
+    const limit = queue.refillLimit
     this.#refills++
     let entries: QueueEntry[] = []
     let failed = false
     try {
-      entries = await queueHead(this.#options.database, lane, { from, limit })
+      entries = await queueHead(this.#options.database, queue, { from, limit })
     } catch (error) {
       this.#options.onError(error, '')
-      if (from) lane.readFrom(from)
+      if (from) queue.readFrom(from)
       failed = true
     }
     this.#refills--
-    lane.refill(entries, limit, this.#options.clock.now())
-    if (failed) this.#options.clock.after(defectPauseMs, () => this.#wake(lane))
-    else this.#wake(lane)
-    this.#settle(lane)
+    queue.refill(entries, limit, this.#options.clock.now())
+    if (failed) this.#options.clock.after(defectPauseMs, () => this.#wake(queue))
+    else this.#wake(queue)
+    this.#settle(queue)
   }
 
   #rest(load: DestinationLoad, ms: number): void {
@@ -291,23 +292,23 @@ export class DeliveryQueue {
     const { atMs = now } = this.#alarm ?? {}
     this.#alarm = undefined
     if (atMs > now) return this.#setAlarm(atMs)
-    for (const lane of this.#lanes.values()) {
-      if (lane.nextDueMs > now) {
-        this.#setAlarm(lane.nextDueMs)
+    for (const queue of this.#queues.values()) {
+      if (queue.nextDueMs > now) {
+        this.#setAlarm(queue.nextDueMs)
         continue
       }
-      lane.readFrom({ dueMs: lane.nextDueMs, traceId: '' })
-      lane.nextDueMs = Infinity
-      this.#wake(lane)
+      queue.readFrom({ dueMs: queue.nextDueMs, traceId: '' })
+      queue.nextDueMs = Infinity
+      this.#wake(queue)
     }
   }
 
   /** Forgets what has nothing more to do. */
-  #settle(lane: Lane): void {
-    const { load } = lane
-    const key = laneKey(lane.destinationId, lane.projectId)
-    if (lane.idle && this.#lanes.get(key) === lane) {
-      this.#lanes.delete(key)
+  #settle(queue: DestinationQueue): void {
+    const { load } = queue
+    const key = laneKey(queue.destinationId, queue.projectId)
+    if (queue.idle && this.#queues.get(key) === queue) {
+      this.#queues.delete(key)
       load.projects--
     }
     this.#settleLoad(load)

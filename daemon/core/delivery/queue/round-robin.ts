@@ -3,7 +3,7 @@
  * connections are for those that have fewer than an even part, so that destinations that hang leave some to the others.
  */
 import type { DestinationLoad } from '../health/destination-load.ts'
-import type { Lane } from './destination-queue.ts'
+import type { DestinationQueue } from './destination-queue.ts'
 
 /** Beyond this share of all connections a destination gets more only up to an even part of the share, among those of its project. */
 const evenDestinationsShare = 0.75
@@ -19,10 +19,10 @@ interface Project {
   /** Its lanes with attempts under way. */
   busy: number
   /** Its lanes that stand in line, in the order of their turns. */
-  readonly lanes: Set<Lane>
+  readonly queues: Set<DestinationQueue>
 }
 
-export class Turns {
+export class RoundRobin {
   readonly #connectionsMax: number
   /** Projects with attempts under way or lanes in line. */
   readonly #projects = new Map<string, Project>()
@@ -31,7 +31,7 @@ export class Turns {
   /** Below this number of attempts there is no project in line. */
   #fewest = 0
   /** Lanes that wait until their destination has room, in the order of their turns. */
-  readonly #waiting = new Map<DestinationLoad, Set<Lane>>()
+  readonly #waiting = new Map<DestinationLoad, Set<DestinationQueue>>()
   #active = 0
 
   /** `connectionsMax`: attempts that may be under way at a time. */
@@ -45,66 +45,66 @@ export class Turns {
   }
 
   /** The lane has messages that are ready. One that stands in line, or waits for its destination, keeps its place. */
-  add(lane: Lane): void {
-    if (this.#waiting.get(lane.load)?.has(lane)) return
-    const project = this.#project(lane.projectId)
-    project.lanes.add(lane)
+  add(queue: DestinationQueue): void {
+    if (this.#waiting.get(queue.load)?.has(queue)) return
+    const project = this.#project(queue.projectId)
+    project.queues.add(queue)
     this.#queueUp(project)
   }
 
   /** Takes the lane whose turn it is out of the line; undefined when none may begin now. */
-  next(): Lane | undefined {
+  next(): DestinationQueue | undefined {
     if (this.#active >= this.#connectionsMax) return undefined
     const end = Math.min(this.#line.length, this.#most(evenProjectsShare, this.#projects.size))
     while (this.#fewest < this.#line.length && this.#line[this.#fewest]?.size === 0) this.#fewest++
     for (let active = this.#fewest; active < end; active++) {
       for (const project of this.#line[active] ?? []) {
-        const lane = this.#laneOf(project)
-        if (lane) return this.#leave(project, lane)
+        const queue = this.#queueOf(project)
+        if (queue) return this.#leave(project, queue)
       }
     }
     return undefined
   }
 
   /** The lane waits until its destination has room. */
-  wait(lane: Lane): void {
-    const lanes = this.#waiting.get(lane.load)
-    if (lanes) lanes.add(lane)
-    else this.#waiting.set(lane.load, new Set([lane]))
+  wait(queue: DestinationQueue): void {
+    const queues = this.#waiting.get(queue.load)
+    if (queues) queues.add(queue)
+    else this.#waiting.set(queue.load, new Set([queue]))
   }
 
   /** The destination has room: the lane that waits longest stands in line again. False when none waits. */
   release(load: DestinationLoad): boolean {
-    const lanes = this.#waiting.get(load)
-    const [lane] = lanes ?? []
-    if (!lanes || !lane) return false
-    lanes.delete(lane)
-    if (lanes.size === 0) this.#waiting.delete(load)
-    this.add(lane)
+    const queues = this.#waiting.get(load)
+    const [queue] = queues ?? []
+    if (!queues || !queue) return false
+    queues.delete(queue)
+    if (queues.size === 0) this.#waiting.delete(load)
+    this.add(queue)
     return true
   }
 
-  began(lane: Lane, monotonicMs: number): void {
-    const project = this.#project(lane.projectId)
-    if (lane.active === 0) project.busy++
-    lane.active++
-    lane.load.begin(monotonicMs)
+  began(queue: DestinationQueue, monotonicMs: number): void {
+    const project = this.#project(queue.projectId)
+    if (queue.active === 0) project.busy++
+    queue.active++
+    queue.load.begin(monotonicMs)
     this.#count(project, 1)
   }
 
-  ended(lane: Lane): void {
-    const project = this.#project(lane.projectId)
-    lane.active--
-    lane.load.active--
-    if (lane.active === 0) project.busy--
+  ended(queue: DestinationQueue): void {
+    const project = this.#project(queue.projectId)
+    queue.active--
+    queue.load.active--
+    if (queue.active === 0) project.busy--
     this.#count(project, -1)
   }
 
   /** The first of a project's lanes that may begin now. */
-  #laneOf(project: Project): Lane | undefined {
+  #queueOf(project: Project): DestinationQueue | undefined {
     const isScarce = this.#active >= this.#connectionsMax * firstConnectionsShare
     const most = isScarce ? 1 : this.#most(evenDestinationsShare, this.#projects.size * project.busy)
-    for (const lane of project.lanes) if (lane.active < most) return lane
+    for (const queue of project.queues) if (queue.active < most) return queue
     return undefined
   }
 
@@ -116,7 +116,7 @@ export class Turns {
 
   #project(id: string): Project {
     let project = this.#projects.get(id)
-    if (!project) this.#projects.set(id, (project = { id, active: 0, busy: 0, lanes: new Set() }))
+    if (!project) this.#projects.set(id, (project = { id, active: 0, busy: 0, queues: new Set() }))
     return project
   }
 
@@ -124,7 +124,7 @@ export class Turns {
     this.#line[project.active]?.delete(project)
     project.active += change
     this.#active += change
-    if (project.lanes.size > 0) this.#queueUp(project)
+    if (project.queues.size > 0) this.#queueUp(project)
     else if (project.active === 0) this.#projects.delete(project.id)
   }
 
@@ -135,12 +135,12 @@ export class Turns {
     this.#fewest = Math.min(this.#fewest, active)
   }
 
-  #leave(project: Project, lane: Lane): Lane {
-    project.lanes.delete(lane)
-    if (project.lanes.size === 0) {
+  #leave(project: Project, queue: DestinationQueue): DestinationQueue {
+    project.queues.delete(queue)
+    if (project.queues.size === 0) {
       this.#line[project.active]?.delete(project)
       if (project.active === 0) this.#projects.delete(project.id)
     }
-    return lane
+    return queue
   }
 }

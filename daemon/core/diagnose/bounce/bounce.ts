@@ -1,6 +1,6 @@
 /** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'
@@ -35,19 +35,23 @@ export interface BounceRequest {
 }
 
 /** Undefined when no message that the scope reaches has this id. */
-export async function diagnoseBounce(options: BounceOptions, scope: Scope, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
+export async function diagnoseBounce(
+  options: BounceOptions,
+  principal: Principal,
+  request: BounceRequest,
+): Promise<BounceDiagnosis | undefined> {
   const { database, policies, traces, clock } = options
-  const found = await findMessage(options, scope, request.messageId, request.recipient, clock.now())
+  const found = await findMessage(options, principal, request.messageId, request.recipient, clock.now())
   if (!found) return undefined
-  const story = await traces.get(scope, found.trace.id)
+  const story = await traces.get(principal, found.trace.id)
   const recipient = recipientOf(story, found.recipient)
   if (!recipient) return undefined
   const seen = refusalOf(story, recipient)
   const now = clock.now()
   const [related, entry, { organization }, records] = await Promise.all([
-    relatedTo(database, scope, story.trace, recipient.address, seen?.reply?.text, now),
-    database.find(suppressions, scope, 'email', [foldEmail(recipient.address)]),
-    policies.of(scope.organizationId),
+    relatedTo(database, principal, story.trace, recipient.address, seen?.reply?.text, now),
+    database.find(suppressions, principal, 'email', [foldEmail(recipient.address)]),
+    policies.of(principal.organizationId),
     senderRecords(options, story, recipient, seen),
   ])
   const done = entry !== undefined && isInForce(entry.record, now) && !isEarlierUnsubscribe(entry.record)
@@ -59,7 +63,7 @@ export async function diagnoseBounce(options: BounceOptions, scope: Scope, reque
     flag: isSwitchedOn(organization, 'bounce_auto_suppress'),
   }
   const report =
-    recipient.status === 'complained' ? toldOf(story, recipient, 'complained') : (seen?.report ?? toldOf(story, recipient, 'bounced'))
+    recipient.status === 'complained' ? reportOf(story, recipient, 'complained') : (seen?.report ?? reportOf(story, recipient, 'bounced'))
   const suppress = { ...advice, reason: whyNotSuppressed({ ...advice, report, recipients: story.trace.recipients.length }) }
   const { reason, actions } = seen ? ofRefusal(seen, story, related) : ofOther(recipient, story)
   const others = otherFailures(story, recipient)
@@ -76,7 +80,7 @@ export async function diagnoseBounce(options: BounceOptions, scope: Scope, reque
 }
 
 /** The last report of a kind about a recipient; refusals while we sent are among them. */
-const toldOf = ({ reports, trace }: TraceStory, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
+const reportOf = ({ reports, trace }: TraceStory, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
   reports.findLast(
     ({ type, recipient }) => type === kind && (recipient === address || (recipient === null && trace.recipients.length === 1)),
   )

@@ -1,24 +1,24 @@
 /** What the parts of the search for a missing message share. */
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Suppression } from '../../feedback/suppression/suppression.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { BounceOptions } from '../bounce/bounce.ts'
 import type { DomainFinding } from '../search/look-ups.ts'
-import type { KeptWindow } from '../search/time-window.ts'
+import type { RetainedWindow } from '../search/time-window.ts'
 
 export interface MissingOptions extends BounceOptions {
   /** Why a queued message rests because of its destination, where it does. */
   readonly waiting: (organizationId: string, trace: Trace) => Promise<TimelineEntry | undefined>
 }
 
-export interface Context {
+export interface MissingContext {
   readonly options: MissingOptions
-  readonly scope: Scope
+  readonly principal: Principal
   readonly policy: Policy
   readonly address: string
-  readonly window: KeptWindow
+  readonly window: RetainedWindow
   /** The entry against the recipient that is in force now. */
   readonly entry: Suppression | undefined
   readonly domain: DomainFinding

@@ -1,12 +1,12 @@
 /** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
 import { pack } from '#store/tuple.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseAddress } from '../../addresses.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import { invalid } from '../../refusals.ts'
 import { dayOf, sendCounter, untracedCounter } from '../../tenancy/counters.ts'
 import type { Trace } from '../../trace/trace.ts'
-import type { Context, MissingOptions } from './missing-context.ts'
+import type { MissingContext, MissingOptions } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import { lookAtDomain } from '../search/look-ups.ts'
 import { fateOf } from './message-fate.ts'
@@ -14,7 +14,7 @@ import { findNearMisses, nearScanMax } from './near-misses.ts'
 import { domainOf, domainReports } from '../search/related-refusals.ts'
 import { afterAcceptance, fromBudget, fromDomain, fromNearMiss, fromSuppression, nothingSent } from './side-evidence.ts'
 import { tracesTo } from '../search/trace-reads.ts'
-import { keptWindow, readWindow, textOf } from '../search/time-window.ts'
+import { retainedWindow, readWindow, textOf } from '../search/time-window.ts'
 
 export interface MissingRequest {
   readonly recipient: string
@@ -29,24 +29,24 @@ const earlierFactor = 0.75
 const monthMs = 30 * 86_400_000
 
 /** Throws `validation_failed` for what is no address or no time. */
-export async function diagnoseMissing(options: MissingOptions, scope: Scope, request: MissingRequest): Promise<MissingDiagnosis> {
+export async function diagnoseMissing(options: MissingOptions, principal: Principal, request: MissingRequest): Promise<MissingDiagnosis> {
   const { database, policies, clock } = options
   const nowMs = clock.now()
   const mailbox = parseAddress(request.recipient.trim())
   if (!mailbox) throw invalid([{ path: 'recipient', message: 'must be one address such as ada@example.ch' }])
   const asked = readWindow(request.timeWindow, nowMs)
   if (typeof asked === 'string') throw invalid([{ path: 'time_window', message: asked }])
-  const policy = await policies.of(scope.organizationId)
+  const policy = await policies.of(principal.organizationId)
   // a message of this very millisecond belongs to it
-  const window = await keptWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
+  const window = await retainedWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
   const { address } = mailbox
   const [messages, stored, domain] = await Promise.all([
-    tracesTo(database, scope, address, window, explainedMax),
-    database.find(suppressions, scope, 'email', [foldEmail(address)]),
+    tracesTo(database, principal, address, window, explainedMax),
+    database.find(suppressions, principal, 'email', [foldEmail(address)]),
     lookAtDomain(options, mailbox.domain),
   ])
   const entry = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
-  const context: Context = { options, scope, policy, address, window, entry, domain, nowMs }
+  const context: MissingContext = { options, principal, policy, address, window, entry, domain, nowMs }
   const found = messages.length > 0 ? await explained(context, messages) : await unsent(context)
   const hypotheses = found.hypotheses.toSorted((a, b) => b.confidence - a.confidence)
   const [first] = hypotheses
@@ -66,21 +66,21 @@ export async function diagnoseMissing(options: MissingOptions, scope: Scope, req
   }
 }
 
-type Found = Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'>
+type MissingFindings = Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'>
 
-async function explained(context: Context, messages: readonly Trace[]): Promise<Found> {
-  const { options, scope, address, entry, nowMs } = context
+async function explained(context: MissingContext, messages: readonly Trace[]): Promise<MissingFindings> {
+  const { options, principal, address, entry, nowMs } = context
   const fates = await Promise.all(
     messages.map(async ({ id }) => {
-      const story = await options.traces.get(scope, id)
+      const story = await options.traces.get(principal, id)
       const recipient = story.trace.recipients.find((one) => foldEmail(one.address) === foldEmail(address))
-      const waiting = await options.waiting(scope.organizationId, story.trace)
+      const waiting = await options.waiting(principal.organizationId, story.trace)
       return recipient ? [fateOf({ story, recipient, waiting, suppressionId: entry?.id }, nowMs)] : []
     }),
   )
   const hypotheses = fates.flat().map((fate, i) => (i === 0 ? fate : { ...fate, confidence: fate.confidence * earlierFactor }))
   const taken = hypotheses.some(({ verdict }) => verdict === 'accepted_by_remote')
-  const reports = taken ? await domainReports(options.database, scope, domainOf(address), nowMs - monthMs) : []
+  const reports = taken ? await domainReports(options.database, principal, domainOf(address), nowMs - monthMs) : []
   const side = taken ? afterAcceptance(context, messages[0], reports) : { hypotheses: [], checked: [], notChecked: [] }
   return {
     hypotheses: [...hypotheses, ...side.hypotheses, ...fromDomain(context, 0.5)],
@@ -89,28 +89,30 @@ async function explained(context: Context, messages: readonly Trace[]): Promise<
   }
 }
 
-async function unsent(context: Context): Promise<Found> {
-  const { options, scope, address, window, policy, nowMs } = context
+async function unsent(context: MissingContext): Promise<MissingFindings> {
+  const { options, principal, address, window, policy, nowMs } = context
   const { database } = options
   if (window.cut !== undefined && window.from >= window.to) {
     const notChecked = [{ what: 'Messages of that time', why: window.cut }]
     return { hypotheses: [nothingKept(window.cut)], checked: [], notChecked }
   }
   const [near, [before]] = await Promise.all([
-    findNearMisses(database, scope, address, window),
-    tracesTo(database, scope, address, { from: 0, to: window.from }, 1),
+    findNearMisses(database, principal, address, window),
+    tracesTo(database, principal, address, { from: 0, to: window.from }, 1),
   ])
-  const projects = scope.bound ? [...policy.projects.values()].filter(({ id }) => id === scope.projectId) : [...policy.projects.values()]
+  const projects = principal.bound
+    ? [...policy.projects.values()].filter(({ id }) => id === principal.projectId)
+    : [...policy.projects.values()]
   const spent = await Promise.all(
     projects
       .filter(({ sendBudget }) => sendBudget !== null)
       .map(async (project) => ({
         project,
-        sends: await database.kv.counter(pack(sendCounter(scope.organizationId, project.id, dayOf(nowMs)))),
+        sends: await database.kv.counter(pack(sendCounter(principal.organizationId, project.id, dayOf(nowMs)))),
       })),
   )
   const untraced = await Promise.all(
-    projects.map(({ id }) => database.kv.counter(pack(untracedCounter(scope.organizationId, id, dayOf(nowMs))))),
+    projects.map(({ id }) => database.kv.counter(pack(untracedCounter(principal.organizationId, id, dayOf(nowMs))))),
   )
   const unseen = untraced.reduce((sum, count) => sum + count, 0)
   return {
@@ -147,16 +149,16 @@ const nothingKept = (cut: string): Hypothesis => ({
 })
 
 /** What no store can tell. */
-function always({ scope, window, domain }: Context): { what: string; why: string }[] {
+function always({ principal, window, domain }: MissingContext): { what: string; why: string }[] {
   return [
     ...(window.cut === undefined || window.from >= window.to ? [] : [{ what: `Messages before ${textOf(window.from)}`, why: window.cut }]),
     { what: 'Requests that were refused', why: 'They have no trace; check the responses that your application received.' },
-    ...(scope.bound ? [{ what: 'Other projects of the organization', why: 'The key is bound to one project.' }] : []),
+    ...(principal.bound ? [{ what: 'Other projects of the organization', why: 'The key is bound to one project.' }] : []),
     ...(domain.state === 'unknown' ? [{ what: 'Whether the domain of the recipient accepts mail', why: domain.detail }] : []),
   ]
 }
 
-function summaryOf({ address, window }: Context, messages: number, first: Hypothesis | undefined): string {
+function summaryOf({ address, window }: MissingContext, messages: number, first: Hypothesis | undefined): string {
   const what = first?.explanation ?? 'No message was found.'
   if (messages === 0) return what
   const [from, to] = [textOf(window.from), textOf(window.to)]

@@ -1,7 +1,7 @@
 /** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
 import { editDistance } from '#config/words/edit-distance.ts'
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { walkTraces } from '../search/trace-reads.ts'
@@ -45,14 +45,14 @@ function halvesOf(address: string): { readonly local: string; readonly domain: s
 /** The nearest first; whether all traces of the window were looked at. */
 export async function findNearMisses(
   database: Database,
-  scope: Scope,
+  principal: Principal,
   recipient: string,
   window: Window,
 ): Promise<{ readonly found: readonly NearMiss[]; readonly isComplete: boolean }> {
   const wanted = foldEmail(recipient)
   const far = new Set<string>()
   const found = new Map<string, NearMiss>()
-  const isComplete = await walkTraces(database, scope, window, nearScanMax, (trace) => {
+  const isComplete = await walkTraces(database, principal, window, nearScanMax, (trace) => {
     for (const { address } of trace.recipients) {
       const folded = foldEmail(address)
       if (far.has(folded) || found.has(folded)) continue

@@ -3,15 +3,15 @@ import type { RecordCheck } from '../../domains/sending-domain.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { Trace } from '../../trace/trace.ts'
-import type { Context } from './missing-context.ts'
+import type { MissingContext } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import type { NearMiss } from './near-misses.ts'
 import { domainOf } from '../search/related-refusals.ts'
 import { textOf } from '../search/time-window.ts'
 
 /** No message to the recipient is there. */
-export function nothingSent({ address, window, scope }: Context, isAlone: boolean, before: Trace | undefined): Hypothesis {
-  const place = scope.bound ? 'by this project ' : ''
+export function nothingSent({ address, window, principal }: MissingContext, isAlone: boolean, before: Trace | undefined): Hypothesis {
+  const place = principal.bound ? 'by this project ' : ''
   const last = before ? ` The last message before that was accepted at ${textOf(before.createdAt)}.` : ''
   return {
     ...{ id: 'not_sent', verdict: 'not_sent', confidence: isAlone ? 0.85 : 0.45 },
@@ -34,7 +34,7 @@ export function nothingSent({ address, window, scope }: Context, isAlone: boolea
 
 const nearConfidence = [0.8, 0.7, 0.5] as const
 
-export function fromNearMiss({ address }: Context, { address: near, trace, mistakes }: NearMiss): Hypothesis {
+export function fromNearMiss({ address }: MissingContext, { address: near, trace, mistakes }: NearMiss): Hypothesis {
   const how = mistakes === 0 ? 'which differs only by its plus tag' : 'which looks like a typing error'
   return {
     ...{ id: 'near_miss', verdict: 'not_sent', confidence: nearConfidence[mistakes] ?? 0.5 },
@@ -51,7 +51,7 @@ export function fromNearMiss({ address }: Context, { address: near, trace, mista
 }
 
 /** Nothing was sent, and nothing would be. */
-export function fromSuppression({ entry }: Context): Hypothesis[] {
+export function fromSuppression({ entry }: MissingContext): Hypothesis[] {
   if (!entry) return []
   const why = entry.reason === null ? '' : `: ${entry.reason}`
   return [
@@ -81,7 +81,7 @@ export function fromBudget({ id, name, sendBudget }: Project, sends: number): Hy
 }
 
 /** The domain of the recipient takes no mail. */
-export function fromDomain({ domain, address }: Context, confidence: number): Hypothesis[] {
+export function fromDomain({ domain, address }: MissingContext, confidence: number): Hypothesis[] {
   if (domain.state !== 'null_mx' && domain.state !== 'no_server') return []
   return [
     {
@@ -94,7 +94,7 @@ export function fromDomain({ domain, address }: Context, confidence: number): Hy
 
 /** Why mail that was taken may have gone to the spam folder. */
 export function afterAcceptance(
-  { policy, address }: Context,
+  { policy, address }: MissingContext,
   latest: Trace | undefined,
   reports: readonly TraceReport[],
 ): Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'> {

@@ -61,22 +61,22 @@ async function presentValue(records: RecordResolver, record: SenderRecord): Prom
   const { purpose, domain, name } = record
   if (purpose === 'MX') {
     const found = (await records.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange || '.'}`)
-    return told(titleOf(record), found)
+    return describeRecords(titleOf(record), found)
   }
   if (purpose === 'DMARC') {
     for (const parent of withParents(domain)) {
       const found = (await records.resolveTxt(`_dmarc.${parent}`)).filter(isDmarc)
-      if (found.length > 0) return told(titleOf({ ...record, name: `_dmarc.${parent}` }), found)
+      if (found.length > 0) return describeRecords(titleOf({ ...record, name: `_dmarc.${parent}` }), found)
     }
-    return told(titleOf(record), [])
+    return describeRecords(titleOf(record), [])
   }
   const texts = await records.resolveTxt(name)
-  return told(titleOf(record), purpose === 'SPF' ? texts.filter(isSpf) : texts)
+  return describeRecords(titleOf(record), purpose === 'SPF' ? texts.filter(isSpf) : texts)
 }
 
 const titleOf = ({ purpose, name }: SenderRecord): string => `The ${purpose} record (${purpose === 'MX' ? 'MX' : 'TXT'} at ${name})`
 
-function told(title: string, found: readonly string[]): string {
+function describeRecords(title: string, found: readonly string[]): string {
   if (found.length === 0) return `${title} does not exist; publish it.`
   const value = found.join(' | ')
   return `${title} is now: ${value.length > shownMax ? `${value.slice(0, shownMax)}…` : value}`

@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import { traceReports, type TraceReport } from '../../trace/trace-report.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
@@ -30,7 +30,7 @@ export interface Related {
 
 export async function relatedTo(
   database: Database,
-  scope: Scope,
+  principal: Principal,
   trace: Trace,
   recipient: string,
   replyText: string | undefined,
@@ -40,19 +40,19 @@ export async function relatedTo(
   const print = replyText === undefined ? undefined : fingerprint(replyText) || undefined
   const day = { from: nowMs - dayMs, to: nowMs + 1 }
   const others = (
-    await tracesTo(database, scope, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, toRecipientMax)
+    await tracesTo(database, principal, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, toRecipientMax)
   ).flatMap((one) =>
     one.recipients.filter(({ address }) => foldEmail(address) === folded).map((fate) => ({ isThis: one.id === trace.id, fate })),
   )
   const domains = new Set<string>()
   const replies = new Set<string>()
-  const isComplete = await walkTraces(database, scope, day, lastDayMax, (one) => {
+  const isComplete = await walkTraces(database, principal, day, lastDayMax, (one) => {
     if (one.id === trace.id) return
     if (one.recipients.some(({ address, status }) => isFailure(status) && domainOf(address) === domainOf(folded))) domains.add(one.id)
     if (print !== undefined && one.recipients.some(({ reply }) => reply && reply.code >= 400 && fingerprint(reply.text) === print))
       replies.add(one.id)
   })
-  for (const report of await domainReports(database, scope, domainOf(folded), day.from))
+  for (const report of await domainReports(database, principal, domainOf(folded), day.from))
     if (report.type === 'bounced' && report.traceId !== trace.id && print !== undefined && fingerprint(report.diagnostic ?? '') === print)
       replies.add(report.traceId)
   const softDays = others.flatMap(({ fate: { report } }) => (report?.bounce === 'soft' ? [Math.floor(report.at / dayMs)] : []))
@@ -66,12 +66,12 @@ export async function relatedTo(
 }
 
 /** Bounces and complaints of a domain since a time, the latest first. */
-export async function domainReports(database: Database, scope: Scope, domain: string, since: number): Promise<TraceReport[]> {
-  const prefix = [...indexPrefix(traceReports.name, scope.organizationId, 'trouble'), domain]
+export async function domainReports(database: Database, principal: Principal, domain: string, since: number): Promise<TraceReport[]> {
+  const prefix = [...indexPrefix(traceReports.name, principal.organizationId, 'trouble'), domain]
   const range = { start: pack([...prefix, since]), end: pack([...prefix, Number.MAX_SAFE_INTEGER]), reverse: true, limit: reportsMax }
   const found: TraceReport[] = []
   for await (const { key } of database.kv.range(range)) {
-    const stored = await database.get(traceReports, scope, String(unpack(key).at(-1)))
+    const stored = await database.get(traceReports, principal, String(unpack(key).at(-1)))
     if (stored) found.push(stored.record)
   }
   return found

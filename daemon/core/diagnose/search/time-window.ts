@@ -35,12 +35,17 @@ function readTime(text: string): number | undefined {
 }
 
 /** A window, and why it is shorter than asked for. */
-export interface KeptWindow extends Window {
+export interface RetainedWindow extends Window {
   readonly cut: string | undefined
 }
 
 /** The part of the window whose traces are still kept. Empty, with `from` at `to`, when it is wholly before that. */
-export async function keptWindow(database: Database, organization: Organization, window: Window, nowMs: number): Promise<KeptWindow> {
+export async function retainedWindow(
+  database: Database,
+  organization: Organization,
+  window: Window,
+  nowMs: number,
+): Promise<RetainedWindow> {
   const { plan, id } = organization
   const { retentionDays, tracesStored } = limitsOf(organization)
   const since = retentionDays === undefined ? 0 : nowMs - retentionDays * dayMs

@@ -4,15 +4,15 @@ import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
-import { keptReportBytes, keptReportKey, keptUnder } from '../../trace/story/raw-report.ts'
+import { maxRawReportBytes, rawReportKey, keptUnder } from '../../trace/story/raw-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import type { Attribution } from './attribution.ts'
 import { isVerified, maySuppress } from './trust.ts'
-import { bounceTold } from './attempt-bounces.ts'
+import { webhookBounceOf } from './attempt-bounces.ts'
 import { countBounce, countComplaint } from '../suppression/counts.ts'
-import { settleSuppressions, type News } from '../suppression/consequences.ts'
+import { settleSuppressions, type ReportUpdate } from '../suppression/consequences.ts'
 import { afterReport, reportOf } from './report-effect.ts'
 import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { isBetterEvidence, isStrongerEvidence, saysOtherwise } from './evidence.ts'
@@ -51,8 +51,8 @@ export async function applyToTrace(
     const policy = await policies.of(organizationId)
     const stored = await database.get(traces, { organizationId }, traceId) // checked by the work, where something comes of it
     if (!stored || !policy.projects.has(stored.record.projectId)) return undefined
-    const work = new Work(database, policy, organizationId, stored, origin, nowMs)
-    const answers: (News | 'duplicate' | 'ignored')[] = []
+    const work = new TraceUpdate(database, policy, organizationId, stored, origin, nowMs)
+    const answers: (ReportUpdate | 'duplicate' | 'ignored')[] = []
     for (const one of matched) answers.push(await work.take(one))
     await work.settle(change)
     also?.(change)
@@ -60,7 +60,7 @@ export async function applyToTrace(
   })
 }
 
-const toApplied = (answer: News | 'duplicate' | 'ignored'): Applied =>
+const toApplied = (answer: ReportUpdate | 'duplicate' | 'ignored'): Applied =>
   typeof answer === 'string'
     ? { result: answer, bounce: null, isUnverified: false, suppressed: false }
     : { result: 'recorded', bounce: answer.report.bounce, isUnverified: answer.report.isUnverified, suppressed: answer.suppressed }
@@ -68,7 +68,7 @@ const toApplied = (answer: News | 'duplicate' | 'ignored'): Applied =>
 /** Where reports of one kind about one recipient meet. */
 interface Slot {
   readonly stored: Stored<TraceReport> | undefined
-  news: News | undefined
+  update: ReportUpdate | undefined
   /** The stored report tells of a copy of before the last replay, so that the news is no better evidence of the same. */
   isOfEarlierCopy: boolean
 }
@@ -76,7 +76,7 @@ interface Slot {
 /** So often evidence of the same strength replaces what stands; somebody who has a token could send ever better mails. */
 const revisionsMax = 10
 
-class Work {
+class TraceUpdate {
   readonly #database: Database
   readonly #policy: Policy
   readonly #organizationId: string
@@ -98,11 +98,11 @@ class Work {
     this.#nowMs = nowMs
   }
 
-  async take({ event, attribution }: Matched): Promise<News | 'duplicate' | 'ignored'> {
+  async take({ event, attribution }: Matched): Promise<ReportUpdate | 'duplicate' | 'ignored'> {
     if (!isReport(event) || !isSwitchedOn(this.#policy.organization, 'bounce_sources')) return 'ignored'
     const isUnverified = !isVerified(this.#origin, event, attribution)
     const { sourceId, raw } = this.#origin
-    const rawBytes = Math.min(raw?.length ?? 0, keptReportBytes)
+    const rawBytes = Math.min(raw?.length ?? 0, maxRawReportBytes)
     const may = maySuppress(this.#origin, event, attribution)
     const report = reportOf({ event, attribution, isUnverified, maySuppress: may, sourceId, rawBytes }, this.#nowMs)
     if (isUnverified && standing(await this.#slot({ ...report, isUnverified: false }))) return 'duplicate'
@@ -116,10 +116,10 @@ class Work {
       if (isLater) this.#trace = afterReport(this.#trace, before, this.#nowMs)
       return 'duplicate'
     }
-    const news = { report: this.#withMail(before ? revised(before, report) : report), suppressed: false }
-    this.#trace = afterReport(this.#trace, news.report, this.#nowMs, before === undefined || isLater)
-    slot.news = news
-    return news
+    const update = { report: this.#withMail(before ? revised(before, report) : report), suppressed: false }
+    this.#trace = afterReport(this.#trace, update.report, this.#nowMs, before === undefined || isLater)
+    slot.update = update
+    return update
   }
 
   async #slot({ traceId, recipient, type, isUnverified }: TraceReport): Promise<Slot> {
@@ -127,7 +127,7 @@ class Work {
     const known = this.#slots.get(id)
     if (known) return known
     const stored = await this.#database.get(traceReports, { organizationId: this.#organizationId }, id)
-    const slot: Slot = { stored, news: undefined, isOfEarlierCopy: false }
+    const slot: Slot = { stored, update: undefined, isOfEarlierCopy: false }
     this.#slots.set(id, slot)
     return slot
   }
@@ -141,7 +141,7 @@ class Work {
 
   /** The write; empty when nothing is new. */
   async settle(change: Change): Promise<void> {
-    const slots = [...this.#slots.values()].filter(isNews).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
+    const slots = [...this.#slots.values()].filter(isFilled).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
     const { record, version } = this.#stored
     if (slots.length === 0 && this.#trace === record) return
     const { organization } = this.#policy
@@ -151,9 +151,9 @@ class Work {
       change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
     else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
     const { raw } = this.#origin
-    if (raw && this.#rawId !== undefined) change.set(keptReportKey(this.#organizationId, this.#rawId), raw.subarray(0, keptReportBytes))
-    for (const { stored, replaced, news } of slots) {
-      const report = { ...news.report, eventId: this.#announce(change, news, replaced) }
+    if (raw && this.#rawId !== undefined) change.set(rawReportKey(this.#organizationId, this.#rawId), raw.subarray(0, maxRawReportBytes))
+    for (const { stored, replaced, update } of slots) {
+      const report = { ...update.report, eventId: this.#announce(change, update, replaced) }
       if (stored && !replaced) change.replace(traceReports, this.#organizationId, stored, report)
       else if (stored) change.rewrite(traceReports, this.#organizationId, stored, report)
       else {
@@ -164,17 +164,17 @@ class Work {
   }
 
   /** Returns the id of the event that told the report last, if one did. */
-  #announce(change: Change, { report, suppressed }: News, before: TraceReport | undefined): string | undefined {
+  #announce(change: Change, { report, suppressed }: ReportUpdate, before: TraceReport | undefined): string | undefined {
     const { type, recipient, reason, at, occurredAt, isUnverified, feedbackType, suppression } = report
     const earlier = before?.eventId
     if (isUnverified || recipient === null || type === 'deferred' || type === 'bounce_unparsed') return earlier
     const event = { organizationId: this.#organizationId, trace: this.#trace, recipient, reason, at: before ? this.#nowMs : at, occurredAt }
     const cause = {
-      bounce: bounceTold(report),
+      bounce: webhookBounceOf(report),
       ...(type === 'complained' && { complaint: { feedbackType } }),
     }
-    const isTold = before !== undefined && !saysOtherwise(report, before)
-    const told = isTold ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
+    const isAnnounced = before !== undefined && !saysOtherwise(report, before)
+    const told = isAnnounced ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
     if (suppressed && suppression) {
       const entry = { ...suppression, expiresAt: null }
       announce(change, this.#policy.webhooks, {
@@ -196,9 +196,9 @@ function countReport(change: Change, { id, type, bounce, isUnverified }: TraceRe
   else if (type === 'complained') countComplaint(change, id)
 }
 
-type FilledSlot = Slot & { readonly news: News }
+type FilledSlot = Slot & { readonly update: ReportUpdate }
 
-const isNews = (slot: Slot): slot is FilledSlot => slot.news !== undefined
+const isFilled = (slot: Slot): slot is FilledSlot => slot.update !== undefined
 
 /** The worse evidence of the same fate. */
 const replacedBy = ({ stored, isOfEarlierCopy }: Slot): TraceReport | undefined => (isOfEarlierCopy ? undefined : stored?.record)
@@ -221,7 +221,7 @@ function sideOfReplay({ replays }: Trace, slot: Slot, { occurredAt }: FeedbackEv
   return then === now ? undefined : now ? 'after' : 'before'
 }
 
-const standing = ({ stored, news }: Slot): TraceReport | undefined => news?.report ?? stored?.record
+const standing = ({ stored, update }: Slot): TraceReport | undefined => update?.report ?? stored?.record
 
 /** Better evidence in the place of what stood there: it came when the first of its kind came, and what followed from that is still to be settled. */
 const revised = ({ at, suppression, eventId, revisions = 0 }: TraceReport, better: TraceReport): TraceReport => ({

@@ -11,7 +11,7 @@ import { announce } from '../../webhooks/events/announce.ts'
 import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { classify } from './classify.ts'
 import { countBounce } from '../suppression/counts.ts'
-import { settleSuppressions, type News, type Settling } from '../suppression/consequences.ts'
+import { settleSuppressions, type ReportUpdate, type Settling } from '../suppression/consequences.ts'
 
 /** As much of an attempt as is looked at. */
 export interface AttemptSeen {
@@ -87,21 +87,21 @@ export async function stageBounces(
 ): Promise<void> {
   if (bounces.length === 0) return
   const { database, organizationId, webhooks, nowMs } = settling
-  const slots: { readonly stored: Stored<TraceReport> | undefined; readonly replaced: undefined; readonly news: News }[] = []
+  const slots: { readonly stored: Stored<TraceReport> | undefined; readonly replaced: undefined; readonly update: ReportUpdate }[] = []
   for (const report of bounces) {
     const stored = await database.get(traceReports, { organizationId }, report.id)
     // a bounce that stands there is of an earlier copy: this one is no better evidence of it, and means what it means by itself
-    slots.push({ stored, replaced: undefined, news: { report, suppressed: false } })
+    slots.push({ stored, replaced: undefined, update: { report, suppressed: false } })
   }
   await settleSuppressions(change, settling, slots)
-  for (const { stored, news } of slots) {
-    const { report, suppressed } = news
+  for (const { stored, update } of slots) {
+    const { report, suppressed } = update
     if (stored) change.replace(traceReports, organizationId, stored, { ...report, ...keptOf(stored.record) })
     else countBounce(change.insert(traceReports, organizationId, report), report.id, report.bounce)
     const { suppression, recipient } = report
     if (!suppressed || !suppression || recipient === null) continue
     const entry = { ...suppression, expiresAt: null }
-    const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: bounceTold(report) }
+    const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: webhookBounceOf(report) }
     announce(change, webhooks, { ...event, type: 'auto_suppressed', suppression: entry })
   }
 }
@@ -113,9 +113,9 @@ const keptOf = ({ revisions, rawBytes, suppression }: TraceReport): Partial<Trac
 })
 
 /** As events tell it. */
-export const bounceTold = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
+export const webhookBounceOf = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
   bounce === null ? undefined : { class: bounce, category, status, smtpCode, diagnostic, remoteMta }
 
 /** By recipient, for the events that tell of the failures. */
-export const toldOf = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof bounceTold>> =>
-  new Map(bounces.map((report) => [report.recipient ?? '', bounceTold(report)]))
+export const webhookBouncesOf = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof webhookBounceOf>> =>
+  new Map(bounces.map((report) => [report.recipient ?? '', webhookBounceOf(report)]))

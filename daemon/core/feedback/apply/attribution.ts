@@ -6,7 +6,7 @@ import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { recipientOfVerp } from '../../trace/return-paths.ts'
 import { traceOfServiceRef } from '../../trace/trace-token.ts'
-import type { ReportProof } from '../../trace/trace-report.ts'
+import type { ReportMatch } from '../../trace/trace-report.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { Candidates } from './candidates.ts'
 import type { FeedbackEvent } from '../event.ts'
@@ -27,7 +27,7 @@ export interface Attribution {
   readonly recipient: string | null
   /** How many the message has. */
   readonly recipients: number
-  readonly proof: ReportProof
+  readonly proof: ReportMatch
   /** Our own attempt has not been written down yet: the report came first. */
   readonly isEarly: boolean
 }
@@ -38,7 +38,7 @@ export interface NoAttribution {
 }
 
 /** A report names few of each; more are not looked at. */
-const cluesMax = 20
+const maxEvidence = 20
 /** A subject alone means a message of the last two days; clocks differ by minutes. */
 const subjectMs = 48 * 3_600_000
 const slackMs = 10 * 60_000
@@ -66,7 +66,7 @@ export class Attributor {
     const { database, secrets } = this.#options
     const { returnPath } = this.#origin
     const given = [...(returnPath === undefined ? [] : [returnPath]), ...clues.returnPaths]
-    for (const address of new Set(given.slice(0, cluesMax))) {
+    for (const address of new Set(given.slice(0, maxEvidence))) {
       const verp = await recipientOfVerp(database, secrets, address)
       const trace = verp && (await this.#trace(verp.traceId, verp.organizationId))
       if (trace) return attributed(trace, 'return_path', verp.address)
@@ -75,7 +75,7 @@ export class Attributor {
   }
 
   async #byToken(event: FeedbackEvent): Promise<Attribution | undefined> {
-    const tokens = [...event.clues.references.slice(0, cluesMax), ...event.clues.envelopeIds.slice(0, cluesMax)]
+    const tokens = [...event.clues.references.slice(0, maxEvidence), ...event.clues.envelopeIds.slice(0, maxEvidence)]
     for (const token of new Set(tokens.map((text) => text.trim().toLowerCase()))) {
       const traceId = traceOfServiceRef(this.#options.secrets, token)
       const trace = traceId && (await this.#trace(traceId))
@@ -88,8 +88,8 @@ export class Attributor {
     const { organizationId } = this.#origin
     if (!this.#candidates || organizationId === null) return { mayFitSoon: false }
     const { clues, originalRecipient, recipient } = event
-    const messageIds = new Set(clues.messageIds.slice(0, cluesMax).map(bare))
-    const queueIds = new Set(clues.queueIds.filter((id) => id.length >= queueIdMin).slice(0, cluesMax))
+    const messageIds = new Set(clues.messageIds.slice(0, maxEvidence).map(bare))
+    const queueIds = new Set(clues.queueIds.filter((id) => id.length >= queueIdMin).slice(0, maxEvidence))
     const named = [originalRecipient, recipient].filter((address) => address !== null)
     const [onlyTo, ...furtherTo] = clues.originalTo
     const addresses = named.length > 0 || furtherTo.length > 0 || onlyTo === undefined ? named : [onlyTo]
@@ -146,7 +146,7 @@ export class Attributor {
 
 function attributed(
   { organizationId, trace }: { readonly organizationId: string; readonly trace: Trace },
-  proof: ReportProof,
+  proof: ReportMatch,
   recipient: string | null,
 ): Attribution {
   const status = trace.recipients.find(({ address }) => address === recipient)?.status ?? trace.status

@@ -2,7 +2,7 @@
  * Which of two reports of the same kind about the same recipient is the better evidence: a total order, so that the best of several is
  * the same in whatever order they come. Pure.
  */
-import { reportProofs, type TraceReport } from '../../trace/trace-report.ts'
+import { reportMatches, type TraceReport } from '../../trace/trace-report.ts'
 import { isComplaint } from '../suppression/auto-suppression.ts'
 
 /** Categories that say that something failed, and not what. */
@@ -46,7 +46,7 @@ function strengthOf(report: TraceReport): readonly number[] {
     Number(mayAct),
     Number(report.isStructured ?? false),
     Number(ownRecords.includes(report.format)),
-    -reportProofs.indexOf(report.proof),
+    -reportMatches.indexOf(report.proof),
   ]
 }
 

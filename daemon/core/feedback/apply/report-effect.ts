@@ -7,7 +7,7 @@ import { classify, type Classification } from './classify.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { foldEmail } from '../suppression/suppression.ts'
 
-export interface Told {
+export interface ReportFacts {
   readonly event: FeedbackEvent & { readonly type: ReportType }
   readonly attribution: Attribution
   readonly isUnverified: boolean
@@ -25,7 +25,7 @@ const traceEvents = {
 } as const satisfies Record<ReportType, TraceEvent | undefined>
 
 /** The report as it is kept; whether it suppresses is settled with the list. */
-export function reportOf({ event, attribution, isUnverified, maySuppress, sourceId, rawBytes }: Told, nowMs: number): TraceReport {
+export function reportOf({ event, attribution, isUnverified, maySuppress, sourceId, rawBytes }: ReportFacts, nowMs: number): TraceReport {
   const { type, recipient: last, originalRecipient: _, clues: __, key: ___, remoteIp: ____, ...told } = event
   const { traceId, projectId, recipient, proof } = attribution
   const judged = type === 'bounced' || type === 'deferred' ? classify(event) : undefined
@@ -44,7 +44,7 @@ export function reportOf({ event, attribution, isUnverified, maySuppress, source
   }
 }
 
-function reasonOf({ type, remoteMta, feedbackType }: Told['event'], judged: Classification | undefined): string {
+function reasonOf({ type, remoteMta, feedbackType }: ReportFacts['event'], judged: Classification | undefined): string {
   const by = remoteMta ?? 'The server of the recipient'
   if (type === 'delivered') return `${by} accepted the message.`
   if (type === 'complained') return `It was reported as spam (${feedbackType ?? 'complaint'}).`
@@ -72,9 +72,9 @@ function afterWord(recipient: TraceRecipient, { type, at, reason, bounce }: Trac
   const status = event ? advance(recipient.status, event) : recipient.status
   const isExplaining = status !== recipient.status || (type === 'deferred' && status === 'sent') || recipient.report?.type === type
   const report = isExplaining ? { type, at, reason, bounce } : recipient.report
-  const isNews =
+  const changesRecipient =
     status !== recipient.status ||
     (type === 'bounced' && bounceOf(recipient) !== bounce) ||
     JSON.stringify(report) !== JSON.stringify(recipient.report)
-  return isNews ? { ...recipient, status, ...(report && { report }), ...(type === 'bounced' && { bounce }) } : recipient
+  return changesRecipient ? { ...recipient, status, ...(report && { report }), ...(type === 'bounced' && { bounce }) } : recipient
 }

@@ -10,7 +10,7 @@ import { noteUnmatched, type UnmatchedReport } from '../../ingest-sources/unmatc
 import { Attributor, type Attribution, type NoAttribution } from '../apply/attribution.ts'
 import { applyToTrace, type Applied, type ApplyOptions, type Matched } from '../apply/apply-reports.ts'
 import type { FeedbackEvent } from '../event.ts'
-import { knownReports, rememberReport, type KnownReport } from './seen-reports.ts'
+import { seenReports, rememberReport, type SeenReport } from './seen-reports.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../feedback-origin.ts'
 import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
@@ -30,7 +30,7 @@ const batchMax = 1000
 const atOnce = 50
 
 /** `domain`: a complaint about no message in particular. */
-type Found = Attribution | NoAttribution | KnownReport | 'ignored' | 'domain'
+type AttributionResult = Attribution | NoAttribution | SeenReport | 'ignored' | 'domain'
 
 export class Feedback implements FeedbackTaker {
   readonly #options: FeedbackOptions
@@ -59,29 +59,32 @@ export class Feedback implements FeedbackTaker {
   ): Promise<readonly FeedbackOutcome[]> {
     const { clock, database } = this.#options
     const now = clock.now()
-    const known = await knownReports(database, origin, events)
+    const known = await seenReports(database, origin, events)
     const attributor = new Attributor(this.#options, origin, events, now)
-    const found = await inTurns(events, async (event, i): Promise<Found> => known[i] ?? foundAtOnce(event) ?? attributor.find(event))
+    const found = await runInSteps(
+      events,
+      async (event, i): Promise<AttributionResult> => known[i] ?? foundAtOnce(event) ?? attributor.find(event),
+    )
     const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
     const waiting = this.#admitted(origin, events, found)
     const last = (change: Change): void => {
       for (const [i, event] of events.entries()) {
         const what = found[i] ?? 'ignored'
-        if (what === 'ignored' || isKnown(what)) continue
+        if (what === 'ignored' || isSeen(what)) continue
         rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
         if (what === 'domain') noteComplaint(change, origin, event, now)
       }
       keepPending(change, origin, waiting, now)
-      const strangers = events.filter((event, i) => isStranger(found[i]) && !waiting.has(event))
-      noteStrangers(change, origin, strangers, now)
+      const strangers = events.filter((event, i) => isUnmatched(found[i]) && !waiting.has(event))
+      noteUnmatchedReports(change, origin, strangers, now)
       also?.(change)
     }
     const groups = groupsOf(events, found)
-    const apply = async (group: readonly Place[], more?: (change: Change) => void): Promise<void> => {
+    const apply = async (group: readonly IndexedMatch[], more?: (change: Change) => void): Promise<void> => {
       const applied = await this.#apply(origin, group, now, more)
       for (const [i, { at, event }] of group.entries()) outcomes[at] = outcomeOf(event, found[at] ?? 'ignored', applied?.[i] ?? 'gone')
     }
-    await inTurns(groups.slice(0, -1), (group) => apply(group))
+    await runInSteps(groups.slice(0, -1), (group) => apply(group))
     const end = groups.at(-1)
     if (end) await apply(end, last)
     else await this.#commit(last)
@@ -90,7 +93,7 @@ export class Feedback implements FeedbackTaker {
   }
 
   /** The events that wait for their messages; there is room for so many. */
-  #admitted(origin: FeedbackOrigin, events: readonly FeedbackEvent[], found: readonly Found[]): ReadonlySet<FeedbackEvent> {
+  #admitted(origin: FeedbackOrigin, events: readonly FeedbackEvent[], found: readonly AttributionResult[]): ReadonlySet<FeedbackEvent> {
     const { room } = this.#options
     const admitted = events.filter((event, i) => {
       const isExpected = isExpectedSoon(found[i])
@@ -112,14 +115,14 @@ export class Feedback implements FeedbackTaker {
     const isFound = 'proof' in found && (!found.isEarly || isLastTime)
     const origin = isFound ? { ...pending.origin, raw: await readPendingRaw(database, pending) } : pending.origin
     if (isFound) await this.#apply(origin, [{ at: 0, event, attribution: found }], now, (change) => void end(change))
-    else if (isLastTime) await this.#commit((change) => noteStrangers(end(change), origin, [event], now))
+    else if (isLastTime) await this.#commit((change) => noteUnmatchedReports(end(change), origin, [event], now))
     return isFound || isLastTime
   }
 
   /** Undefined when the message is gone meanwhile; what the caller adds is written all the same. */
   async #apply(
     origin: FeedbackOrigin,
-    group: readonly Place[],
+    group: readonly IndexedMatch[],
     nowMs: number,
     more: ((change: Change) => void) | undefined,
   ): Promise<readonly Applied[] | undefined> {
@@ -135,38 +138,38 @@ export class Feedback implements FeedbackTaker {
   }
 }
 
-interface Place extends Matched {
+interface IndexedMatch extends Matched {
   /** Its place among the events. */
   readonly at: number
 }
 
 /** What can be applied now, by trace. */
-function groupsOf(events: readonly FeedbackEvent[], found: readonly Found[]): readonly (readonly Place[])[] {
-  const places = events.flatMap((event, at): Place[] => {
+function groupsOf(events: readonly FeedbackEvent[], found: readonly AttributionResult[]): readonly (readonly IndexedMatch[])[] {
+  const matches = events.flatMap((event, at): IndexedMatch[] => {
     const attribution = found[at]
     return typeof attribution === 'object' && 'proof' in attribution && !attribution.isEarly ? [{ at, event, attribution }] : []
   })
-  return [...Map.groupBy(places, ({ attribution: { organizationId, traceId } }) => `${organizationId}/${traceId}`).values()]
+  return [...Map.groupBy(matches, ({ attribution: { organizationId, traceId } }) => `${organizationId}/${traceId}`).values()]
 }
 
 /**
  * A message stands in the store before it leaves, so a report that fits none now will hardly fit one later; only bounces and
  * complaints, which are few, are kept in any case.
  */
-function isWorthWaitingFor({ type }: FeedbackEvent, found: Found | undefined): boolean {
-  return isExpectedSoon(found) || (isStranger(found) && (type === 'bounced' || type === 'complained'))
+function isWorthWaitingFor({ type }: FeedbackEvent, found: AttributionResult | undefined): boolean {
+  return isExpectedSoon(found) || (isUnmatched(found) && (type === 'bounced' || type === 'complained'))
 }
 
 /** Its message is there, or one that may be it, and an attempt is under way. */
-function isExpectedSoon(found: Found | undefined): boolean {
-  if (typeof found !== 'object' || isKnown(found)) return false
+function isExpectedSoon(found: AttributionResult | undefined): boolean {
+  if (typeof found !== 'object' || isSeen(found)) return false
   return 'proof' in found ? found.isEarly : found.mayFitSoon
 }
 
 /** It fits no message. */
-const isStranger = (found: Found | undefined): found is NoAttribution => typeof found === 'object' && 'mayFitSoon' in found
+const isUnmatched = (found: AttributionResult | undefined): found is NoAttribution => typeof found === 'object' && 'mayFitSoon' in found
 
-function noteStrangers(
+function noteUnmatchedReports(
   change: Change,
   { organizationId, sourceId }: FeedbackOrigin,
   events: readonly FeedbackEvent[],
@@ -186,13 +189,13 @@ function noteComplaint(change: Change, { organizationId, sourceId }: FeedbackOri
   if (organizationId !== null && sourceId !== null) noteDomains(change, { organizationId, sourceId }, clues.domains ?? [], key, nowMs)
 }
 
-function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone'): FeedbackOutcome {
+function outcomeOf(event: FeedbackEvent, found: AttributionResult, applied?: Applied | 'gone'): FeedbackOutcome {
   const attribution = typeof found === 'object' && 'proof' in found && applied !== 'gone' ? found : undefined
   const done = typeof applied === 'object' ? applied : undefined
   return {
     event,
     result: done?.result ?? resultOf(found),
-    traceId: attribution?.traceId ?? (isKnown(found) ? found.traceId : null),
+    traceId: attribution?.traceId ?? (isSeen(found) ? found.traceId : null),
     projectId: attribution?.projectId ?? null,
     recipient: attribution?.recipient ?? null,
     bounce: done?.bounce ?? null,
@@ -201,22 +204,22 @@ function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone
   }
 }
 
-function resultOf(found: Found): FeedbackResult {
+function resultOf(found: AttributionResult): FeedbackResult {
   if (found === 'ignored') return 'ignored'
   if (found === 'domain') return 'recorded'
-  return isKnown(found) ? 'duplicate' : 'unmatched'
+  return isSeen(found) ? 'duplicate' : 'unmatched'
 }
 
-const isKnown = (found: Found): found is KnownReport => typeof found === 'object' && 'isKnown' in found
+const isSeen = (found: AttributionResult): found is SeenReport => typeof found === 'object' && 'isSeen' in found
 
 /** What needs no look-up. */
-function foundAtOnce({ type, recipient, clues }: FeedbackEvent): Found | undefined {
+function foundAtOnce({ type, recipient, clues }: FeedbackEvent): AttributionResult | undefined {
   if (type === 'ignored') return 'ignored'
   return type === 'complained' && recipient === null && clues.domains?.length ? 'domain' : undefined
 }
 
 /** Some at a time, each in its place of the answer. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
+async function runInSteps<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let at = 0; at < items.length; at += atOnce)
     answers.push(...(await Promise.all(items.slice(at, at + atOnce).map((item, i) => work(item, at + i)))))

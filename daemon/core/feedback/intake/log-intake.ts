@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
-import type { Turns } from '../../ingest-sources/keyed-mutex.ts'
+import type { KeyedMutex } from '../../ingest-sources/keyed-mutex.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 
@@ -45,7 +45,7 @@ export interface LogIntakeOptions {
   readonly database: Database
   readonly clock: Clock
   readonly feedback: FeedbackTaker
-  readonly turns: Turns
+  readonly mutex: KeyedMutex
 }
 
 /** Of the lines that were rejected, the first ones are told. */
@@ -60,7 +60,7 @@ export class LogIntake {
 
   /** Resolves when everything is durable. Lines that cannot be read stop no others. */
   take<S>(signed: SignedSource, groups: AsyncIterable<GroupOfLines<S>>): Promise<LogTaken> {
-    return this.#options.turns.run(signed.source.id, () => this.#take(signed, groups))
+    return this.#options.mutex.run(signed.source.id, () => this.#take(signed, groups))
   }
 
   async #take<S>({ organizationId, source }: SignedSource, groups: AsyncIterable<GroupOfLines<S>>): Promise<LogTaken> {

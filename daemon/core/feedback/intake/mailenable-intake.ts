@@ -9,7 +9,7 @@ import { foldPostoffice } from '../../ingest-sources/postoffice-mapping.ts'
 import { newRefusals, type RefusedLine } from '../../ingest-sources/refused-recipients.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import { tenantsOf, type Tenant, type Tenants } from '../../ingest-sources/tenants.ts'
-import type { Turns } from '../../ingest-sources/keyed-mutex.ts'
+import type { KeyedMutex } from '../../ingest-sources/keyed-mutex.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { takeInSlices } from './log-intake.ts'
@@ -20,11 +20,11 @@ export interface MailEnableIntakeOptions {
   readonly policies: Policies
   readonly clock: Clock
   readonly feedback: FeedbackTaker
-  readonly turns: Turns
+  readonly mutex: KeyedMutex
 }
 
 /** What the agent told of one bounce. */
-export interface ToldBounce {
+export interface ReportedBounce {
   readonly postoffice: string
   /** More than one where a notice names several recipients. */
   readonly events: readonly FeedbackEvent[]
@@ -75,13 +75,13 @@ export class MailEnableIntake {
   }
 
   /** One answer for each, in order; resolves when everything is durable. */
-  bounces(signed: SignedSource, told: readonly ToldBounce[]): Promise<readonly BounceAnswer[]> {
-    return this.#options.turns.run(signed.source.id, () => this.#bounces(signed, told))
+  bounces(signed: SignedSource, reported: readonly ReportedBounce[]): Promise<readonly BounceAnswer[]> {
+    return this.#options.mutex.run(signed.source.id, () => this.#bounces(signed, reported))
   }
 
   /** Resolves when everything is durable. Lines that came before, in whatever batches, change nothing. */
   activity<S>(signed: SignedSource, log: ActivityLog<S>): Promise<ActivityTaken> {
-    return this.#options.turns.run(signed.source.id, () => this.#activity(signed, log))
+    return this.#options.mutex.run(signed.source.id, () => this.#activity(signed, log))
   }
 
   /** The tenants of a source, as the agent is told them when it is installed. */
@@ -90,13 +90,13 @@ export class MailEnableIntake {
     return tenantsOf(this.#options.database, organizationId, source.id, projects)
   }
 
-  async #bounces(signed: SignedSource, told: readonly ToldBounce[]): Promise<readonly BounceAnswer[]> {
+  async #bounces(signed: SignedSource, reported: readonly ReportedBounce[]): Promise<readonly BounceAnswer[]> {
     const { policies, feedback } = this.#options
     const tenants = await this.tenants(signed)
     const { organization } = await policies.of(signed.organizationId)
     const answers: BounceAnswer[] = []
     const dropped: string[] = []
-    for (const { postoffice, events, raw } of told) {
+    for (const { postoffice, events, raw } of reported) {
       const tenant = tenants.of(postoffice)
       if (!tenant) {
         dropped.push(postoffice)

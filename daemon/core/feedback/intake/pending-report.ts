@@ -4,7 +4,7 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
-import { keptReportBytes } from '../../trace/story/raw-report.ts'
+import { maxRawReportBytes } from '../../trace/story/raw-report.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 
@@ -33,7 +33,7 @@ const pendingId = ({ organizationId, sourceId, returnPath = '' }: FeedbackOrigin
 /** Keeps reports of one origin. The mail that they came as is kept once, however many it holds. */
 export function keepPending(change: Change, { raw, ...origin }: FeedbackOrigin, events: ReadonlySet<FeedbackEvent>, nowMs: number): void {
   if (events.size === 0) return
-  const rawId = raw && keepRaw(change, raw.subarray(0, keptReportBytes), nowMs)
+  const rawId = raw && keepRaw(change, raw.subarray(0, maxRawReportBytes), nowMs)
   for (const event of events) {
     const row: Omit<PendingReport, 'id'> = { origin, event, since: nowMs, rawId }
     change.set(pendingKey(pendingId(origin, event)), encode(row))

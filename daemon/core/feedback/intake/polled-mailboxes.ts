@@ -55,8 +55,8 @@ export class PolledMailboxes {
   }
 
   /** Hears when one came or went. */
-  onChange(hear: () => void): void {
-    this.#options.database.onWork(mailboxWork, hear)
+  onChange(listener: () => void): void {
+    this.#options.database.onWork(mailboxWork, listener)
   }
 
   /** All of them, of whatever organization. */

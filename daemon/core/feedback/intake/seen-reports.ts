@@ -9,8 +9,8 @@ import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 
 /** A report that came before. */
-export interface KnownReport {
-  readonly isKnown: true
+export interface SeenReport {
+  readonly isSeen: true
   /** The message that it fitted at once; null for others. */
   readonly traceId: string | null
 }
@@ -18,34 +18,34 @@ export interface KnownReport {
 /** As long as anybody tells the same again. */
 const rememberedMs = 7 * 86_400_000
 
-type Owner = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
+type ReportSource = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
 
 /** Undefined at the bounce domain: there the message itself knows its reports. */
-function knownKey({ organizationId, sourceId }: Owner, { key }: FeedbackEvent): readonly Element[] | undefined {
+function seenKey({ organizationId, sourceId }: ReportSource, { key }: FeedbackEvent): readonly Element[] | undefined {
   return organizationId === null || sourceId === null ? undefined : [organizationId, 'feedback.key', sourceId, key]
 }
 
 /** For each event whether it is known, or was told before among these. */
-export async function knownReports(
+export async function seenReports(
   database: Database,
-  owner: Owner,
+  owner: ReportSource,
   events: readonly FeedbackEvent[],
-): Promise<readonly (KnownReport | undefined)[]> {
-  const keys = events.map((event) => (event.type === 'ignored' ? undefined : knownKey(owner, event)))
+): Promise<readonly (SeenReport | undefined)[]> {
+  const keys = events.map((event) => (event.type === 'ignored' ? undefined : seenKey(owner, event)))
   const asked = keys.filter((key) => key !== undefined)
   const rows = new Map((await database.kv.getMany(asked.map(pack))).map((row, i) => [asked[i], row]))
   const before = new Set<string>()
   return events.map(({ key }, i) => {
     const row = keys[i] && rows.get(keys[i])
-    if (row) return { isKnown: true, traceId: decode<string | null>(row.value) }
+    if (row) return { isSeen: true, traceId: decode<string | null>(row.value) }
     if (keys[i] === undefined) return undefined
     const isTwice = before.has(key)
     before.add(key)
-    return isTwice ? { isKnown: true, traceId: null } : undefined
+    return isTwice ? { isSeen: true, traceId: null } : undefined
   })
 }
 
-export function rememberReport(change: Change, owner: Owner, event: FeedbackEvent, traceId: string | null, nowMs: number): void {
-  const key = knownKey(owner, event)
+export function rememberReport(change: Change, owner: ReportSource, event: FeedbackEvent, traceId: string | null, nowMs: number): void {
+  const key = seenKey(owner, event)
   if (key) change.set(key, encode(traceId)).expire(nowMs + rememberedMs, key)
 }

@@ -9,7 +9,7 @@ import { isAutomatic, isInForce, suppressions, type Suppression, type Suppressio
 import { transact } from '../../writes/transact.ts'
 
 /** What came of an entry. */
-export interface Placed {
+export interface AddedSuppression {
   /** The entry that stands on the list now: the new one, or the one that was there. */
   readonly suppression: Suppression
   readonly added: boolean
@@ -24,14 +24,14 @@ export interface Correction {
   readonly reason: string | null
 }
 
-export interface PlaceOptions {
+export interface AddOptions {
   readonly also?: (change: Change) => void
   readonly expectsNew?: boolean
 }
 
-type Places = ReadonlyMap<string, Place>
+type AddressStates = ReadonlyMap<string, AddressState>
 
-interface Place {
+interface AddressState {
   readonly stored: Stored<Suppression> | undefined
   /** An unsubscribe of before 2026-11-22 that is in force stands there. */
   readonly isOptOut: boolean
@@ -46,25 +46,25 @@ interface Place {
  * ends earlier than the new one would. `also` adds to a write that changes anything. Who expects that none is there says so, and the list is
  * looked at only when that proves wrong. Resolves when all is durable; throws `conflict` when others keep writing the same.
  */
-export async function placeSuppressions(
+export async function addSuppressions(
   database: Database,
   organizationId: string,
   entries: readonly Suppression[],
   nowMs: number,
-  { also = () => {}, expectsNew = false }: PlaceOptions = {},
-): Promise<readonly Placed[]> {
+  { also = () => {}, expectsNew = false }: AddOptions = {},
+): Promise<readonly AddedSuppression[]> {
   let isLooking = !expectsNew
   return transact(database, { organizationId }, async (change) => {
-    const places = isLooking ? await placesOf(database, organizationId, entries, nowMs) : newPlaces(entries)
-    const placed = stage(change, organizationId, entries, places)
+    const states = isLooking ? await statesOf(database, organizationId, entries, nowMs) : newStates(entries)
+    const results = stage(change, organizationId, entries, states)
     if (change.sets.length > 0) also(change)
     isLooking = true // another try means that there is something
-    return placed
+    return results
   })
 }
 
 /**
- * Like `placeSuppressions`, in a write of the caller's; once for each write. Corrections come first; they touch an entry only while it is the one
+ * Like `addSuppressions`, in a write of the caller's; once for each write. Corrections come first; they touch an entry only while it is the one
  * that the report made and nobody else has called for it.
  */
 export async function stageSuppressions(
@@ -74,17 +74,17 @@ export async function stageSuppressions(
   entries: readonly Suppression[],
   nowMs: number,
   corrections: readonly Correction[] = [],
-): Promise<readonly Placed[]> {
-  const places = await placesOf(database, organizationId, [...corrections, ...entries], nowMs)
-  return stage(change, organizationId, entries, places, corrections)
+): Promise<readonly AddedSuppression[]> {
+  const states = await statesOf(database, organizationId, [...corrections, ...entries], nowMs)
+  return stage(change, organizationId, entries, states, corrections)
 }
 
-async function placesOf(
+async function statesOf(
   database: Database,
   organizationId: string,
   entries: readonly { readonly email: string }[],
   nowMs: number,
-): Promise<Places> {
+): Promise<AddressStates> {
   const emails = [...new Set(entries.map(({ email }) => email))]
   const found = await database.findMany(
     suppressions,
@@ -92,11 +92,11 @@ async function placesOf(
     'email',
     emails.map((email) => [email]),
   )
-  return new Map(emails.map((email, i) => [email, placeOf(found[i], nowMs)]))
+  return new Map(emails.map((email, i) => [email, stateOf(found[i], nowMs)]))
 }
 
 /** Where nothing stands; if something does, the write of it conflicts. */
-function newPlaces(entries: readonly Suppression[]): Places {
+function newStates(entries: readonly Suppression[]): AddressStates {
   return new Map(entries.map(({ email }) => [email, { stored: undefined, isOptOut: false, before: undefined, standing: undefined }]))
 }
 
@@ -104,32 +104,32 @@ function stage(
   change: Change,
   organizationId: string,
   entries: readonly Suppression[],
-  places: Places,
+  states: AddressStates,
   corrections: readonly Correction[] = [],
-): readonly Placed[] {
-  for (const correction of corrections) correct(places.get(correction.email), correction)
+): readonly AddedSuppression[] {
+  for (const correction of corrections) correct(states.get(correction.email), correction)
   const added = entries.map((entry) => {
-    const place = places.get(entry.email)
-    const isNew = place?.standing === undefined
-    if (place) place.standing = place.standing ? joined(place.standing, entry) : entry
+    const state = states.get(entry.email)
+    const isNew = state?.standing === undefined
+    if (state) state.standing = state.standing ? joined(state.standing, entry) : entry
     return isNew
   })
-  addTo(change, organizationId, places.values())
-  return entries.map((entry, i) => ({ suppression: places.get(entry.email)?.standing ?? entry, added: added[i] === true }))
+  addTo(change, organizationId, states.values())
+  return entries.map((entry, i) => ({ suppression: states.get(entry.email)?.standing ?? entry, added: added[i] === true }))
 }
 
 /** An unsubscribe of before 2026-11-22 is no suppression, and is moved to the opt-outs when one takes its place. */
-function placeOf(stored: Stored<Suppression> | undefined, nowMs: number): Place {
+function stateOf(stored: Stored<Suppression> | undefined, nowMs: number): AddressState {
   const inForce = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
   const isOptOut = inForce !== undefined && isEarlierUnsubscribe(inForce)
   const before = isOptOut ? undefined : inForce
   return { stored, isOptOut, before, standing: before }
 }
 
-function correct(place: Place | undefined, { id, reason }: Correction): void {
-  const { standing } = place ?? {}
-  if (!place || !standing || standing.id !== id || standing.isConfirmed) return
-  place.standing = reason === null ? undefined : { ...standing, reason }
+function correct(state: AddressState | undefined, { id, reason }: Correction): void {
+  const { standing } = state ?? {}
+  if (!state || !standing || standing.id !== id || standing.isConfirmed) return
+  state.standing = reason === null ? undefined : { ...standing, reason }
 }
 
 /**
@@ -149,9 +149,9 @@ function joined(standing: Suppression, { expiresAt, source, reason }: Suppressio
   }
 }
 
-function addTo(change: Change, organizationId: string, places: Iterable<Place>): void {
+function addTo(change: Change, organizationId: string, states: Iterable<AddressState>): void {
   const counted = new Map<SuppressionSource, { readonly id: string; entries: number }>()
-  for (const { stored, isOptOut, before, standing } of places) {
+  for (const { stored, isOptOut, before, standing } of states) {
     if (standing === before) continue
     if (standing && standing.id !== before?.id) {
       const count = counted.get(standing.source)

@@ -7,7 +7,7 @@ import { causeOfSuppression, consequenceOf } from './auto-suppression.ts'
 import { stageSuppressions } from './add-suppressions.ts'
 
 /** A report that is new, or better evidence than what stood in its place. */
-export interface News {
+export interface ReportUpdate {
   report: TraceReport
   suppressed: boolean
 }
@@ -26,24 +26,24 @@ export interface Settling {
 export async function settleSuppressions(
   change: Change,
   { database, organizationId, organization, nowMs }: Settling,
-  slots: readonly { readonly replaced: TraceReport | undefined; readonly news: News }[],
+  slots: readonly { readonly replaced: TraceReport | undefined; readonly update: ReportUpdate }[],
 ): Promise<void> {
   const isOn = isSwitchedOn(organization, 'bounce_auto_suppress')
   const all = await Promise.all(
-    slots.map(async ({ replaced, news }) => {
-      const cause = await causeOfSuppression(database, change, organizationId, news.report, replaced)
-      return { news, cause, ...consequenceOf(news.report, replaced, cause, nowMs) }
+    slots.map(async ({ replaced, update }) => {
+      const cause = await causeOfSuppression(database, change, organizationId, update.report, replaced)
+      return { update, cause, ...consequenceOf(update.report, replaced, cause, nowMs) }
     }),
   )
-  const meant = all.flatMap(({ news, entry, cause }) => (isOn && entry && cause !== undefined ? [{ news, entry, cause }] : []))
+  const meant = all.flatMap(({ update, entry, cause }) => (isOn && entry && cause !== undefined ? [{ update, entry, cause }] : []))
   const corrections = all.flatMap(({ correction }) => correction ?? [])
-  for (const { news, correction } of all) if (correction?.reason === null) news.report = { ...news.report, suppression: null }
+  for (const { update, correction } of all) if (correction?.reason === null) update.report = { ...update.report, suppression: null }
   if (meant.length + corrections.length === 0) return
   const entries = meant.map(({ entry }) => entry)
-  const placed = await stageSuppressions(database, change, organizationId, entries, nowMs, corrections)
-  for (const [i, { news, cause }] of meant.entries()) {
-    if (!placed[i]?.added) continue
-    news.suppressed = true
-    news.report = { ...news.report, suppression: { id: placed[i].suppression.id, reason: cause } }
+  const results = await stageSuppressions(database, change, organizationId, entries, nowMs, corrections)
+  for (const [i, { update, cause }] of meant.entries()) {
+    if (!results[i]?.added) continue
+    update.suppressed = true
+    update.report = { ...update.report, suppression: { id: results[i].suppression.id, reason: cause } }
   }
 }

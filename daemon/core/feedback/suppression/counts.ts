@@ -16,19 +16,19 @@ const countedWork = 'feedback.counted'
 
 /** A recipient bounced: a report that is vouched for and the first of its kind, or a refusal for good. */
 export const countBounce = (change: Change, reportId: string, bounceClass: BounceClass | null): Change =>
-  change.leave(countedWork, `bounced ${bounceClass ?? 'unclassified'} ${reportId}`)
+  change.schedule(countedWork, `bounced ${bounceClass ?? 'unclassified'} ${reportId}`)
 
-export const countComplaint = (change: Change, reportId: string): Change => change.leave(countedWork, `complained - ${reportId}`)
+export const countComplaint = (change: Change, reportId: string): Change => change.schedule(countedWork, `complained - ${reportId}`)
 
 /** So many entries came on the list, where none in force stood; `id` is that of one of them. */
 export const countSuppressions = (change: Change, id: string, source: SuppressionSource, entries: number): Change =>
-  change.leave(countedWork, `suppressed ${source} ${id} ${entries}`)
+  change.schedule(countedWork, `suppressed ${source} ${id} ${entries}`)
 
 /** Tells everything that happens from now on. */
-export function tellCounts(database: Database, counts: FeedbackCounts): void {
-  database.onWork(countedWork, (places) => {
-    for (const place of places) {
-      const [what, label = '', , entries] = place.split(' ')
+export function observeCounts(database: Database, counts: FeedbackCounts): void {
+  database.onWork(countedWork, (keys) => {
+    for (const key of keys) {
+      const [what, label = '', , entries] = key.split(' ')
       if (what === 'bounced') counts.bounced(label as BounceClass)
       else if (what === 'complained') counts.complained()
       else counts.suppressed(label as SuppressionSource, Number(entries))

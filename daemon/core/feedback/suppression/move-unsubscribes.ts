@@ -9,7 +9,7 @@ import { traces } from '../../trace/trace.ts'
 import { causeAtOnce, consequenceOf } from './auto-suppression.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
-import { placeSuppressions } from './add-suppressions.ts'
+import { addSuppressions } from './add-suppressions.ts'
 import { foldEmail, suppressions, type Suppression } from './suppression.ts'
 
 const pageRows = 200
@@ -41,7 +41,7 @@ export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => bo
 async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> {
   const { database, organization, nowMs } = moving
   const entry = await swallowedBy(moving, stored.record)
-  if (entry) return void (await placeSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
+  if (entry) return void (await addSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
   const change = new Change().remove(suppressions, organization.id, stored)
   await database.commit(change.insert(optOuts, organization.id, optOutOf(stored.record))) // else it was changed meanwhile: see place.ts
 }

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
-import { requireOrganizationRole, type Scope } from '../../access/principal/principal.ts'
+import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
-import { placeSuppressions } from './add-suppressions.ts'
+import { addSuppressions } from './add-suppressions.ts'
 import type { Suppression } from './suppression.ts'
 import { newEntry, type NewSuppression, type SuppressionOptions } from './suppressions.ts'
 
@@ -67,23 +67,23 @@ export class SuppressionImport {
    * Resolves when every row that is not refused is on the list. A bad row stops no other. Before the first one is added it
    * is sure that there are not too many and that the last one can be found; until then a refusal leaves nothing behind.
    */
-  async run(scope: Scope, request: ImportRequest): Promise<ImportReport> {
-    requireOrganizationRole(scope)
+  async run(principal: Principal, request: ImportRequest): Promise<ImportReport> {
+    requireOrganizationRole(principal)
     const { database, clock } = this.#options
-    const draft = new Draft(database, scope.organizationId, newId('imp', clock.now()))
+    const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
     try {
       const rows = await receive(draft, request)
       // from here on rows are added, and only what came of them may be told
       request.signal.throwIfAborted()
-      return await this.#add(scope, draft, request, { rows, isNoted: false, expectsNew: true })
+      return await this.#add(principal, draft, request, { rows, isNoted: false, expectsNew: true })
     } finally {
       await draft.discard()
     }
   }
 
-  async #add(scope: Scope, draft: Draft, { rows, toEntry }: ImportRequest, act: ImportAct): Promise<ImportReport> {
+  async #add(principal: Principal, draft: Draft, { rows, toEntry }: ImportRequest, act: ImportAct): Promise<ImportReport> {
     const { policies, clock } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
+    const { projects } = await policies.of(principal.organizationId)
     const tally = new Tally()
     let batch: Batch[number][] = []
     for await (const some of rows(draft.read())) {
@@ -91,36 +91,36 @@ export class SuppressionImport {
         const row = tally.next()
         try {
           if ('problem' in given) throw new Refusal('validation_failed', given.problem)
-          batch.push({ row, entry: newEntry(scope, projects, toEntry(given.fields), 'import', clock.now()) })
+          batch.push({ row, entry: newEntry(principal, projects, toEntry(given.fields), 'import', clock.now()) })
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
           tally.refuse(row, given, error.message)
         }
         if (row % batchRows === 0) await setImmediate() // rows that are refused need nothing of the store
         if (batch.length < batchRows) continue
-        await this.#commit(scope, batch, tally, act)
+        await this.#commit(principal, batch, tally, act)
         batch = []
       }
     }
-    await this.#commit(scope, batch, tally, act)
+    await this.#commit(principal, batch, tally, act)
     return tally
   }
 
-  async #commit(scope: Scope, batch: Batch, tally: Tally, act: ImportAct): Promise<void> {
+  async #commit(principal: Principal, batch: Batch, tally: Tally, act: ImportAct): Promise<void> {
     const { database, clock, audit } = this.#options
-    const { organizationId, grantId } = scope
+    const { organizationId, credentialId } = principal
     let isNoted = false
     const also = (change: Change): void => {
       if (act.isNoted) return
       isNoted = true
-      const actor = { kind: 'api_key', id: grantId } as const
+      const actor = { kind: 'api_key', id: credentialId } as const
       audit.record(change, { organizationId, actor, act: 'suppression.imported', target: organizationId, details: { rows: act.rows } })
     }
     const entries = batch.map(({ entry }) => entry)
-    const placed = await placeSuppressions(database, organizationId, entries, clock.now(), { also, expectsNew: act.expectsNew })
+    const outcomes = await addSuppressions(database, organizationId, entries, clock.now(), { also, expectsNew: act.expectsNew })
     act.isNoted ||= isNoted
-    act.expectsNew = placed.every(({ added }) => added)
-    for (const [i, { row }] of batch.entries()) tally.settle(row, placed[i]?.added ? 'added' : 'already_there')
+    act.expectsNew = outcomes.every(({ added }) => added)
+    for (const [i, { row }] of batch.entries()) tally.settle(row, outcomes[i]?.added ? 'added' : 'already_there')
   }
 }
 

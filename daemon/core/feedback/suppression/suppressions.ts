@@ -4,7 +4,7 @@ import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import { requireOrganizationRole, type Scope } from '../../access/principal/principal.ts'
+import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { foldAddress, parseAddress } from '../../addresses.ts'
 import type { Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
@@ -12,7 +12,7 @@ import { invalid } from '../../refusals.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { must, transact } from '../../writes/transact.ts'
-import { placeSuppressions, type Placed } from './add-suppressions.ts'
+import { addSuppressions, type AddedSuppression } from './add-suppressions.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 
 export interface SuppressionOptions {
@@ -55,67 +55,67 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   }
 
   /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
-  async add(scope: Scope, request: NewSuppression): Promise<Placed> {
-    requireOrganizationRole(scope)
+  async add(principal: Principal, request: NewSuppression): Promise<AddedSuppression> {
+    requireOrganizationRole(principal)
     const { database, policies, clock, audit } = this.#options
     const now = clock.now()
-    const entry = newEntry(scope, (await policies.of(scope.organizationId)).projects, request, 'manual', now)
-    const also = (change: Change): void => audit.recordTouched(change, scope, 'suppression.added')
-    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now, { also })
-    if (!placed) throw new Error('an entry without an answer')
-    return placed
+    const entry = newEntry(principal, (await policies.of(principal.organizationId)).projects, request, 'manual', now)
+    const also = (change: Change): void => audit.recordChanges(change, principal, 'suppression.added')
+    const [results] = await addSuppressions(database, principal.organizationId, [entry], now, { also })
+    if (!results) throw new Error('an entry without an answer')
+    return results
   }
 
   /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
-  list(scope: Scope, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
+  list(principal: Principal, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
     const { createdAfter = -Infinity } = query
     const chosen = sieve(passing(query), ({ createdAt }) => createdAt <= createdAfter)
-    return listReachable(this.#options, suppressions, scope, query, () => ({ sieve: chosen }))
+    return listReachable(this.#options, suppressions, principal, query, () => ({ sieve: chosen }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<Suppression> {
-    return (await must(this.#options.database, suppressions, scope, id)).record
+  async get(principal: Principal, id: string): Promise<Suppression> {
+    return (await must(this.#options.database, suppressions, principal, id)).record
   }
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
-  async update(scope: Scope, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
-    requireOrganizationRole(scope)
+  async update(principal: Principal, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
+    requireOrganizationRole(principal)
     const { database, clock, audit } = this.#options
     checkExpiry(expiresAt, clock.now(), 'delete the suppression to end it now')
-    return transact(database, scope, async (change) => {
+    return transact(database, principal, async (change) => {
       const stored = await change.must(suppressions, id)
       const decided = isAutomatic(stored.record) && { isConfirmed: true as const }
       const given = { ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
       const record = { ...stored.record, ...given, ...decided }
-      change.rewrite(suppressions, scope.organizationId, stored, record)
-      audit.recordTouched(change, scope, 'suppression.updated')
+      change.rewrite(suppressions, principal.organizationId, stored, record)
+      audit.recordChanges(change, principal, 'suppression.updated')
       return record
     })
   }
 
   /** Takes an entry off the list; one that is not there is none, too. */
-  async remove(scope: Scope, id: string): Promise<void> {
-    requireOrganizationRole(scope)
+  async remove(principal: Principal, id: string): Promise<void> {
+    requireOrganizationRole(principal)
     const { database, audit } = this.#options
-    await transact(database, scope, async (change) => {
+    await transact(database, principal, async (change) => {
       const stored = await change.get(suppressions, id)
-      if (stored) change.remove(suppressions, scope.organizationId, stored)
-      audit.recordTouched(change, scope, 'suppression.removed')
+      if (stored) change.remove(suppressions, principal.organizationId, stored)
+      audit.recordChanges(change, principal, 'suppression.removed')
     })
   }
 
   /** Every entry that passes, oldest first, read as the caller goes on. Throws `not_found`, before anything is read. */
-  async all(scope: Scope, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
-    const { projects } = await this.#options.policies.of(scope.organizationId)
-    reachableProject(scope, projects, filter.projectId, 'project')
-    return this.#walk(scope, passing(filter))
+  async all(principal: Principal, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
+    const { projects } = await this.#options.policies.of(principal.organizationId)
+    reachableProject(principal, projects, filter.projectId, 'project')
+    return this.#walk(principal, passing(filter))
   }
 
-  async *#walk(scope: Scope, fits: (entry: Suppression) => boolean): AsyncGenerator<Suppression> {
+  async *#walk(principal: Principal, fits: (entry: Suppression) => boolean): AsyncGenerator<Suppression> {
     let cursor: string | undefined
     do {
-      const page = await this.#options.database.list(suppressions, scope, { limit: exportPage, cursor, ascending: true })
+      const page = await this.#options.database.list(suppressions, principal, { limit: exportPage, cursor, ascending: true })
       for (const { record } of page.rows) if (fits(record)) yield record
       cursor = page.nextCursor
     } while (cursor !== undefined)
@@ -124,7 +124,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
 
 /** An entry as it goes on the list. Throws `validation_failed` or `not_found`, naming the field. */
 export function newEntry(
-  scope: Scope,
+  principal: Principal,
   projects: ReadonlyMap<string, unknown>,
   { email, reason, projectId, expiresAt }: NewSuppression,
   source: SuppressionSource,
@@ -137,7 +137,7 @@ export function newEntry(
     id: newId('sup', nowMs),
     email: foldEmail(mailbox.address),
     reason: reason ?? null,
-    projectId: reachableProject(scope, projects, projectId ?? undefined, 'project_id') ?? null,
+    projectId: reachableProject(principal, projects, projectId ?? undefined, 'project_id') ?? null,
     source,
     expiresAt: expiresAt ?? null,
     createdAt: nowMs,

@@ -2,7 +2,7 @@
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { requireOrganizationRole, type Scope } from '../../access/principal/principal.ts'
+import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import type { Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
@@ -38,7 +38,7 @@ export interface OptOutFilter extends OfProject {
   readonly q?: string | undefined
 }
 
-export type LinkReach = 'public' | 'local'
+export type LinkScope = 'public' | 'local'
 
 const purpose = 'unsubscribe.v1'
 
@@ -50,7 +50,7 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
   }
 
   /** Who can follow a link: anybody, over https as RFC 8058 §3.1 wants it, or only who is near this service. */
-  get reach(): LinkReach {
+  get reach(): LinkScope {
     return this.#options.baseUrl.startsWith('https://') ? 'public' : 'local'
   }
 
@@ -87,8 +87,8 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
-  list(scope: Scope, query: PageQuery & OptOutFilter): Promise<Page<OptOut>> {
-    return listReachable(this.#options, optOuts, scope, query, (projectId) => ({
+  list(principal: Principal, query: PageQuery & OptOutFilter): Promise<Page<OptOut>> {
+    return listReachable(this.#options, optOuts, principal, query, (projectId) => ({
       sieve: sieve((entry) => passes(entry, { ...query, projectId })),
     }))
   }
@@ -97,14 +97,14 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
    * Lets mail of the list go to the recipient again; an entry that is not there is none, too, and a key of one project sees only
    * those whose link was in a message of its own.
    */
-  async remove(scope: Scope, id: string): Promise<void> {
-    requireOrganizationRole(scope)
+  async remove(principal: Principal, id: string): Promise<void> {
+    requireOrganizationRole(principal)
     const { database, audit } = this.#options
-    await transact(database, scope, async (change) => {
+    await transact(database, principal, async (change) => {
       const stored = await change.get(optOuts, id)
-      if (!stored || (scope.bound && stored.record.projectId !== scope.projectId)) return
-      change.remove(optOuts, scope.organizationId, stored)
-      audit.recordTouched(change, scope, 'unsubscribe.removed')
+      if (!stored || (principal.bound && stored.record.projectId !== principal.projectId)) return
+      change.remove(optOuts, principal.organizationId, stored)
+      audit.recordChanges(change, principal, 'unsubscribe.removed')
     })
   }
 

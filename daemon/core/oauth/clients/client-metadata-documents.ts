@@ -10,14 +10,14 @@ export interface MetadataDocumentOptions {
   readonly clock: Clock
 }
 
-interface Kept {
+interface CachedClient {
   readonly until: number
   readonly client: Promise<Client>
 }
 
 const limits = { deadlineMs: 5000, bytesMax: 10_240 } as const
 const idLengthMax = 2048
-const keptMax = 1000
+const maxCached = 1000
 /** Requests that wait for a document at one time; strangers cause them. */
 const fetchesMax = 20
 /** Fetches that one client network may cause in a minute. */
@@ -37,7 +37,7 @@ export function isMetadataAddress(clientId: string): boolean {
 
 export class ClientMetadataDocuments {
   readonly #options: MetadataDocumentOptions
-  readonly #kept = new Map<string, Kept>()
+  readonly #cached = new Map<string, CachedClient>()
   #fetching = 0
   /** Fetches of this minute by client network. */
   #counted = { minute: NaN, fetches: new Map<string, number>() }
@@ -49,8 +49,8 @@ export class ClientMetadataDocuments {
   /** The client that its document describes. Throws `invalid_client` with the reason. `remoteAddress` is whose request makes us fetch. */
   find(clientId: string, remoteAddress: string): Promise<Client> {
     const now = this.#options.clock.now()
-    const kept = this.#kept.get(clientId)
-    if (kept && kept.until > now) return kept.client
+    const cached = this.#cached.get(clientId)
+    if (cached && cached.until > now) return cached.client
     if (this.#fetching >= fetchesMax || !this.#mayFetch(clientNetwork(remoteAddress), now))
       throw problem('cannot be fetched now; try again in a moment')
     const client = this.#fetch(clientId).then(({ document, until }) => {
@@ -72,11 +72,11 @@ export class ClientMetadataDocuments {
     return before < fetchesPerMinute
   }
 
-  #keep(clientId: string, kept: Kept): void {
-    this.#kept.delete(clientId)
-    this.#kept.set(clientId, kept)
-    const oldest = this.#kept.keys().next().value
-    if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest)
+  #keep(clientId: string, cached: CachedClient): void {
+    this.#cached.delete(clientId)
+    this.#cached.set(clientId, cached)
+    const oldest = this.#cached.keys().next().value
+    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
   }
 
   async #fetch(clientId: string): Promise<{ readonly document: Client; readonly until: number }> {

@@ -54,7 +54,7 @@ export class Registrations {
       ...readMetadata(metadata),
       id: newOpaqueToken('client_'),
       authentication,
-      ...(secret !== undefined && { secretFingerprint: secrets.fingerprint(secret) }),
+      ...(secret !== undefined && { secretFingerprint: secrets.hash(secret) }),
     }
     const change = new Change().setNew(rowKey(client.id), encode({ client, createdAt: now, isUsed: false } satisfies Registration))
     change.expire(now + unusedMs, rowKey(client.id))

@@ -2,14 +2,14 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { KeyFates } from '../../access/keys/minted-keys.ts'
-import type { RightsOfMember } from '../../access/principal/member-scopes.ts'
+import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { GrantSettingsSource } from '../../access/principal/access-settings.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { endGrant, type GrantEnding } from './end-grant.ts'
 import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
-import { levelOf, levelOfAnonymous, levelOfRights, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
+import { levelOf, levelOfAnonymous, levelOfScopes, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
 
 export interface GrantOptions {
   readonly database: Database
@@ -17,7 +17,7 @@ export interface GrantOptions {
   readonly clock: Clock
   readonly policies: GrantSettingsSource
   readonly audit: Audit
-  readonly rightsOfMember: RightsOfMember
+  readonly rightsOfMember: ScopesOfMember
 }
 
 /** A grant as it was, and what became of the keys that it minted. */
@@ -79,7 +79,7 @@ export class Grants {
   async levelOfHolder({ userId }: Grant, organizationId: string, surface: Surface): Promise<number | undefined> {
     if (userId === null) return levelOfAnonymous(surface)
     const member = await this.#options.rightsOfMember(organizationId, userId)
-    return member && levelOfRights(member.rights, surface)
+    return member && levelOfScopes(member.scopes, surface)
   }
 
   /**

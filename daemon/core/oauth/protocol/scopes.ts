@@ -1,17 +1,17 @@
 /** The surfaces that tokens are for, and their scopes: in each, a later one includes those before it. Spec "Authentication" 1. */
-import { rightsInOrder, type Right } from '../../access/principal/principal.ts'
+import { scopesInOrder, type Scope } from '../../access/principal/principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
 export const surfaces = ['mcp', 'rest'] as const
 export type Surface = (typeof surfaces)[number]
 
-const scopesInOrder = {
+const scopesOfSurface = {
   mcp: ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
-  rest: rightsInOrder,
+  rest: scopesInOrder,
 } as const
 
-export type OAuthScope = (typeof scopesInOrder)[Surface][number]
-export const oauthScopes: readonly OAuthScope[] = surfaces.flatMap((surface): readonly OAuthScope[] => scopesInOrder[surface])
+export type OAuthScope = (typeof scopesOfSurface)[Surface][number]
+export const oauthScopes: readonly OAuthScope[] = surfaces.flatMap((surface): readonly OAuthScope[] => scopesOfSurface[surface])
 
 /** Where the authorization server and what it protects stand on the web, without a slash at the end. */
 export interface OAuthUrls {
@@ -26,13 +26,13 @@ export const servedSurfaces = ({ resources }: Pick<OAuthUrls, 'resources'>): rea
 
 /** The scopes of all surfaces that are served. */
 export const servedScopes = (urls: Pick<OAuthUrls, 'resources'>): readonly OAuthScope[] =>
-  servedSurfaces(urls).flatMap((surface): readonly OAuthScope[] => scopesInOrder[surface])
+  servedSurfaces(urls).flatMap((surface): readonly OAuthScope[] => scopesOfSurface[surface])
 
 /** How far in the order of its surface; -1 is nothing at all. */
 export type Level = number
 
 /** What people of a role may do on each surface. */
-const levelOfRight: Readonly<Record<Right, Readonly<Record<Surface, Level>>>> = {
+const levelOfScope: Readonly<Record<Scope, Readonly<Record<Surface, Level>>>> = {
   'api:read': { mcp: 0, rest: 0 },
   'api:send': { mcp: 2, rest: 1 },
   'api:admin': { mcp: 3, rest: 2 },
@@ -46,7 +46,7 @@ export const quietLevel: Readonly<Record<Surface, Level>> = { mcp: 1, rest: 0 }
 
 export const surfaceOf = (scope: OAuthScope): Surface => (scope.startsWith('mcp:') ? 'mcp' : 'rest')
 
-const order = (surface: Surface): readonly OAuthScope[] => scopesInOrder[surface]
+const order = (surface: Surface): readonly OAuthScope[] => scopesOfSurface[surface]
 
 export const levelOf = (scopes: readonly OAuthScope[], surface: Surface): Level =>
   Math.max(-1, ...scopes.map((scope) => order(surface).indexOf(scope)))
@@ -72,8 +72,8 @@ export const capAnonymous = (scopes: readonly OAuthScope[]): readonly OAuthScope
   surfaces.flatMap((surface) => scopesUpTo(surface, Math.min(levelOf(scopes, surface), anonymousLevel[surface])))
 
 /** How far a role reaches on a surface. */
-export const levelOfRights = (rights: readonly Right[], surface: Surface): Level =>
-  Math.max(-1, ...rights.map((right) => levelOfRight[right][surface]))
+export const levelOfScopes = (scopes: readonly Scope[], surface: Surface): Level =>
+  Math.max(-1, ...scopes.map((scope) => levelOfScope[scope][surface]))
 
 export const levelOfAnonymous = (surface: Surface): Level => anonymousLevel[surface]
 

@@ -1,8 +1,8 @@
 /** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
 import { hash } from 'node:crypto'
-import type { RightsOfMember } from '../../access/principal/member-scopes.ts'
-import type { Scope, TokenHolder } from '../../access/principal/principal.ts'
-import { rightsInOrder } from '../../access/principal/principal.ts'
+import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
+import type { Principal, TokenHolder } from '../../access/principal/principal.ts'
+import { scopesInOrder } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
@@ -13,7 +13,7 @@ import type { OAuthScope, Surface } from '../protocol/scopes.ts'
 export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */
   readonly database: { generation(organizationId: string): number }
-  readonly rightsOfMember: RightsOfMember
+  readonly rightsOfMember: ScopesOfMember
   readonly tokens: AccessTokens
   readonly grants: Grants
   readonly clock: Clock
@@ -31,19 +31,19 @@ export interface TokenBearer {
   readonly expiresAt: number
 }
 
-interface Known {
+interface CachedToken {
   readonly token: ReadAccessToken
   readonly grant: StoredGrant
   readonly generation: number
   readonly seenAt: number
 }
 
-const knownMax = 10_000
-const knownMs = 60_000
+const maxCached = 10_000
+const cachedMs = 60_000
 
 export class TokenCheck {
   readonly #options: TokenCheckOptions
-  readonly #known = new Map<string, Known>()
+  readonly #cached = new Map<string, CachedToken>()
 
   constructor(options: TokenCheckOptions) {
     this.#options = options
@@ -51,42 +51,42 @@ export class TokenCheck {
 
   /** Throws `unauthorized`, with the same words for every token that does not work. */
   async bearer(token: string, surface: Surface): Promise<TokenBearer> {
-    const known = await this.#find(token, surface)
-    if (!known) throw refused()
-    const scopes = await this.#options.grants.liveScopes(known.grant, known.token.scopes, surface)
+    const cached = await this.#find(token, surface)
+    if (!cached) throw refused()
+    const scopes = await this.#options.grants.liveScopes(cached.grant, cached.token.scopes, surface)
     if (!scopes) throw refused()
-    const { id: grantId, projectId, clientId, clientName, userId } = known.grant.record
+    const { id: grantId, projectId, clientId, clientName, userId } = cached.grant.record
     const holder: TokenHolder =
       userId === null ? { kind: 'anonymous' } : { kind: 'user', userId, application: { grantId, clientId, clientName } }
-    return { organizationId: known.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: known.token.expiresAt }
+    return { organizationId: cached.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: cached.token.expiresAt }
   }
 
   /** The scope of a token for REST. Throws `unauthorized`. */
-  async restScope(token: string): Promise<Scope> {
-    const { organizationId, projectId, grantId, holder, scopes } = await this.bearer(token, 'rest')
-    const rights = rightsInOrder.filter((right) => scopes.includes(right))
+  async restScope(token: string): Promise<Principal> {
+    const { organizationId, projectId, grantId, holder, scopes: granted } = await this.bearer(token, 'rest')
+    const scopes = scopesInOrder.filter((scope) => granted.includes(scope))
     const member = holder.kind === 'user' ? await this.#options.rightsOfMember(organizationId, holder.userId) : undefined
     const projectsOnly = holder.kind === 'user' && !member?.administersOrganization
-    return { organizationId, projectId, bound: true, rights, grantId, holder, ...(projectsOnly && { projectsOnly }) }
+    return { organizationId, projectId, bound: true, scopes, credentialId: grantId, holder, ...(projectsOnly && { projectsOnly }) }
   }
 
-  async #find(token: string, surface: Surface): Promise<Known | undefined> {
+  async #find(token: string, surface: Surface): Promise<CachedToken | undefined> {
     const { database, clock } = this.#options
     const key = `${surface} ${hash('sha256', token)}`
-    const kept = this.#known.get(key)
+    const kept = this.#cached.get(key)
     const now = clock.now()
-    const isFresh = kept && now < kept.seenAt + knownMs && now < kept.token.expiresAt
+    const isFresh = kept && now < kept.seenAt + cachedMs && now < kept.token.expiresAt
     if (isFresh && kept.generation === database.generation(kept.grant.organizationId)) return kept
-    this.#known.delete(key)
-    const known = await this.#look(token, surface)
-    if (!known) return undefined
-    this.#known.set(key, known)
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
-    return known
+    this.#cached.delete(key)
+    const cached = await this.#look(token, surface)
+    if (!cached) return undefined
+    this.#cached.set(key, cached)
+    const oldest = this.#cached.keys().next().value
+    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
+    return cached
   }
 
-  async #look(token: string, surface: Surface): Promise<Known | undefined> {
+  async #look(token: string, surface: Surface): Promise<CachedToken | undefined> {
     const { database, tokens, grants, clock } = this.#options
     const read = await tokens.read(token, surface)
     const found = read && (await grants.find(read.grantId))

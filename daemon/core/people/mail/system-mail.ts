@@ -5,7 +5,7 @@
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
@@ -28,12 +28,12 @@ export interface SystemMailOptions {
   readonly baseUrl: string
 }
 
-const scope: Scope = {
+const principal: Principal = {
   organizationId: systemOrganizationId,
   projectId: systemProjectId,
   bound: true,
-  rights: ['api:send'],
-  grantId: 'system',
+  scopes: ['api:send'],
+  credentialId: 'system',
 }
 
 export class SystemMail {
@@ -68,10 +68,10 @@ export class SystemMail {
     const composed = compose({ ...none, from: this.#from, to: [recipient], subject, text, html, headers }, traceId, clock.now())
     const draft = await drafted(new Draft(database, systemOrganizationId, traceId), composed)
     await accept.accept({
-      ...{ door: 'rest', scope, projectId: systemProjectId, traceId, facts: composed.facts, draft, destinationId },
+      ...{ door: 'rest', principal, projectId: systemProjectId, traceId, facts: composed.facts, draft, destinationId },
       mailFrom: this.#from.address,
       rcptTo: [recipient.address],
-      submittedBy: scope.grantId,
+      submittedBy: principal.credentialId,
       idempotencyKey: key,
     })
   }

@@ -6,7 +6,7 @@ import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { recordsOf, type List, type PageQuery } from '../../access/principal/lists.ts'
-import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../../access/principal/principal.ts'
+import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
@@ -60,12 +60,12 @@ export class Invitations implements List<unknown, Invitation> {
   }
 
   /** Throws `conflict` for members and for addresses that are invited already. */
-  async create(scope: Scope, request: { readonly email: string; readonly role: Role }): Promise<OpenedInvitation> {
-    requireAdministration(scope)
+  async create(principal: Principal, request: { readonly email: string; readonly role: Role }): Promise<OpenedInvitation> {
+    requireAdministration(principal)
     const { database, writes, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const email = identityOf(request.email)
-    await this.#requireOwnerFor(scope, request.role)
+    await this.#requireOwnerFor(principal, request.role)
     const secret = newSecret()
     const invitation = await writes.run(organizationId, async (change) => {
       const now = clock.now()
@@ -78,7 +78,7 @@ export class Invitations implements List<unknown, Invitation> {
       if (pending.length >= pendingMax) throw new Refusal('conflict', `There are ${pendingMax} open invitations; revoke some first.`)
       this.#mails.take(organizationId)
       const id = newId('inv', now)
-      const invitedBy = actorOf(scope)
+      const invitedBy = actorOf(principal)
       const made: Invitation = {
         ...{ id, organizationId, email, role: request.role, sha256: hashSecret(secret), invitedBy },
         createdAt: now,
@@ -86,7 +86,7 @@ export class Invitations implements List<unknown, Invitation> {
       }
       change.insert(invitations, organizationId, made)
       await this.#addMail(change, made, secret)
-      this.#record(change, scope, 'invitation.created', made)
+      this.#record(change, principal, 'invitation.created', made)
       return made
     })
     this.#options.outbox.wake()
@@ -94,25 +94,25 @@ export class Invitations implements List<unknown, Invitation> {
   }
 
   /** The newest first; those that are too old stay until they are sent again or revoked. */
-  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<Invitation>> {
-    requireRight(scope, 'api:read')
-    requireWholeOrganization(scope)
-    return recordsOf(await this.#options.database.list(invitations, { organizationId: scope.organizationId }, { limit, cursor }))
+  async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<Invitation>> {
+    requireScope(principal, 'api:read')
+    requireWholeOrganization(principal)
+    return recordsOf(await this.#options.database.list(invitations, { organizationId: principal.organizationId }, { limit, cursor }))
   }
 
   /** A new link for another week; the one before stops working. */
-  async resend(scope: Scope, id: string): Promise<OpenedInvitation> {
-    requireAdministration(scope)
+  async resend(principal: Principal, id: string): Promise<OpenedInvitation> {
+    requireAdministration(principal)
     const { writes, clock } = this.#options
     const secret = newSecret()
-    const invitation = await writes.run(scope.organizationId, async (change) => {
-      const stored = await this.#get(scope, id)
-      await this.#requireOwnerFor(scope, stored.record.role)
-      this.#mails.take(scope.organizationId)
+    const invitation = await writes.run(principal.organizationId, async (change) => {
+      const stored = await this.#get(principal, id)
+      await this.#requireOwnerFor(principal, stored.record.role)
+      this.#mails.take(principal.organizationId)
       const next = { ...stored.record, sha256: hashSecret(secret), expiresAt: clock.now() + invitationMs }
-      change.replace(invitations, scope.organizationId, stored, next)
+      change.replace(invitations, principal.organizationId, stored, next)
       await this.#addMail(change, next, secret)
-      this.#record(change, scope, 'invitation.resent', next)
+      this.#record(change, principal, 'invitation.resent', next)
       return next
     })
     this.#options.outbox.wake()
@@ -120,12 +120,12 @@ export class Invitations implements List<unknown, Invitation> {
   }
 
   /** Its link stops working at once. Throws `not_found`. */
-  async revoke(scope: Scope, id: string): Promise<void> {
-    requireAdministration(scope)
-    await this.#options.writes.run(scope.organizationId, async (change) => {
-      const stored = await this.#get(scope, id)
-      change.remove(invitations, scope.organizationId, stored)
-      this.#record(change, scope, 'invitation.revoked', stored.record)
+  async revoke(principal: Principal, id: string): Promise<void> {
+    requireAdministration(principal)
+    await this.#options.writes.run(principal.organizationId, async (change) => {
+      const stored = await this.#get(principal, id)
+      change.remove(invitations, principal.organizationId, stored)
+      this.#record(change, principal, 'invitation.revoked', stored.record)
     })
   }
 
@@ -210,18 +210,18 @@ export class Invitations implements List<unknown, Invitation> {
     await outbox.add(change, invitation.email, invitationMail(view.organization.name, inviter, invitation.role, this.#linkOf(secret)))
   }
 
-  async #requireOwnerFor({ organizationId, holder }: Scope, role: Role): Promise<void> {
-    const asking = holder?.kind === 'user' ? await this.#options.members.rightsOf(organizationId, holder.userId) : undefined
+  async #requireOwnerFor({ organizationId, holder }: Principal, role: Role): Promise<void> {
+    const asking = holder?.kind === 'user' ? await this.#options.members.permissionsOf(organizationId, holder.userId) : undefined
     if (role === 'owner' && !asking?.owns)
       throw new Refusal('insufficient_scope', 'Only an owner who is signed in can make another member an owner.')
   }
 
-  #get({ organizationId }: Scope, id: string): Promise<Stored<Invitation>> {
+  #get({ organizationId }: Principal, id: string): Promise<Stored<Invitation>> {
     return must(this.#options.database, invitations, { organizationId }, id)
   }
 
-  #record(change: Change, scope: Scope, act: string, { id, email, role }: Invitation): void {
-    const { organizationId } = scope
-    this.#options.audit.record(change, { organizationId, actor: actorOf(scope), act, target: id, details: { email, role } })
+  #record(change: Change, principal: Principal, act: string, { id, email, role }: Invitation): void {
+    const { organizationId } = principal
+    this.#options.audit.record(change, { organizationId, actor: actorOf(principal), act, target: id, details: { email, role } })
   }
 }

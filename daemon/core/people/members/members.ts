@@ -5,7 +5,7 @@ import type { Stored } from '#store/record-kind.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
 import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
 import type { Minter } from '../../access/principal/minter.ts'
-import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../../access/principal/principal.ts'
+import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
 import type { GrantSettingsSource } from '../../access/principal/access-settings.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
@@ -14,7 +14,7 @@ import { Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
-import { rightsOfRole, type Role, type RoleRights } from '../../access/principal/role.ts'
+import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
 import { userById, type User } from '../users/user.ts'
 
 /** Hears of what a member should be told by mail. */
@@ -44,44 +44,47 @@ export interface Membership {
   readonly member: Member
 }
 
-interface Known {
+interface CachedRole {
   readonly generation: number
   readonly role: Role | undefined
 }
 
-const knownMax = 10_000
+const maxCached = 10_000
 
 export class Members {
   readonly #options: MemberOptions
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, CachedRole>()
 
   constructor(options: MemberOptions) {
     this.#options = options
   }
 
   /** What the user's role allows now, from memory; undefined when the user is no member (any more). */
-  readonly rightsOf = async (organizationId: string, userId: string): Promise<(RoleRights & { readonly role: Role }) | undefined> => {
+  readonly permissionsOf = async (
+    organizationId: string,
+    userId: string,
+  ): Promise<(RolePermissions & { readonly role: Role }) | undefined> => {
     const role = await this.#roleOf(organizationId, userId)
-    return role && { role, ...rightsOfRole(role) }
+    return role && { role, ...permissionsOfRole(role) }
   }
 
   /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
-  async scopeOf(userId: string, organizationId: string): Promise<Scope> {
-    const rights = await this.rightsOf(organizationId, userId)
-    const settings = rights && (await this.#options.policies.of(organizationId))
-    if (!rights || !settings || settings.organization.deletedAt !== undefined)
+  async scopeOf(userId: string, organizationId: string): Promise<Principal> {
+    const permissions = await this.permissionsOf(organizationId, userId)
+    const settings = permissions && (await this.#options.policies.of(organizationId))
+    if (!permissions || !settings || settings.organization.deletedAt !== undefined)
       throw new Refusal('not_found', 'You are not a member of an organization with this id.')
     const { organization, deleted } = settings
     return {
       organizationId,
       projectId: organization.defaultProjectId,
       bound: false,
-      ...(deleted.size > 0 && { without: deleted }),
-      rights: rights.rights,
-      grantId: userId,
+      ...(deleted.size > 0 && { hiddenProjects: deleted }),
+      scopes: permissions.scopes,
+      credentialId: userId,
       holder: { kind: 'user', userId },
-      ...(!rights.administersOrganization && { projectsOnly: true as const }),
-      ...(rights.owns && { owns: true as const }),
+      ...(!permissions.administersOrganization && { projectsOnly: true as const }),
+      ...(permissions.owns && { owns: true as const }),
     }
   }
 
@@ -96,25 +99,25 @@ export class Members {
   }
 
   /** All of them, in the order in which they became users. */
-  async list(scope: Scope): Promise<Person[]> {
-    requireRight(scope, 'api:read')
-    requireWholeOrganization(scope)
+  async list(principal: Principal): Promise<Person[]> {
+    requireScope(principal, 'api:read')
+    requireWholeOrganization(principal)
     const { database } = this.#options
-    const rows = await database.all(members, { organizationId: scope.organizationId })
+    const rows = await database.all(members, { organizationId: principal.organizationId })
     const found = await Promise.all(rows.map(({ record }) => userById(database, record.id)))
     return rows.flatMap(({ record }, i) => (found[i] ? [{ member: record, user: found[i] }] : []))
   }
 
   /** Owners are made and unmade by owners only, and one always stays. Throws `not_found`, `conflict` and `insufficient_scope`. */
-  async changeRole(scope: Scope, userId: string, role: Role): Promise<Person> {
-    return this.#change(scope, userId, async (change, { stored, owns }) => {
+  async changeRole(principal: Principal, userId: string, role: Role): Promise<Person> {
+    return this.#change(principal, userId, async (change, { stored, owns }) => {
       const before = stored.record.role
       if (before === role) return stored.record
       if ((before === 'owner' || role === 'owner') && !owns) throw ownersOnly()
-      if (before === 'owner') await this.#keepAnOwner(scope.organizationId, userId)
+      if (before === 'owner') await this.#keepAnOwner(principal.organizationId, userId)
       const member: Member = { ...stored.record, role }
-      change.replace(members, scope.organizationId, stored, member)
-      this.#record(change, scope, 'member.role_changed', userId, { before, role })
+      change.replace(members, principal.organizationId, stored, member)
+      this.#record(change, principal, 'member.role_changed', userId, { before, role })
       return member
     })
   }
@@ -124,84 +127,84 @@ export class Members {
    * applications minted, but for those that an administrator keeps. Throws as `changeRole` does, and `validation_failed` for a key
    * to keep that would not end.
    */
-  async remove(scope: Scope, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
-    const leaves = scope.holder?.kind === 'user' && scope.holder.userId === userId
+  async remove(principal: Principal, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
+    const leaves = principal.holder?.kind === 'user' && principal.holder.userId === userId
     const { database, writes, clock, audit, notices } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const gone = await writes.run(organizationId, async (change) => {
-      if (!leaves || toKeep.length > 0) requireAdministration(scope)
-      const stored = await this.#get(scope, userId)
+      if (!leaves || toKeep.length > 0) requireAdministration(principal)
+      const stored = await this.#get(principal, userId)
       const { role } = stored.record
-      if (role === 'owner' && !leaves && !(await this.#owns(scope))) throw ownersOnly()
+      if (role === 'owner' && !leaves && !(await this.#owns(principal))) throw ownersOnly()
       if (role === 'owner') await this.#keepAnOwner(organizationId, userId)
       change.remove(members, organizationId, stored)
       const now = clock.now()
       await endGrantsOf(database, change, organizationId, userId, now)
       const act = leaves ? 'member.left' : 'member.removed'
-      const ending = { ...{ audit, change, organizationId, now }, actor: actorOf(scope), reason: act }
-      const keys = endKeys(ending, await this.#keysOf(scope, userId), toKeep, (key) => keptKey(key, role, now))
-      this.#record(change, scope, act, userId, { role })
-      return { user: await userById(database, userId), organization: await this.#organization(scope), keys }
+      const ending = { ...{ audit, change, organizationId, now }, actor: actorOf(principal), reason: act }
+      const keys = endKeys(ending, await this.#keysOf(principal, userId), toKeep, (key) => keptKey(key, role, now))
+      this.#record(change, principal, act, userId, { role })
+      return { user: await userById(database, userId), organization: await this.#organization(principal), keys }
     })
     if (!leaves && gone.user) notices.removed(gone.user, gone.organization)
     return gone.keys
   }
 
   /** The keys that end when a member is removed, by the id of the user; the newest first. Who may read nothing sees their own. */
-  async endingKeys(scope: Scope): Promise<Map<string, ApiKey[]>> {
-    requireWholeOrganization(scope)
+  async endingKeys(principal: Principal): Promise<Map<string, ApiKey[]>> {
+    requireWholeOrganization(principal)
     const { database, clock } = this.#options
-    const own = scope.holder?.kind === 'user' ? scope.holder.userId : undefined
-    const isShown = ({ userId }: Minter): boolean => scope.rights.length > 0 || userId === own
-    const keys = await keysFollowing(database, scope.organizationId, isShown, clock.now())
+    const own = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
+    const isShown = ({ userId }: Minter): boolean => principal.scopes.length > 0 || userId === own
+    const keys = await keysFollowing(database, principal.organizationId, isShown, clock.now())
     return Map.groupBy(
       keys.map(({ record }) => record),
       ({ minter }) => minter?.userId ?? '',
     )
   }
 
-  #keysOf({ organizationId }: Scope, userId: string): Promise<Stored<ApiKey>[]> {
+  #keysOf({ organizationId }: Principal, userId: string): Promise<Stored<ApiKey>[]> {
     const { database, clock } = this.#options
     return keysFollowing(database, organizationId, (minter) => minter.userId === userId, clock.now())
   }
 
   /** The owner who asks becomes an administrator, and the other member an owner, in one write. */
-  async transferOwnership(scope: Scope, userId: string): Promise<Person> {
-    const from = scope.holder?.kind === 'user' ? scope.holder.userId : undefined
+  async transferOwnership(principal: Principal, userId: string): Promise<Person> {
+    const from = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
     if (from === undefined) throw ownersOnly()
     if (from === userId) throw new Refusal('conflict', 'You are already an owner; choose another member.')
-    return this.#change(scope, userId, async (change, { stored, owns }) => {
+    return this.#change(principal, userId, async (change, { stored, owns }) => {
       if (!owns) throw ownersOnly()
-      const mine = await this.#get(scope, from)
-      change.replace(members, scope.organizationId, mine, { ...mine.record, role: 'admin' as const })
+      const mine = await this.#get(principal, from)
+      change.replace(members, principal.organizationId, mine, { ...mine.record, role: 'admin' as const })
       const member = { ...stored.record, role: 'owner' as const }
-      if (stored.record.role !== 'owner') change.replace(members, scope.organizationId, stored, member)
-      this.#record(change, scope, 'organization.ownership_transferred', userId, { from })
+      if (stored.record.role !== 'owner') change.replace(members, principal.organizationId, stored, member)
+      this.#record(change, principal, 'organization.ownership_transferred', userId, { from })
       return member
     })
   }
 
   async #change(
-    scope: Scope,
+    principal: Principal,
     userId: string,
     decide: (change: Change, known: { readonly stored: Stored<Member>; readonly owns: boolean }) => Promise<Member>,
   ): Promise<Person> {
-    requireAdministration(scope)
+    requireAdministration(principal)
     const { writes, database, notices } = this.#options
-    const result = await writes.run(scope.organizationId, async (change) => {
-      const stored = await this.#get(scope, userId)
-      return { before: stored.record, after: await decide(change, { stored, owns: await this.#owns(scope) }) }
+    const result = await writes.run(principal.organizationId, async (change) => {
+      const stored = await this.#get(principal, userId)
+      return { before: stored.record, after: await decide(change, { stored, owns: await this.#owns(principal) }) }
     })
     const user = await userById(database, userId)
     if (!user) throw new Error(`the user ${userId} of a member is missing`)
-    if (result.before.role !== result.after.role) notices.roleChanged(user, await this.#organization(scope), result.after.role)
+    if (result.before.role !== result.after.role) notices.roleChanged(user, await this.#organization(principal), result.after.role)
     return { member: result.after, user }
   }
 
   /** A key acts as an administrator does: it neither makes nor unmakes owners. */
-  async #owns({ organizationId, holder }: Scope): Promise<boolean> {
+  async #owns({ organizationId, holder }: Principal): Promise<boolean> {
     if (holder?.kind !== 'user') return false
-    return (await this.rightsOf(organizationId, holder.userId))?.owns ?? false
+    return (await this.permissionsOf(organizationId, holder.userId))?.owns ?? false
   }
 
   async #keepAnOwner(organizationId: string, userId: string): Promise<void> {
@@ -209,20 +212,20 @@ export class Members {
     throw new Refusal('conflict', 'An organization needs an owner; make another member an owner first.')
   }
 
-  async #get({ organizationId }: Scope, userId: string): Promise<Stored<Member>> {
+  async #get({ organizationId }: Principal, userId: string): Promise<Stored<Member>> {
     const stored = await this.#options.database.get(members, { organizationId }, userId)
     if (!stored) throw new Refusal('not_found', 'No member has this id.')
     return stored
   }
 
-  async #organization({ organizationId }: Scope): Promise<Organization> {
+  async #organization({ organizationId }: Principal): Promise<Organization> {
     const stored = await this.#options.database.get(organizations, { organizationId }, organizationId)
     if (!stored) throw new Error(`organization ${organizationId} is missing`)
     return stored.record
   }
 
-  #record(change: Change, scope: Scope, act: string, target: string, details: Readonly<Record<string, unknown>>): void {
-    this.#options.audit.record(change, { organizationId: scope.organizationId, actor: actorOf(scope), act, target, details })
+  #record(change: Change, principal: Principal, act: string, target: string, details: Readonly<Record<string, unknown>>): void {
+    this.#options.audit.record(change, { organizationId: principal.organizationId, actor: actorOf(principal), act, target, details })
   }
 
   async #roleOf(organizationId: string, userId: string): Promise<Role | undefined> {
@@ -235,7 +238,7 @@ export class Members {
     this.#known.delete(name)
     this.#known.set(name, { generation, role: stored?.record.role })
     const oldest = this.#known.keys().next().value
-    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size > maxCached && oldest !== undefined) this.#known.delete(oldest)
     return stored?.record.role
   }
 }

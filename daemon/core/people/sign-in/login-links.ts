@@ -23,7 +23,7 @@ import { RateWindow } from '../../visitors/rate-window.ts'
 import { hashSecret, secretPattern } from '../users/secret-token.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
-import { addUser, identityOf, noteProof, userByEmail } from '../users/user.ts'
+import { addUser, identityOf, noteVerifiedSignIn, userByEmail } from '../users/user.ts'
 
 /** Who may become a user: nobody but those the operator signs in, whoever is invited, or anybody. */
 export type SignUp = 'closed' | 'invited' | 'open'
@@ -106,7 +106,7 @@ export class LoginLinks {
     // whoever says the address has not proved it
     if (link.email === null) throw new Refusal('conflict', `This address already has an account; run postern login-link ${email}.`)
     if (known.record.isUnproved) await this.#endEarlierAccess(change, known.record.id)
-    return noteProof(change, known, clock.now()).id
+    return noteVerifiedSignIn(change, known, clock.now()).id
   }
 
   /** Whoever used the address without a proof of it may have been another person: their sessions and passkeys end. */

@@ -59,7 +59,7 @@ export function noteSignIn(change: Change, stored: Stored<User>, now: number): U
 }
 
 /** Notes that a user has signed in by a link to the address, which proves it. */
-export function noteProof(change: Change, stored: Stored<User>, now: number): User {
+export function noteVerifiedSignIn(change: Change, stored: Stored<User>, now: number): User {
   const { isUnproved: _, ...rest } = stored.record
   const user = { ...rest, signedInAt: now }
   change.rewrite(users, peoplePartition, stored, user)

@@ -3,9 +3,9 @@ import type { HttpProvider } from '#config/mail/providers.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import {
-  oauth2Place,
-  passwordPlace,
-  secretPlace,
+  oauth2Context,
+  passwordContext,
+  secretContext,
   type Destination,
   type DestinationSettings,
   type HttpDestination,
@@ -90,8 +90,8 @@ function sealEndpoint(id: string, { password, oauth2, ...endpoint }: Endpoint, s
   return {
     provider: 'smtp',
     ...endpoint,
-    sealedPassword: password === undefined ? null : secrets.seal(password, passwordPlace(id)),
-    oauth2: oauth2 && sealOAuth2(oauth2, (text) => secrets.seal(text, oauth2Place(id))),
+    sealedPassword: password === undefined ? null : secrets.seal(password, passwordContext(id)),
+    oauth2: oauth2 && sealOAuth2(oauth2, (text) => secrets.seal(text, oauth2Context(id))),
   }
 }
 
@@ -102,6 +102,6 @@ function sealCredentials(
   secrets: SecretBox,
 ): Omit<HttpConnection, 'provider'> {
   const stays = Object.entries(before).filter(([name]) => kept.includes(name))
-  const sealed = Object.entries(given).map(([name, secret]) => [name, secrets.seal(secret, secretPlace(id, name))])
+  const sealed = Object.entries(given).map(([name, secret]) => [name, secrets.seal(secret, secretContext(id, name))])
   return { baseUrl, credentials, sealedCredentials: Object.fromEntries([...stays, ...sealed]) }
 }

@@ -6,7 +6,7 @@ import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -19,14 +19,14 @@ import {
   type ConnectionRequest,
 } from './destination-connection.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
-import { assertMayChange, placeOf, type Place, type PlaceChanges } from '../policy/destination-owner.ts'
+import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
 import type { Policies } from '../policy/policy.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'
 
 export interface DestinationOptions extends ConnectionOptions {
   /** Connections at a time of a destination that names no number. */
-  readonly connectionsUnlessTold: number
+  readonly defaultConnections: number
   readonly database: Database
   readonly writes: SettingWrites
   readonly policies: Policies
@@ -45,16 +45,16 @@ export interface DestinationChanges {
   /** What is left out stays; a stored secret never moves to another host. */
   readonly connection?: ConnectionChanges | undefined
   /** Another project, or the whole organization. */
-  readonly place?: PlaceChanges | undefined
+  readonly ownership?: OwnershipChanges | undefined
 }
 
-export interface NewDestination extends Omit<DestinationChanges, 'connection' | 'place'> {
+export interface NewDestination extends Omit<DestinationChanges, 'connection' | 'ownership'> {
   readonly name: string
   readonly connection: ConnectionRequest
   readonly projectId?: string | undefined
 }
 
-const unlessTold = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
+const defaults = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
 export class Destinations implements List<OfProject, Destination> {
   readonly #options: DestinationOptions
@@ -64,19 +64,19 @@ export class Destinations implements List<OfProject, Destination> {
   }
 
   /** New destinations are in sandbox mode. */
-  async create(scope: Scope, request: NewDestination): Promise<Destination> {
+  async create(principal: Principal, request: NewDestination): Promise<Destination> {
     const { policies, clock, writes } = this.#options
-    const { organizationId } = scope
-    const owner = async (): Promise<string> => owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
+    const { organizationId } = principal
+    const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
     await owner() // before anything is looked up
     checkFrom(request.from)
     const now = clock.now()
     const id = newId('dst', now)
     const connection = await newConnection(id, request.connection, this.#options)
-    return writes.act(scope, 'destination.created', async (change) => {
+    return writes.runAudited(principal, 'destination.created', async (change) => {
       const record: Destination = {
-        ...unlessTold,
-        maxConnections: this.#options.connectionsUnlessTold,
+        ...defaults,
+        maxConnections: this.#options.defaultConnections,
         ...changed(request),
         ...connection,
         id,
@@ -92,96 +92,96 @@ export class Destinations implements List<OfProject, Destination> {
   }
 
   /** Newest first; every project's list has the organization-wide ones too. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Destination>> {
-    return listReachable(this.#options, destinations, scope, query)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Destination>> {
+    return listReachable(this.#options, destinations, principal, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<Destination> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<Destination> {
+    return (await this.#get(principal, id)).record
   }
 
   /** Acts on mail that is already queued from its next attempt on. */
-  async update(scope: Scope, id: string, changes: DestinationChanges): Promise<Destination> {
-    const { record: stored } = await this.#getToChange(scope, id)
-    const { place } = changes
+  async update(principal: Principal, id: string, changes: DestinationChanges): Promise<Destination> {
+    const { record: stored } = await this.#getToChange(principal, id)
+    const { ownership } = changes
     checkFrom(changes.from)
-    if (!changes.connection) return this.#rewrite(scope, 'destination.updated', id, () => changed(changes), place)
+    if (!changes.connection) return this.#rewrite(principal, 'destination.updated', id, () => changed(changes), ownership)
     const changesFor = await changedConnection(stored, changes.connection, this.#options)
-    return this.#rewrite(scope, 'destination.updated', id, (before) => ({ ...changed(changes), ...changesFor(before) }), place)
+    return this.#rewrite(principal, 'destination.updated', id, (before) => ({ ...changed(changes), ...changesFor(before) }), ownership)
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
-  setMode(scope: Scope, id: string, mode: Destination['mode']): Promise<Destination> {
-    return this.#rewrite(scope, `destination.set_${mode}`, id, () => ({ mode }))
+  setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<Destination> {
+    return this.#rewrite(principal, `destination.set_${mode}`, id, () => ({ mode }))
   }
 
   /** Idempotent; tells whether the destination was live before. */
-  async promoteToLive(scope: Scope, id: string): Promise<{ readonly destination: Destination; readonly alreadyLive: boolean }> {
-    const { mode } = await this.get(scope, id)
-    return { destination: await this.setMode(scope, id, 'live'), alreadyLive: mode === 'live' }
+  async promoteToLive(principal: Principal, id: string): Promise<{ readonly destination: Destination; readonly alreadyLive: boolean }> {
+    const { mode } = await this.get(principal, id)
+    return { destination: await this.setMode(principal, id, 'live'), alreadyLive: mode === 'live' }
   }
 
   /**
    * Refused with `conflict` while a rule or a credential names it or it is the default sender, and while mail is queued for it unless that is to be
    * discarded; mail queued for it then fails, and its trace says why.
    */
-  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+  async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies } = this.#options
-    await writes.act(scope, 'destination.deleted', async (change) => {
-      const stored = await this.#getToChange(scope, id)
-      refuseWhileNamed(await policies.of(scope.organizationId), id)
+    await writes.runAudited(principal, 'destination.deleted', async (change) => {
+      const stored = await this.#getToChange(principal, id)
+      refuseWhileNamed(await policies.of(principal.organizationId), id)
       refuseWhileDefault(stored.record)
       if (!discardQueued && (await isQueuedFor(database, id))) {
         const message =
           'Messages are still queued for this destination; wait until they are sent, or repeat the request with ?discard_queued=true to fail them.'
         throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
       }
-      change.remove(destinations, scope.organizationId, stored)
+      change.remove(destinations, principal.organizationId, stored)
     })
   }
 
   #rewrite(
-    scope: Scope,
+    principal: Principal,
     act: string,
     id: string,
     changesFor: (before: Destination) => Partial<Destination>,
-    place?: PlaceChanges,
+    ownership?: OwnershipChanges,
   ): Promise<Destination> {
     const { writes, clock } = this.#options
-    return writes.act(scope, act, async (change) => {
-      const stored = await this.#getToChange(scope, id)
+    return writes.runAudited(principal, act, async (change) => {
+      const stored = await this.#getToChange(principal, id)
       const before = stored.record
-      const changes = { ...changesFor(before), ...(place && (await this.#place(scope, before, place, change))) }
+      const changes = { ...changesFor(before), ...(ownership && (await this.#ownership(principal, before, ownership, change))) }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
       // Connections are told apart by this time, so it must differ even within one millisecond.
       // A change never turns one provider into another.
       const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) } as Destination
-      change.replace(destinations, scope.organizationId, stored, record)
+      change.replace(destinations, principal.organizationId, stored, record)
       return record
     })
   }
 
   /** At most one is the default sender: the one before stays organization-wide. */
-  async #place(scope: Scope, before: Destination, changes: PlaceChanges, change: Change): Promise<Place> {
-    const policy = await this.#options.policies.of(scope.organizationId)
-    const place = placeOf(policy, scope, before, changes)
-    const former = place.shared === 'org_default' && before.shared !== 'org_default' && policy.orgDefault
+  async #ownership(principal: Principal, before: Destination, changes: OwnershipChanges, change: Change): Promise<Ownership> {
+    const policy = await this.#options.policies.of(principal.organizationId)
+    const ownership = ownershipOf(policy, principal, before, changes)
+    const former = ownership.shared === 'org_default' && before.shared !== 'org_default' && policy.orgDefault
     if (former) {
-      const stored = await this.#get(scope, former.id)
+      const stored = await this.#get(principal, former.id)
       const updatedAt = Math.max(this.#options.clock.now(), stored.record.updatedAt + 1)
-      change.replace(destinations, scope.organizationId, stored, { ...stored.record, shared: 'org', updatedAt })
+      change.replace(destinations, principal.organizationId, stored, { ...stored.record, shared: 'org', updatedAt })
     }
-    return place
+    return ownership
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<Destination>> {
-    return must(this.#options.database, destinations, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<Destination>> {
+    return must(this.#options.database, destinations, principal, id)
   }
 
-  async #getToChange(scope: Scope, id: string): Promise<Stored<Destination>> {
-    const stored = await this.#get(scope, id)
-    assertMayChange(scope, stored.record)
+  async #getToChange(principal: Principal, id: string): Promise<Stored<Destination>> {
+    const stored = await this.#get(principal, id)
+    assertMayChange(principal, stored.record)
     return stored
   }
 }

@@ -11,7 +11,7 @@ export interface DestinationHealth {
 /** The destination that takes it, and those that come before it by priority but cannot take mail now. */
 export interface Choice {
   readonly destination: Destination
-  readonly passedOver: readonly Destination[]
+  readonly skipped: readonly Destination[]
 }
 
 type Destinations = ReadonlyMap<string, Destination>
@@ -30,13 +30,13 @@ export function chooseInEnvironment(
   const live = open.filter(({ mode }) => mode === 'live')
   const destination = live.find((one) => health.restMs(one) === 0) ?? live[0] ?? open[0]
   if (!destination) return undefined
-  return { destination, passedOver: destination.mode === 'live' ? live.slice(0, live.indexOf(destination)) : [] }
+  return { destination, skipped: destination.mode === 'live' ? live.slice(0, live.indexOf(destination)) : [] }
 }
 
 /** What was chosen, as a sentence for the trace. `who` names the environment: "The request". */
-export function describeChoice(who: string, environment: string, { destination, passedOver }: Choice): string {
-  const down = passedOver.map(({ name }) => name).join(', ')
-  const why = down === '' ? '' : ` (${down} ${passedOver.length === 1 ? 'is' : 'are'} down now)`
+export function describeChoice(who: string, environment: string, { destination, skipped }: Choice): string {
+  const down = skipped.map(({ name }) => name).join(', ')
+  const why = down === '' ? '' : ` (${down} ${skipped.length === 1 ? 'is' : 'are'} down now)`
   return `${who} selects the environment ${environment}, and its destination ${destination.name} (priority ${destination.priority})${why}.`
 }
 

@@ -1,6 +1,6 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import { requireOrganizationRole, type Scope } from '../../access/principal/principal.ts'
+import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Destination } from '../destination.ts'
@@ -8,25 +8,27 @@ import type { Policy } from './policy.ts'
 import { refuseWhileNamed } from './references.ts'
 
 /** What is left out stays, except that a destination that is given back to its project is no default sender any more. */
-export interface PlaceChanges {
+export interface OwnershipChanges {
   readonly projectId?: string | undefined
   readonly scope?: 'project' | 'org' | undefined
   readonly isOrgDefault?: boolean | undefined
 }
 
-export type Place = Pick<Destination, 'projectId' | 'shared'>
+export type Ownership = Pick<Destination, 'projectId' | 'shared'>
 
 /**
  * The new place. Throws `insufficient_scope` for keys of one project, `feature_disabled` for plans that mark nothing,
  * `conflict` while something names the destination that could then not use it any more, and `not_found` or
  * `validation_failed` for a place that does not exist.
  */
-export function placeOf(policy: Policy, asker: Scope, before: Destination, changes: PlaceChanges): Place {
+export function ownershipOf(policy: Policy, principal: Principal, before: Destination, changes: OwnershipChanges): Ownership {
   const shared = sharedAfter(before.shared, changes)
   const projectId =
-    changes.projectId === undefined ? before.projectId : (reachableProject(asker, policy.projects, changes.projectId, 'project_id') ?? '')
+    changes.projectId === undefined
+      ? before.projectId
+      : (reachableProject(principal, policy.projects, changes.projectId, 'project_id') ?? '')
   if (shared !== before.shared) {
-    requireOrganization(asker)
+    requireOrganization(principal)
     if (rank(shared) > rank(before.shared)) requirePlan(policy)
     if (shared === undefined) refuseWhileNamed(policy, before.id, { than: new Set([before.projectId]) })
   }
@@ -39,11 +41,11 @@ export function placeOf(policy: Policy, asker: Scope, before: Destination, chang
 }
 
 /** Throws `insufficient_scope` when a destination belongs to the organization and the key to one project. */
-export function assertMayChange(asker: Scope, { shared }: Destination): void {
-  if (shared !== undefined) requireOrganization(asker)
+export function assertMayChange(principal: Principal, { shared }: Destination): void {
+  if (shared !== undefined) requireOrganization(principal)
 }
 
-function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: PlaceChanges): Destination['shared'] {
+function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: OwnershipChanges): Destination['shared'] {
   const isWide = scope === undefined ? before !== undefined : scope === 'org'
   if (!isWide && isOrgDefault === true)
     throw invalid([{ path: 'is_org_default', message: 'requires an organization-wide destination; give scope org too' }])
@@ -51,9 +53,9 @@ function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: Pla
   return (isOrgDefault ?? before === 'org_default') ? 'org_default' : 'org'
 }
 
-function requireOrganization(scope: Scope): void {
-  requireOrganizationRole(scope)
-  if (!scope.bound) return
+function requireOrganization(principal: Principal): void {
+  requireOrganizationRole(principal)
+  if (!principal.bound) return
   const message = 'Only keys of the whole organization can change organization-wide destinations; this key is bound to one project.'
   throw new Refusal('insufficient_scope', message)
 }

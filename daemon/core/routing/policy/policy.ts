@@ -60,7 +60,7 @@ export class Policies {
   }
 
   /** The current settings where they are at hand; otherwise they are fetched, for the next time. For early checks that are repeated later. */
-  atHand(organizationId: string): Policy | undefined {
+  cached(organizationId: string): Policy | undefined {
     void this.of(organizationId).catch(() => undefined)
     return this.#kept.get(organizationId)?.loaded
   }

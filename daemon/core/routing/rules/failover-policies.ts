@@ -3,7 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { isOpenTo, owningProject, reachableProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
@@ -34,48 +34,48 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
   }
 
   /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
-  set(scope: Scope, request: FailoverRequest): Promise<FailoverPolicy> {
+  set(principal: Principal, request: FailoverRequest): Promise<FailoverPolicy> {
     const { writes, policies, database, clock } = this.#options
-    return writes.act(scope, 'failover_policy.set', async (change) => {
-      const settings = await policies.of(scope.organizationId)
-      const projectId = check(settings, scope, request)
+    return writes.runAudited(principal, 'failover_policy.set', async (change) => {
+      const settings = await policies.of(principal.organizationId)
+      const projectId = check(settings, principal, request)
       const { primaryId, fallbackIds, on, latencyMs = null } = request
       const wanted = { projectId, primaryId, fallbackIds, on, latencyMs }
       const before = settings.failovers.of(projectId, primaryId)
       const now = clock.now()
       if (!before) {
         const record = { ...wanted, id: newId('fop', now), createdAt: now, updatedAt: now }
-        change.insert(failoverPolicies, scope.organizationId, record)
+        change.insert(failoverPolicies, principal.organizationId, record)
         return record
       }
       if (isSame(before, wanted)) return before
-      const stored = await database.get(failoverPolicies, scope, before.id)
+      const stored = await database.get(failoverPolicies, principal, before.id)
       if (!stored) throw notFound()
       const record = { ...stored.record, ...wanted, updatedAt: now }
-      change.replace(failoverPolicies, scope.organizationId, stored, record)
+      change.replace(failoverPolicies, principal.organizationId, stored, record)
       return record
     })
   }
 
   /** Oldest first. */
-  async list(scope: Scope, { projectId: named, ...query }: PageQuery & OfProject): Promise<Page<FailoverPolicy>> {
-    const { projects, failovers } = await this.#options.policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, named, 'project')
+  async list(principal: Principal, { projectId: named, ...query }: PageQuery & OfProject): Promise<Page<FailoverPolicy>> {
+    const { projects, failovers } = await this.#options.policies.of(principal.organizationId)
+    const project = reachableProject(principal, projects, named, 'project')
     const all = failovers.all.filter(({ projectId }) => project === undefined || projectId === project)
-    return pageOfLoaded(failoverPolicies, scope, all, query, { placeOf: ({ createdAt, id }) => [createdAt, id] })
+    return pageOfLoaded(failoverPolicies, principal, all, query, { positionOf: ({ createdAt, id }) => [createdAt, id] })
   }
 
   /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */
-  async remove(scope: Scope, primaryId: string, project: string | undefined): Promise<void> {
+  async remove(principal: Principal, primaryId: string, project: string | undefined): Promise<void> {
     const { writes, policies, database } = this.#options
-    await writes.act(scope, 'failover_policy.deleted', async (change) => {
-      const { projects, failovers } = await policies.of(scope.organizationId)
-      const asked = reachableProject(scope, projects, project, 'project')
+    await writes.runAudited(principal, 'failover_policy.deleted', async (change) => {
+      const { projects, failovers } = await policies.of(principal.organizationId)
+      const asked = reachableProject(principal, projects, project, 'project')
       const found = failovers.all.filter((policy) => policy.primaryId === primaryId && (asked === undefined || policy.projectId === asked))
-      const one = found.find(({ projectId }) => projectId === scope.projectId) ?? found[0]
-      const stored = one && (await database.get(failoverPolicies, scope, one.id))
+      const one = found.find(({ projectId }) => projectId === principal.projectId) ?? found[0]
+      const stored = one && (await database.get(failoverPolicies, principal, one.id))
       if (!stored) throw notFound()
-      change.remove(failoverPolicies, scope.organizationId, stored)
+      change.remove(failoverPolicies, principal.organizationId, stored)
     })
   }
 }
@@ -89,10 +89,15 @@ const isSame = (
   before.latencyMs === latencyMs && before.fallbackIds.join(' ') === fallbackIds.join(' ') && before.on.join(' ') === on.join(' ')
 
 /** The project of the policy. Throws `validation_failed` with everything that is wrong, `not_found` for a project out of reach. */
-function check(settings: Policy, scope: Scope, { primaryId, fallbackIds, on, latencyMs, projectId: named }: FailoverRequest): string {
+function check(
+  settings: Policy,
+  principal: Principal,
+  { primaryId, fallbackIds, on, latencyMs, projectId: named }: FailoverRequest,
+): string {
   const primary = settings.destinations.get(primaryId)
-  const asked = reachableProject(scope, settings.projects, named, 'project_id')
-  const projectId = asked ?? (primary && primary.shared === undefined ? primary.projectId : owningProject(scope, settings.projects, named))
+  const asked = reachableProject(principal, settings.projects, named, 'project_id')
+  const projectId =
+    asked ?? (primary && primary.shared === undefined ? primary.projectId : owningProject(principal, settings.projects, named))
   const isOpen = (id: string): boolean => {
     const destination = settings.destinations.get(id)
     return destination !== undefined && isOpenTo(destination, projectId)

@@ -5,7 +5,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { isOpenTo, owningProject, reachableProject, requireEnvironment } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress, parseAddress, parseDomain } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -39,7 +39,7 @@ export interface NewRule extends RuleChanges {
   readonly projectId?: string | undefined
 }
 
-const priorityUnlessTold = 100
+const defaultPriority = 100
 
 export class RoutingRules implements List<OfProject, RoutingRule> {
   readonly #options: RuleOptions
@@ -48,68 +48,73 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
     this.#options = options
   }
 
-  create(scope: Scope, request: NewRule): Promise<RoutingRule> {
+  create(principal: Principal, request: NewRule): Promise<RoutingRule> {
     const { writes, policies, clock } = this.#options
     const match = readMatch(request.match)
-    return writes.act(scope, 'routing_rule.created', async (change) => {
-      const policy = await policies.of(scope.organizationId)
+    return writes.runAudited(principal, 'routing_rule.created', async (change) => {
+      const policy = await policies.of(principal.organizationId)
       const way = wayOf(request)
       const projectId =
         way.destinationId === null
-          ? owningProject(scope, policy.projects, request.projectId)
-          : projectOfRule(policy, scope, way.destinationId, reachableProject(scope, policy.projects, request.projectId, 'project_id'))
+          ? owningProject(principal, policy.projects, request.projectId)
+          : projectOfRule(
+              policy,
+              principal,
+              way.destinationId,
+              reachableProject(principal, policy.projects, request.projectId, 'project_id'),
+            )
       if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
       const now = clock.now()
-      const { priority = priorityUnlessTold } = request
+      const { priority = defaultPriority } = request
       const record: RoutingRule = { id: newId('rul', now), projectId, match, ...way, priority, createdAt: now }
       requireDistinct(policy, record)
-      change.insert(routingRules, scope.organizationId, record)
+      change.insert(routingRules, principal.organizationId, record)
       return record
     })
   }
 
   /** Project by project, in the order in which the rules are tried. */
-  async list(scope: Scope, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
-    const { projects, rules } = await this.#options.policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, projectId, 'project')
+  async list(principal: Principal, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
+    const { projects, rules } = await this.#options.policies.of(principal.organizationId)
+    const project = reachableProject(principal, projects, projectId, 'project')
     const all = project === undefined ? [...rules.keys()].toSorted().flatMap((id) => rules.get(id) ?? []) : (rules.get(project) ?? [])
-    return pageOfLoaded(routingRules, scope, all, query, { placeOf: (rule) => [rule.projectId, ...rankOf(rule)] })
+    return pageOfLoaded(routingRules, principal, all, query, { positionOf: (rule) => [rule.projectId, ...rankOf(rule)] })
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<RoutingRule> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<RoutingRule> {
+    return (await this.#get(principal, id)).record
   }
 
   /** Only what is given changes. */
-  update(scope: Scope, id: string, changes: RuleChanges): Promise<RoutingRule> {
+  update(principal: Principal, id: string, changes: RuleChanges): Promise<RoutingRule> {
     const { writes, policies } = this.#options
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
-    return writes.act(scope, 'routing_rule.updated', async (change) => {
-      const stored = await this.#get(scope, id)
-      const policy = await policies.of(scope.organizationId)
+    return writes.runAudited(principal, 'routing_rule.updated', async (change) => {
+      const stored = await this.#get(principal, id)
+      const policy = await policies.of(principal.organizationId)
       const { projectId, createdAt, priority } = stored.record
       const way = namesWay(changes) ? wayOf(changes) : wayOf(stored.record)
-      if (way.destinationId !== null) projectOfRule(policy, scope, way.destinationId, projectId)
+      if (way.destinationId !== null) projectOfRule(policy, principal, way.destinationId, projectId)
       if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
       const record: RoutingRule = {
         ...{ id, projectId, createdAt, ...way },
         ...{ match: match ?? stored.record.match, priority: changes.priority ?? priority },
       }
       requireDistinct(policy, record)
-      change.replace(routingRules, scope.organizationId, stored, record)
+      change.replace(routingRules, principal.organizationId, stored, record)
       return record
     })
   }
 
-  async remove(scope: Scope, id: string): Promise<void> {
-    await this.#options.writes.act(scope, 'routing_rule.deleted', async (change) =>
-      change.remove(routingRules, scope.organizationId, await this.#get(scope, id)),
+  async remove(principal: Principal, id: string): Promise<void> {
+    await this.#options.writes.runAudited(principal, 'routing_rule.deleted', async (change) =>
+      change.remove(routingRules, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<RoutingRule>> {
-    return must(this.#options.database, routingRules, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<RoutingRule>> {
+    return must(this.#options.database, routingRules, principal, id)
   }
 }
 
@@ -149,9 +154,9 @@ function wayOf({
 }
 
 /** The project that was asked for, or else the one that the destination means; the destination must be open to it. */
-function projectOfRule({ destinations }: Policy, scope: Scope, destinationId: string, asked: string | undefined): string {
+function projectOfRule({ destinations }: Policy, principal: Principal, destinationId: string, asked: string | undefined): string {
   const destination = destinations.get(destinationId)
-  const projectId = asked ?? (destination?.shared === undefined ? destination?.projectId : scope.projectId)
+  const projectId = asked ?? (destination?.shared === undefined ? destination?.projectId : principal.projectId)
   if (destination && projectId !== undefined && isOpenTo(destination, projectId)) return projectId
   throw invalid([{ path: 'destination_id', message: 'no destination of this project has this id' }])
 }

@@ -18,7 +18,7 @@ import type { Submission } from '../submission.ts'
 /** What the gates look at: a submission, or a message that goes again. */
 export type Sendable = Pick<
   Submission,
-  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute' | 'windows'
+  'principal' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute' | 'windows'
 > & {
   readonly door: Door | 'replay'
   readonly draft: Pick<Submission['draft'], 'size'>
@@ -120,11 +120,11 @@ function unsubscribeLink({ submission, decision }: Candidate): void {
 
 /** The two-bucket sliding window: what is left of the previous minute counts by its share. */
 function submitterRate({ submission, nowMs, previousMinute }: Candidate, change: Change, limits: Limits): void {
-  const { ratePerMinute, submittedBy, scope } = submission
+  const { ratePerMinute, submittedBy, principal } = submission
   if (ratePerMinute === undefined) return
   const elapsed = (nowMs % 60_000) / 60_000
   const allowed = Math.max(0, Math.floor(ratePerMinute - previousMinute * (1 - elapsed)))
-  const key = rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs))
+  const key = rateCounter(principal.organizationId, submittedBy, minuteOf(nowMs))
   const retryAfterSeconds = Math.max(1, Math.ceil(60 - (nowMs % 60_000) / 1000))
   const message = `This SMTP credential can send ${ratePerMinute} messages per minute; wait and send again.`
   bounded(change, limits, key, allowed, new Refusal('rate_limit_exceeded', message, { retryAfterSeconds }))
@@ -143,7 +143,7 @@ function keyWindows({ submission }: Candidate, change: Change, limits: Limits): 
 
 function captureCap({ submission, organization, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {
   if (decision.outcome === 'relayed') return
-  const key = captureCounter(submission.scope.organizationId, project.id, monthOf(nowMs))
+  const key = captureCounter(submission.principal.organizationId, project.id, monthOf(nowMs))
   const cap = captureCapOf(project, organization)
   if (cap === undefined) return void change.add(key, 1)
   const message = `This project has reached its limit of ${cap} captured messages this month; wait for the next month, promote the destination to live, or raise the plan.`
@@ -154,7 +154,7 @@ function captureCap({ submission, organization, project, decision, nowMs }: Cand
 function planSends({ submission, organization, nowMs }: Candidate, change: Change, limits: Limits): void {
   const { plan } = organization
   const { sendsPerDay, overageBilled } = limitsOf(organization)
-  const key = organizationSendCounter(submission.scope.organizationId, dayOf(nowMs))
+  const key = organizationSendCounter(submission.principal.organizationId, dayOf(nowMs))
   if (sendsPerDay === undefined || billsOverage(organization)) return void change.add(key, 1)
   if (overageBilled) return bounded(change, limits, key, sendsPerDay, unpaidOverage(organization, `${sendsPerDay} sends per day`))
   const message = `The limit of ${sendsPerDay} sends per day of the plan ${plan} is reached; raise the plan, or send again after midnight UTC.`
@@ -163,7 +163,7 @@ function planSends({ submission, organization, nowMs }: Candidate, change: Chang
 
 /** Every send is counted, for `sends_today`; with a budget, only so many are taken. */
 function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
-  const key = sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs))
+  const key = sendCounter(submission.principal.organizationId, project.id, dayOf(nowMs))
   if (project.sendBudget === null) return void change.add(key, 1)
   const message = `The project's budget of ${project.sendBudget} sends per day is exhausted; raise it, or send again after midnight UTC.`
   bounded(

@@ -26,7 +26,7 @@ import { questionOf, type Acceptance, type AcceptedStatus, type Submission } fro
 import type { Attachment } from '../compose/attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from '../compose/message-size.ts'
-import { UnderWay } from './in-flight.ts'
+import { InFlight } from './in-flight.ts'
 import { decideVerp } from './verp.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -62,7 +62,7 @@ interface KnownKey {
 }
 
 /** What an idempotency key is looked up by. */
-type Keyed = Pick<Submission, 'scope' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
+type Keyed = Pick<Submission, 'principal' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
 
 /** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
 interface Accepted {
@@ -72,7 +72,7 @@ interface Accepted {
 
 export class Accept {
   readonly #options: AcceptOptions
-  readonly #underWay = new UnderWay()
+  readonly #inFlight = new InFlight()
 
   constructor(options: AcceptOptions) {
     this.#options = options
@@ -103,28 +103,28 @@ export class Accept {
 
   /** Something else begins that writes what `settled` has to wait for; call what it answers when it has ended. */
   begin(): () => void {
-    return this.#underWay.begin()
+    return this.#inFlight.begin()
   }
 
   /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
   async settled(): Promise<void> {
-    await this.#underWay.settled()
+    await this.#inFlight.settled()
   }
 
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
   async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
-    const known = await this.#knownKey(keyed, this.#options.clock.now())
+    const known = await this.#seenKey(keyed, this.#options.clock.now())
     return known?.fresh && again(known.fresh, keyed).acceptance
   }
 
   async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
     const { database, policies, clock } = this.#options
-    const { scope, traceId } = submission
+    const { principal, traceId } = submission
     const nowMs = clock.now()
-    const known = await this.#knownKey(submission, nowMs)
+    const known = await this.#seenKey(submission, nowMs)
     if (known?.fresh) return again(known.fresh, submission)
 
-    const policy = await policies.of(scope.organizationId)
+    const policy = await policies.of(principal.organizationId)
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
@@ -141,17 +141,17 @@ export class Accept {
     const isRelayed = decision.outcome === 'relayed'
     const { draft, tracking: wish } = submission
     const { organization } = policy
-    const tracked = { traceId, organizationId: scope.organizationId, organization, isRelayed, draft }
+    const tracked = { traceId, organizationId: principal.organizationId, organization, isRelayed, draft }
     const tracking = wish && (await this.#options.tracking.apply(wish, tracked))
     const inMemory = isRelayed ? draft.inMemory() : undefined
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
-    const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, scope.organizationId, whole)
+    const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, principal.organizationId, whole)
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
     const trace = this.#withReturnPaths(change, submission, policy, allowed)
-    change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
-    if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
-    if (trace.door === 'publishable_key') meter(change, 'pk_sends', scope.organizationId, trace.projectId, nowMs)
-    if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
+    change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
+    if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
+    if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
+    if (trace.outcome !== 'relayed') meter(change, 'captures', principal.organizationId, trace.projectId, nowMs)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
       const key = idempotencyKey(submission)
@@ -171,15 +171,15 @@ export class Accept {
         follow: () => follow(inMemory),
       }
     if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
-    const winner = await this.#knownKey(submission, nowMs)
+    const winner = await this.#seenKey(submission, nowMs)
     if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
     if (!winner?.fresh) throw new Refusal('conflict', 'The message conflicted with another write; send it again.')
     return again(winner.fresh, submission)
   }
 
   /** What is captured goes to nobody, so the suppression list has no say in it. */
-  async #withoutSuppressed({ scope }: Submission, trace: Trace): Promise<Trace> {
-    const hits = await suppressionsAgainst(this.#options.database, scope.organizationId, trace, trace.createdAt)
+  async #withoutSuppressed({ principal }: Submission, trace: Trace): Promise<Trace> {
+    const hits = await suppressionsAgainst(this.#options.database, principal.organizationId, trace, trace.createdAt)
     return withoutSuppressed(trace, hits, trace.createdAt)
   }
 
@@ -188,12 +188,12 @@ export class Accept {
     const { secrets, bounceDomain } = this.#options
     const verp = trace.status === 'queued' && trace.outcome === 'relayed' ? decideVerp(submission, organization, bounceDomain) : undefined
     if (!verp) return trace
-    return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.scope.organizationId, trace, verp.domain)
+    return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.principal.organizationId, trace, verp.domain)
   }
 
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
   #follow(change: Change, submission: Submission, trace: Trace): (content: readonly Uint8Array[] | undefined) => void {
-    const { organizationId } = submission.scope
+    const { organizationId } = submission.principal
     const { listener } = this.#options
     if (trace.status === 'suppressed') return () => listener.accepted(trace)
     if (trace.nextAttemptAt !== null) {
@@ -213,7 +213,7 @@ export class Accept {
     }
   }
 
-  async #knownKey(submission: Keyed, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
+  async #seenKey(submission: Keyed, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
     if (submission.idempotencyKey === undefined) return undefined
     const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
     if (!entry) return undefined
@@ -224,8 +224,8 @@ export class Accept {
     return { fresh: nowMs - at < idempotencyMs ? found : undefined, version: entry.version }
   }
 
-  #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
-    return this.#options.database.kv.counter(pack(rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs) - 1)))
+  #rateBefore({ principal, submittedBy }: Submission, nowMs: number): Promise<number> {
+    return this.#options.database.kv.counter(pack(rateCounter(principal.organizationId, submittedBy, minuteOf(nowMs) - 1)))
   }
 }
 
@@ -243,8 +243,8 @@ function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
 }
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
-const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [
-  scope.organizationId,
+const idempotencyKey = ({ principal, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [
+  principal.organizationId,
   'idempotency',
   projectId,
   hash('sha256', idempotencyKey),

@@ -3,7 +3,7 @@
  * short-lived things pass through outgrows its table again and again, and V8 lets each old table hold on to the next one and
  * to what stood in it, so that contents of messages would fill the old generation until the next full collection.
  */
-export class UnderWay {
+export class InFlight {
   #cohort = new Cohort()
   #earlier: Promise<unknown> = Promise.resolve()
 

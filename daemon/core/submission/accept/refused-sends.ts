@@ -8,7 +8,7 @@ import { newTraceId } from '#store/ids.ts'
 import type { Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { covers } from '../../publishable/publishable-gates.ts'
@@ -58,32 +58,32 @@ export class RefusedSends {
    * The refusal with the id of its trace in `details.trace_id`; as it is where none was left, as nobody could be read or too many
    * were. A web page leaves one only where its key may send to all who could be read, so that no stranger puts addresses there.
    */
-  async record(scope: Scope, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
+  async record(principal: Principal, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
     if (send.to.length + send.bcc.length === 0) return refusal
     const end = this.#options.accept.begin()
     try {
-      const meant = scope.publishableToken === undefined ? send : await this.#ofPage(scope, send)
-      return meant ? await this.#record(scope, meant, refusal) : refusal
+      const meant = principal.publishableToken === undefined ? send : await this.#ofPage(principal, send)
+      return meant ? await this.#record(principal, meant, refusal) : refusal
     } finally {
       end()
     }
   }
 
   /** From whom and to whom it would have been; undefined where the key does not send to one of them. */
-  async #ofPage(scope: Scope, send: RefusedSend): Promise<RefusedSend | undefined> {
-    const { allowedTo, lockedFrom } = await this.#options.keys.ofBearer(scope)
+  async #ofPage(principal: Principal, send: RefusedSend): Promise<RefusedSend | undefined> {
+    const { allowedTo, lockedFrom } = await this.#options.keys.ofBearer(principal)
     const isTheirs = [...send.to, ...send.bcc].every((mailbox) => allowedTo.some((entry) => covers(entry, mailbox)))
     return isTheirs ? { ...send, from: parseMailbox(lockedFrom) } : undefined
   }
 
-  async #record(scope: Scope, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
+  async #record(principal: Principal, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
     const { database, policies, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const { projects, organization } = await policies.of(organizationId)
-    const projectId = this.#projectOf(scope, projects, send.projectId)
+    const projectId = this.#projectOf(principal, projects, send.projectId)
     if (projectId === undefined) return refusal
     const now = clock.now()
-    const trace = traceOf(scope, projectId, send, refusal.message, now)
+    const trace = traceOf(principal, projectId, send, refusal.message, now)
     const most = Math.min(tracesMax, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
     const change = new Change().insert(traces, organizationId, trace).add(storedTracesCounter(organizationId), 1)
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
@@ -96,9 +96,9 @@ export class RefusedSends {
     return refusal
   }
 
-  #projectOf(scope: Scope, projects: ReadonlyMap<string, unknown>, named: string | undefined): string | undefined {
+  #projectOf(principal: Principal, projects: ReadonlyMap<string, unknown>, named: string | undefined): string | undefined {
     try {
-      const found = reachableProject(scope, projects, named, 'project_id') ?? scope.projectId
+      const found = reachableProject(principal, projects, named, 'project_id') ?? principal.projectId
       return projects.has(found) ? found : undefined
     } catch (error) {
       if (error instanceof Refusal) return undefined
@@ -112,7 +112,7 @@ function withDetails(refusal: Refusal, details: Readonly<Record<string, unknown>
   return new Refusal(code, message, { nextAction, details: { ...refusal.details, ...details }, cause: refusal })
 }
 
-function traceOf(scope: Scope, projectId: string, { from, to, bcc }: RefusedSend, reason: string, now: number): Trace {
+function traceOf(principal: Principal, projectId: string, { from, to, bcc }: RefusedSend, reason: string, now: number): Trace {
   const id = newTraceId()
   const status = advance('pending', 'invalid')
   const known = new Map(bcc.map(({ address }) => [address, { address, status, bcc: true as const }] as const))
@@ -121,8 +121,8 @@ function traceOf(scope: Scope, projectId: string, { from, to, bcc }: RefusedSend
     ...{
       id,
       projectId,
-      door: scope.publishableToken === undefined ? 'rest' : 'publishable_key',
-      submittedBy: scope.grantId,
+      door: principal.publishableToken === undefined ? 'rest' : 'publishable_key',
+      submittedBy: principal.credentialId,
       createdAt: now,
       updatedAt: now,
       status,

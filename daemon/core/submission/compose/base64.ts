@@ -2,7 +2,7 @@
  * Files in base64, as callers give them and as mail carries them. The text is never decoded as a whole: the digits that came
  * in go out again in lines of 76, a piece at a time.
  */
-import { atOnce, type Steps } from '../../event-loop.ts'
+import { runAtOnce, type Steps } from '../../event-loop.ts'
 
 /** RFC 2045 §6.8: at most 76 characters in a line, which are 57 octets. */
 const lineDigits = 76
@@ -33,7 +33,7 @@ export class Base64File {
    * name of a field.
    */
   static parse(given: string): Base64File | Base64Fault {
-    return atOnce(Base64File.parsing(given))
+    return runAtOnce(Base64File.parsing(given))
   }
 
   /** Likewise, in steps. */

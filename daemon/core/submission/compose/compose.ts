@@ -4,7 +4,7 @@
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../../addresses.ts'
-import { atOnce, type Steps } from '../../event-loop.ts'
+import { runAtOnce, type Steps } from '../../event-loop.ts'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
 import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
@@ -35,7 +35,7 @@ export interface Composed {
 }
 
 /** Composes a message that is known to be small, at once. Bcc recipients appear in the envelope only. */
-export const compose = (request: SendRequest, traceId: string, nowMs: number): Composed => atOnce(composing(request, traceId, nowMs))
+export const compose = (request: SendRequest, traceId: string, nowMs: number): Composed => runAtOnce(composing(request, traceId, nowMs))
 
 /** Likewise, in steps. */
 export function* composing(request: SendRequest, traceId: string, nowMs: number): Steps<Composed> {

@@ -3,7 +3,7 @@ import { httpProviders } from '#config/mail/providers.ts'
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../../access/smtp-credentials.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import { toTarget } from '../../delivery/attempt/attempt.ts'
@@ -55,9 +55,9 @@ export class ConnectionTest {
   }
 
   /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
-  async ofCredential(scope: Scope, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
-    const credential = await this.#options.credentials.get(scope, id)
-    const policy = await this.#options.policies.of(scope.organizationId)
+  async ofCredential(principal: Principal, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
+    const credential = await this.#options.credentials.get(principal, id)
+    const policy = await this.#options.policies.of(principal.organizationId)
     const { destinations, orgDefault, projects } = policy
     const { defaultDestinationId, projectId } = credential
     const environment = credential.environment ?? projects.get(projectId)?.environment ?? null

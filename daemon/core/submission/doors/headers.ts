@@ -4,7 +4,7 @@
  */
 import { parseAddress, parseMailbox } from '../../addresses.ts'
 
-export interface HeaderGlance {
+export interface ParsedHeaders {
   readonly subject: string
   /** Without angle brackets; empty when there is none. */
   readonly messageId: string
@@ -28,26 +28,26 @@ const subjectMax = 998
 const addressesMax = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
-export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
+export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const { block, ended } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  const glance = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
+  const parsed = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
   for (const [name, value] of fields(block)) {
-    if (name === 'subject') glance.subject ||= value.slice(0, subjectMax)
-    else if (name === 'message-id') glance.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, subjectMax)
-    else if (name === 'date') glance.hasDate = true
+    if (name === 'subject') parsed.subject ||= value.slice(0, subjectMax)
+    else if (name === 'message-id') parsed.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, subjectMax)
+    else if (name === 'date') parsed.hasDate = true
     if (name === 'from') {
-      glance.fromFields++
-      glance.from = parseMailbox(withoutComment(value))?.address ?? ''
+      parsed.fromFields++
+      parsed.from = parseMailbox(withoutComment(value))?.address ?? ''
     }
     if (senderFields.has(name)) otherSenders.push(parseMailbox(value)?.address ?? '')
     if (addressFields.has(name)) collectAddresses(value, addresses)
   }
   return {
-    ...glance,
+    ...parsed,
     otherSenders,
-    from: glance.fromFields === 1 ? glance.from : '',
+    from: parsed.fromFields === 1 ? parsed.from : '',
     addresses: [...addresses].slice(0, addressesMax),
     utf8: isUtf8(block),
     ended,

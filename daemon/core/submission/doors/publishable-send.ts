@@ -1,23 +1,23 @@
 /** Sends a message for a web page: the gates of its publishable key, in the order of the specification, and then like any other send. */
 import { hash } from 'node:crypto'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
-import { passPageGates } from '../../publishable/publishable-gates.ts'
-import { type PublishableKey, askerOf } from '../../publishable/publishable-key.ts'
+import { checkPublishableGates } from '../../publishable/publishable-gates.ts'
+import { type PublishableKey, captchaOwnerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { KeyWindows, type Counted } from '../../publishable/key-windows.ts'
 import { invalid } from '../../refusals.ts'
 import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from './send-messages.ts'
 import type { Acceptance, Submission } from '../submission.ts'
 
-export interface PageSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
+export interface PublishableSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
   readonly keys: PublishableKeys
   readonly sendMessages: SendMessages
 }
 
 /** Where a send comes from. */
-export interface Visit {
+export interface WebOrigin {
   /** The header `Origin`. */
   readonly origin: string | undefined
   readonly remoteAddress: string
@@ -27,53 +27,53 @@ export interface Visit {
 /** Longer than any provider takes a token for. */
 const captchaTokenMs = 3_600_000
 
-export class PageSends {
-  readonly #options: PageSendOptions
+export class PublishableSends {
+  readonly #options: PublishableSendOptions
   readonly #windows: KeyWindows
   readonly #captchas: Captchas
 
-  constructor(options: PageSendOptions) {
+  constructor(options: PublishableSendOptions) {
     this.#options = options
     this.#windows = new KeyWindows(options)
     this.#captchas = new Captchas(options)
   }
 
   /** Before a body is read. Throws `rate_limit_exceeded` where bodies were refused before and a window of the key is full. */
-  async admit(scope: Scope, remoteAddress: string): Promise<void> {
-    await this.#windows.admit(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  async admit(principal: Principal, remoteAddress: string): Promise<void> {
+    await this.#windows.admit(principal.organizationId, await this.#options.keys.ofBearer(principal), remoteAddress)
   }
 
   /** Counts a body that was refused, so that sending such bodies is bounded like sending. */
-  async countRefused(scope: Scope, remoteAddress: string): Promise<void> {
-    await this.#windows.countRefused(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  async countRefused(principal: Principal, remoteAddress: string): Promise<void> {
+    await this.#windows.countRefused(principal.organizationId, await this.#options.keys.ofBearer(principal), remoteAddress)
   }
 
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
-  async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
+  async send(principal: Principal, given: SendOrder, visit: WebOrigin): Promise<Acceptance> {
     const { accept, keys, sendMessages } = this.#options
-    const key = await keys.ofBearer(scope)
+    const key = await keys.ofBearer(principal)
     const recipients = [...given.to, ...given.cc, ...given.bcc]
-    passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
+    checkPublishableGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
     assertOwnChoice(given, key)
     const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
     const earlier = await accept.earlier({
-      scope,
+      principal,
       projectId: key.projectId,
       idempotencyKey: order.idempotencyKey,
       orderDigest: orderDigest(order),
     })
     if (earlier) return earlier // its captcha was solved, and it is counted
-    const { organizationId } = scope
+    const { organizationId } = principal
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)
-    await this.#captchas.verify(askerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
-    await keys.ofBearer(scope) // it can have ended during the wait for the provider
-    const once = this.#once(scope, key, visit)
-    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))
+    await this.#captchas.verify(captchaOwnerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await keys.ofBearer(principal) // it can have ended during the wait for the provider
+    const once = this.#once(principal, key, visit)
+    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(principal, order, { windows, once }))
   }
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
-  #once({ organizationId }: Scope, { id, captcha }: PublishableKey, { captchaToken = '' }: Visit): Submission['once'] {
+  #once({ organizationId }: Principal, { id, captcha }: PublishableKey, { captchaToken = '' }: WebOrigin): Submission['once'] {
     if (captcha === null || captchaToken.length > captchaTokenMax) return undefined
     const key = [organizationId, 'captcha.used', id, hash('sha256', captchaToken)]
     return { key, expiresAt: this.#options.clock.now() + captchaTokenMs, refusal: captchaFailed() }

@@ -4,7 +4,7 @@ import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { namedList, senderList, type MailingList } from '../../feedback/suppression/opt-out.ts'
@@ -15,7 +15,7 @@ import { matchRoute } from '../../routing/match/match.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import type { RenderedOrder, TemplateOrder, Templates } from '../../templates/templates.ts'
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
-import { inTurns } from '../../event-loop.ts'
+import { runInSteps } from '../../event-loop.ts'
 import type { Accept } from '../accept/accept.ts'
 import { attachmentsOf, checkingFiles, type UncheckedAttachment } from '../compose/attachments.ts'
 import { composing, type SendRequest } from '../compose/compose.ts'
@@ -74,14 +74,14 @@ export class SendMessages {
 
   /** What a send without From is refused for, if anything. Ids in the order need not exist. */
   async missingSender(
-    scope: Scope,
+    principal: Principal,
     order: Pick<SendOrder, 'projectId' | 'destinationId' | 'environment'>,
   ): Promise<readonly FieldProblem[]> {
     const { policies, health } = this.#options
     try {
-      const policy = await policies.of(scope.organizationId)
-      const projectId = owningProject(scope, policy.projects, order.projectId)
-      requireTellable(scope, policy, projectId, order, health)
+      const policy = await policies.of(principal.organizationId)
+      const projectId = owningProject(principal, policy.projects, order.projectId)
+      requireTellable(principal, policy, projectId, order, health)
       defaultFrom(policy, projectId, order, health)
       return []
     } catch (error) {
@@ -92,15 +92,15 @@ export class SendMessages {
   }
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `page`: a web page sends it. */
-  async send(scope: Scope, order: SendOrder, page?: Pick<Submission, 'windows' | 'once'>): Promise<Acceptance> {
+  async send(principal: Principal, order: SendOrder, page?: Pick<Submission, 'windows' | 'once'>): Promise<Acceptance> {
     const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
-    const policy = await policies.of(scope.organizationId)
-    const projectId = owningProject(scope, policy.projects, order.projectId)
-    requireTellable(scope, policy, projectId, order, health)
-    const keyed = { idempotencyKey: ownIdempotencyKey(scope, order.idempotencyKey), orderDigest: orderDigest(order) }
-    const earlier = order.template && (await accept.earlier({ scope, projectId, ...keyed }))
+    const policy = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, policy.projects, order.projectId)
+    requireTellable(principal, policy, projectId, order, health)
+    const keyed = { idempotencyKey: ownIdempotencyKey(principal, order.idempotencyKey), orderDigest: orderDigest(order) }
+    const earlier = order.template && (await accept.earlier({ principal, projectId, ...keyed }))
     if (earlier) return earlier // also when the template has changed or gone since
-    const rendered = order.template && (await templates.render(scope, projectId, order.template))
+    const rendered = order.template && (await templates.render(principal, projectId, order.template))
     const traceId = newTraceId()
     const from = order.from ?? defaultFrom(policy, projectId, order, health)
     const list = listFor(order.listUnsubscribe, from, projectId)
@@ -108,16 +108,16 @@ export class SendMessages {
       ...order,
       ...contentOf(order, rendered),
       headers: list ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
-      attachments: attachmentsOf(await inTurns(checkingFiles(order.attachments))),
+      attachments: attachmentsOf(await runInSteps(checkingFiles(order.attachments))),
       from,
     }
-    const composed = await inTurns(composing(request, traceId, clock.now()))
+    const composed = await runInSteps(composing(request, traceId, clock.now()))
     accept.assertFits(composed.size, request.attachments)
-    const draft = await drafted(new Draft(database, scope.organizationId, traceId), composed)
+    const draft = await drafted(new Draft(database, principal.organizationId, traceId), composed)
     return accept.accept({
       ...page,
       door: page ? 'publishable_key' : 'rest',
-      scope,
+      principal,
       projectId,
       traceId,
       mailFrom: request.from.address,
@@ -133,7 +133,7 @@ export class SendMessages {
       ...keyed,
       sendAt: order.sendAt,
       tracking: order.tracking,
-      submittedBy: scope.grantId,
+      submittedBy: principal.credentialId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })
   }
@@ -147,7 +147,7 @@ function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: 
 
 /** Who names an unknown environment is told which there are, but for a send-only key, which reads nothing. */
 function requireTellable(
-  { sendsOnly }: Scope,
+  { sendsOnly }: Principal,
   { destinations }: Policy,
   projectId: string,
   { environment }: Pick<SendOrder, 'environment'>,
@@ -158,8 +158,8 @@ function requireTellable(
 }
 
 /** A send-only key is told of no send but its own, so that its idempotency keys are apart from those of the project. */
-const ownIdempotencyKey = ({ sendsOnly, grantId }: Scope, key: string | undefined): string | undefined =>
-  sendsOnly && key !== undefined ? `${grantId}/${key}` : key
+const ownIdempotencyKey = ({ sendsOnly, credentialId }: Principal, key: string | undefined): string | undefined =>
+  sendsOnly && key !== undefined ? `${credentialId}/${key}` : key
 
 /** One link stands for one recipient, so a message to several cannot have one. */
 function unsubscribable(order: SendOrder): SendOrder {

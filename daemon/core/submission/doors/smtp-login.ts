@@ -2,7 +2,7 @@
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { LoginGuard } from '../../visitors/login-guard.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
@@ -16,7 +16,7 @@ import type { Accept } from '../accept/accept.ts'
 import { rfc5322Date } from '../compose/compose.ts'
 import { DoorDraft } from '../accept/draft.ts'
 import { FileScan } from '../accept/file-scan.ts'
-import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
+import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
 import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
@@ -39,10 +39,10 @@ export interface SmtpDoorOptions {
 }
 
 /** Compared for unknown users, so that the answer takes the same time. */
-const nobodysFingerprint = ''
+const hashOfUnknownUser = ''
 const placesMax = 10_000
 
-interface Found {
+interface CredentialMatch {
   readonly organizationId: string
   readonly credential: SmtpCredential
   readonly policy: Policy
@@ -69,14 +69,14 @@ export class SubmissionDoor implements SmtpDoor {
     // as people copy them: user names are made of small letters and digits
     const username = given.trim().toLowerCase()
     loginGuard.check(username, remoteAddress)
-    const found = this.#findAtHand(username) ?? (await this.#find(username))
-    const right = secrets.matches(password, found?.credential.passwordFingerprint ?? nobodysFingerprint)
+    const found = this.#findCached(username) ?? (await this.#find(username))
+    const right = secrets.matches(password, found?.credential.passwordFingerprint ?? hashOfUnknownUser)
     if (!found || !right || isExpired(found.credential, clock.now())) throw loginGuard.failed(username, remoteAddress)
     loginGuard.succeeded(username, remoteAddress)
     return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
   }
 
-  async #find(username: string): Promise<Found | undefined> {
+  async #find(username: string): Promise<CredentialMatch | undefined> {
     const { database, policies } = this.#options
     const stored = await database.lookup(smtpCredentials, 'username', [username.slice(0, 256)])
     if (!stored) return undefined
@@ -90,9 +90,9 @@ export class SubmissionDoor implements SmtpDoor {
   }
 
   /** Sites that open a connection for each mail log in with each mail. */
-  #findAtHand(username: string): Found | undefined {
+  #findCached(username: string): CredentialMatch | undefined {
     const place = this.#places.get(username)
-    const policy = place && this.#options.policies.atHand(place.organizationId)
+    const policy = place && this.#options.policies.cached(place.organizationId)
     const credential = place && policy?.credentials.get(place.id)
     return place && policy && credential?.username === username ? { organizationId: place.organizationId, credential, policy } : undefined
   }
@@ -105,14 +105,14 @@ class LiveLogin implements SmtpLogin {
   readonly username: string
   readonly #options: LoginOptions
   readonly #organizationId: string
-  readonly #fingerprint: string
+  readonly #passwordHash: string
   #credential: SmtpCredential
 
   constructor(options: LoginOptions, organizationId: string, credential: SmtpCredential) {
     this.#options = options
     this.#organizationId = organizationId
     this.#credential = credential
-    this.#fingerprint = credential.passwordFingerprint
+    this.#passwordHash = credential.passwordFingerprint
     this.credentialId = credential.id
     this.username = credential.username
   }
@@ -123,14 +123,14 @@ class LiveLogin implements SmtpLogin {
 
   checkMailFrom(address: string): void {
     this.#options.admission.check()
-    const policy = this.#options.policies.atHand(this.#organizationId)
+    const policy = this.#options.policies.cached(this.#organizationId)
     if (policy) this.#adopt(policy)
     // whom a bounce is from stands in its header
     if (address !== '') this.#checkDomain(address, 'MAIL FROM')
   }
 
   openDraft(): DoorDraft {
-    const policy = this.#options.policies.atHand(this.#organizationId)
+    const policy = this.#options.policies.cached(this.#organizationId)
     const scan = policy && limitsOf(policy.organization).attachments ? undefined : new FileScan()
     return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), scan)
   }
@@ -142,18 +142,18 @@ class LiveLogin implements SmtpLogin {
       this.#adopt(await this.#options.policies.of(this.#organizationId))
       this.checkMailFrom(message.mailFrom)
       this.#checkSize(draft.size)
-      const glance = glanceAtHeaders(message.head)
-      const isWhole = glance.ended || message.head.length >= draft.size
-      if (message.mailFrom === '') await this.#checkNotice(glance, isWhole, message)
-      else this.#checkHeaderFrom(glance, isWhole)
+      const parsed = parseHeaders(message.head)
+      const isWhole = parsed.ended || message.head.length >= draft.size
+      if (message.mailFrom === '') await this.#checkNotice(parsed, isWhole, message)
+      else this.#checkHeaderFrom(parsed, isWhole)
       return await this.#options.accept.accept({
         door: 'smtp',
-        scope: this.#scope(),
+        principal: this.#scope(),
         projectId: this.#credential.projectId,
         traceId,
         mailFrom: message.mailFrom,
         rcptTo: message.rcptTo,
-        facts: this.#facts(message, glance, traceId),
+        facts: this.#facts(message, parsed, traceId),
         draft,
         attachments: files,
         destinationId: this.#credential.defaultDestinationId ?? undefined,
@@ -172,7 +172,7 @@ class LiveLogin implements SmtpLogin {
   /** Rotation, revocation and new limits act on sessions that are already logged in. */
   #adopt(policy: Policy): void {
     const now = this.#options.clock.now()
-    const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#fingerprint
+    const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#passwordHash
     this.#credential = currentCredential(policy, this.credentialId, now, isSame)
   }
 
@@ -187,7 +187,7 @@ class LiveLogin implements SmtpLogin {
   }
 
   /** `whole`: no field stands behind what was looked at. */
-  #checkHeaderFrom({ from, fromFields, otherSenders }: HeaderGlance, whole: boolean): void {
+  #checkHeaderFrom({ from, fromFields, otherSenders }: ParsedHeaders, whole: boolean): void {
     if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
@@ -198,7 +198,7 @@ class LiveLogin implements SmtpLogin {
   }
 
   /** A bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counted before DNS is asked, so that this is bounded too. */
-  async #checkNotice({ from, otherSenders }: HeaderGlance, whole: boolean, satellite: Satellite): Promise<void> {
+  async #checkNotice({ from, otherSenders }: ParsedHeaders, whole: boolean, satellite: Satellite): Promise<void> {
     if (!whole || from === '')
       throw new Refusal('sender_not_allowed', 'A message with the null reverse-path needs exactly one From header field with one address.')
     const isOwnDomain = isAllowedDomain(this.#credential, from)
@@ -215,23 +215,23 @@ class LiveLogin implements SmtpLogin {
     return new Refusal('sender_not_allowed', message)
   }
 
-  #facts({ helo, protocol, eightBit }: SmtpMessage, glance: HeaderGlance, traceId: string): ContentFacts {
+  #facts({ helo, protocol, eightBit }: SmtpMessage, parsed: ParsedHeaders, traceId: string): ContentFacts {
     const { hostname, clock } = this.#options
     const date = rfc5322Date(clock.now())
     const received = `Received: from ${helo.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\tby ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
-    const messageId = glance.messageId || `${traceId}@${hostname}`
-    const missing = (glance.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (glance.hasDate ? '' : `Date: ${date}\r\n`)
-    const { subject, from, addresses, utf8 } = glance
+    const messageId = parsed.messageId || `${traceId}@${hostname}`
+    const missing = (parsed.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (parsed.hasDate ? '' : `Date: ${date}\r\n`)
+    const { subject, from, addresses, utf8 } = parsed
     return { prefix: received + missing, subject, messageId, headerFrom: from, headerAddresses: addresses, eightBit, utf8Headers: utf8 }
   }
 
-  #scope(): Scope {
+  #scope(): Principal {
     return {
       organizationId: this.#organizationId,
       projectId: this.#credential.projectId,
       bound: true,
-      rights: ['api:send'],
-      grantId: this.credentialId,
+      scopes: ['api:send'],
+      credentialId: this.credentialId,
     }
   }
 }

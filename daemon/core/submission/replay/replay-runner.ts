@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { keyName, unpack, within } from '#store/tuple.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
@@ -78,9 +78,15 @@ export class ReplayRunner {
   }
 
   async #page(organizationId: string, { record }: Stored<ReplayJob>): Promise<void> {
-    const scope: Scope = { organizationId, projectId: record.projectId, bound: record.bound, rights: [], grantId: record.requestedBy }
+    const principal: Principal = {
+      organizationId,
+      projectId: record.projectId,
+      bound: record.bound,
+      scopes: [],
+      credentialId: record.requestedBy,
+    }
     const query = { ...record.filter, status: 'failed', limit: pageRows, cursor: record.cursor ?? undefined } as const
-    const page = await matchingTraces(this.#options.database, scope, query)
+    const page = await matchingTraces(this.#options.database, principal, query)
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
       if (this.#stopping) return

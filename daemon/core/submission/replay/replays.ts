@@ -4,7 +4,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/principal/lists.ts'
 import { isOpenTo, reachableProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -51,13 +51,13 @@ export class Replays implements List<OfProject, ReplayJob> {
   }
 
   /** Counts what would go again, and writes nothing. */
-  async preview(scope: Scope, request: ReplayRequest): Promise<ReplayPreview> {
-    const filter = await this.#check(scope, request)
+  async preview(principal: Principal, request: ReplayRequest): Promise<ReplayPreview> {
+    const filter = await this.#check(principal, request)
     let matched = 0
     let cursor: string | undefined
     for (let page = 0; page < previewPagesMax; page++) {
       const query = { ...filter, status: 'failed', limit: previewPage, cursor } as const
-      const { rows, nextCursor } = await matchingTraces(this.#options.database, scope, query)
+      const { rows, nextCursor } = await matchingTraces(this.#options.database, principal, query)
       matched += rows.length
       if (nextCursor === undefined) return { filter, matched, complete: true }
       cursor = nextCursor
@@ -66,73 +66,73 @@ export class Replays implements List<OfProject, ReplayJob> {
   }
 
   /** Writes the job, which then runs by itself. */
-  async create(scope: Scope, request: ReplayRequest): Promise<ReplayJob> {
+  async create(principal: Principal, request: ReplayRequest): Promise<ReplayJob> {
     const { database, writes, clock, onJob } = this.#options
-    const job = await writes.run(scope.organizationId, async (change) => {
-      const filter = await this.#check(scope, request) // in the turn of settings, as the project may just be deleted
-      const jobs = await database.all(replayJobs, { organizationId: scope.organizationId })
+    const job = await writes.run(principal.organizationId, async (change) => {
+      const filter = await this.#check(principal, request) // in the turn of settings, as the project may just be deleted
+      const jobs = await database.all(replayJobs, { organizationId: principal.organizationId })
       if (jobs.filter(({ record }) => record.status === 'running').length >= runningMax) {
         const message = `${runningMax} replays are running; wait until one of them ends, or cancel it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
-      const made = newJob(scope, request, filter, clock.now())
-      change.insert(replayJobs, scope.organizationId, made).set(openReplayKey(scope.organizationId, made.id))
+      const made = newJob(principal, request, filter, clock.now())
+      change.insert(replayJobs, principal.organizationId, made).set(openReplayKey(principal.organizationId, made.id))
       return made
     })
-    onJob(scope.organizationId, job.id)
+    onJob(principal.organizationId, job.id)
     return job
   }
 
   /** Newest first. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<ReplayJob>> {
-    return listReachable(this.#options, replayJobs, scope, query, (project) => ({
-      reach: scope,
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<ReplayJob>> {
+    return listReachable(this.#options, replayJobs, principal, query, (project) => ({
+      reach: principal,
       sieve: sieve((job) => project === undefined || onlyProjectOf(job) === project),
     }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<ReplayJob> {
-    return (await this.#get(scope, id)).record
+  async get(principal: Principal, id: string): Promise<ReplayJob> {
+    return (await this.#get(principal, id)).record
   }
 
   /** No further message goes again after this; what was queued already is delivered. A job that has ended stays as it is. */
-  async stop(scope: Scope, id: string): Promise<ReplayJob> {
+  async stop(principal: Principal, id: string): Promise<ReplayJob> {
     const { database, clock } = this.#options
-    return transact(database, scope, async (change) => {
+    return transact(database, principal, async (change) => {
       const stored = await change.must(replayJobs, id)
       if (stored.record.status !== 'running') return stored.record
       const job: ReplayJob = { ...stored.record, status: 'stopped', stoppedBecause: 'Stopped on request.', updatedAt: clock.now() }
-      change.replace(replayJobs, scope.organizationId, stored, job).delete(openReplayKey(scope.organizationId, id))
+      change.replace(replayJobs, principal.organizationId, stored, job).delete(openReplayKey(principal.organizationId, id))
       return job
     })
   }
 
-  async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
-    const policy = await this.#options.policies.of(scope.organizationId)
+  async #check(principal: Principal, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
+    const policy = await this.#options.policies.of(principal.organizationId)
     requireIncluded(policy.organization, 'bulkReplay', { lacks: 'does not include bulk replay', instead: 'retry traces one by one' })
     const now = this.#options.clock.now()
     const { since, until = Infinity } = filter
     if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])
-    if (targetDestinationId !== undefined) checkTarget(policy, scope, targetDestinationId)
+    if (targetDestinationId !== undefined) checkTarget(policy, principal, targetDestinationId)
     // what fails from now on is not meant
     return {
       ...filter,
-      projectId: reachableProject(scope, policy.projects, filter.projectId, 'filter.project_id'),
+      projectId: reachableProject(principal, policy.projects, filter.projectId, 'filter.project_id'),
       until: Math.min(until, now + 1),
     }
   }
 
-  #get(scope: Scope, id: string): Promise<Stored<ReplayJob>> {
-    return must(this.#options.database, replayJobs, scope, id)
+  #get(principal: Principal, id: string): Promise<Stored<ReplayJob>> {
+    return must(this.#options.database, replayJobs, principal, id)
   }
 }
 
-const newJob = (scope: Scope, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
+const newJob = (principal: Principal, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
   id: newId('rpl', now),
-  projectId: scope.projectId,
-  bound: scope.bound,
-  requestedBy: scope.grantId,
+  projectId: principal.projectId,
+  bound: principal.bound,
+  requestedBy: principal.credentialId,
   filter,
   targetDestinationId: request.targetDestinationId ?? null,
   includeUnknown: request.includeUnknown,
@@ -145,10 +145,10 @@ const newJob = (scope: Scope, request: ReplayRequest, filter: ReplayFilter, now:
   updatedAt: now,
 })
 
-function checkTarget({ destinations }: Policy, scope: Scope, id: string): void {
+function checkTarget({ destinations }: Policy, principal: Principal, id: string): void {
   const destination = destinations.get(id)
   const path = 'target_destination_id'
-  if (!destination || (scope.bound && !isOpenTo(destination, scope.projectId)))
+  if (!destination || (principal.bound && !isOpenTo(destination, principal.projectId)))
     throw invalid([{ path, message: 'no destination that you can access has this id' }])
   if (destination.mode !== 'live') throw invalid([{ path, message: 'is in sandbox mode; promote it to live first' }])
 }

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
@@ -58,17 +58,17 @@ export class Retries {
    * way is answered as it is. Counts as a send when it had failed. Throws `not_found`, `conflict` with what to do when there is nothing to retry
    * or the outcome for all of them is unknown, and the refusals of plan and budget.
    */
-  async retry(scope: Scope, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
+  async retry(principal: Principal, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
     const { database, queued } = this.#options
-    const { trace, entry } = await transact(database, scope, async (change) => {
+    const { trace, entry } = await transact(database, principal, async (change) => {
       const stored = await change.get(traces, traceId)
       if (!stored) throw new Refusal('not_found', 'No trace has this trace_id.')
-      const staged = await this.#stage(change, scope, stored, includeUnknown)
+      const staged = await this.#stage(change, principal, stored, includeUnknown)
       if (!staged) return { trace: stored.record, entry: undefined }
       for (const [counter, refusal] of staged.limits) change.limits.set(counter, refusal)
       this.#options.audit.record(change, {
-        organizationId: scope.organizationId,
-        actor: actorOf(scope),
+        organizationId: principal.organizationId,
+        actor: actorOf(principal),
         act: 'trace.retried',
         target: stored.record.id,
         projectId: stored.record.projectId,
@@ -81,9 +81,9 @@ export class Retries {
   }
 
   /** Undefined when an attempt is due or under way already. */
-  async #stage(change: Change, scope: Scope, stored: Stored<Trace>, includeUnknown: boolean): Promise<Staged | undefined> {
+  async #stage(change: Change, principal: Principal, stored: Stored<Trace>, includeUnknown: boolean): Promise<Staged | undefined> {
     const { database, policies, clock } = this.#options
-    const { organizationId } = scope
+    const { organizationId } = principal
     const { record } = stored
     const now = clock.now()
     refuseSettled(record)
@@ -101,7 +101,7 @@ export class Retries {
     if (obstacle) throw new Refusal('conflict', obstacle.message, obstacle)
     const next = requeue(record, attempts, { destinationId, includeUnknown, suppressed, now })
     if (!next) throw unknownOutcome()
-    return { trace: next, ...stageAgain(change, { policy, organizationId, by: scope.grantId, now }, stored, next) }
+    return { trace: next, ...stageAgain(change, { policy, organizationId, by: principal.credentialId, now }, stored, next) }
   }
 
   /** No attempt is under way, as one begins when it is due. */

@@ -87,7 +87,7 @@ function countSend(
   if (!project) throw new Error(`trace ${trace.id} belongs to no project`)
   const submission = {
     door: 'replay',
-    scope: { organizationId, projectId: trace.projectId, bound: false, rights: [], grantId: by },
+    principal: { organizationId, projectId: trace.projectId, bound: false, scopes: [], credentialId: by },
     rcptTo: trace.recipients.map(({ address }) => address),
     draft: { size: trace.content.size },
     submittedBy: by,

@@ -2,7 +2,7 @@
 import type { Database, Page } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
@@ -31,25 +31,25 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
   }
 
   /** Those that wait and those that were canceled, the earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
-  list(scope: Scope, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
+  list(principal: Principal, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
     const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
-    return listReachable(this.#options, traces, scope, query, walkOf)
+    return listReachable(this.#options, traces, principal, query, walkOf)
   }
 
   /**
    * Cancels a send that has not begun to leave, and answers its trace; again, it answers the same. Once this resolves, no attempt
    * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
    */
-  async cancel(scope: Scope, traceId: string): Promise<Trace> {
+  async cancel(principal: Principal, traceId: string): Promise<Trace> {
     const { database, clock } = this.#options
-    return transact(database, scope, async (change) => {
+    return transact(database, principal, async (change) => {
       const stored = await change.get(traces, traceId)
       if (!stored || stored.record.sendAt === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
       if (stored.record.status === 'canceled') return stored.record
       refuseTooLate(stored.record)
-      const next = canceledTrace(stored.record, clock.now(), scope.grantId)
-      change.replace(traces, scope.organizationId, stored, next)
-      await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record))
+      const next = canceledTrace(stored.record, clock.now(), principal.credentialId)
+      change.replace(traces, principal.organizationId, stored, next)
+      await dequeueIfThere(database, change, waitingEntry(principal.organizationId, stored.record))
       return next
     })
   }

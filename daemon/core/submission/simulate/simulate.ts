@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf, type FailoverHealth } from '../../delivery/attempt/failover.ts'
@@ -66,27 +66,27 @@ export class Simulate {
   }
 
   /** Throws `not_found` for a project or credential that the caller cannot reach; what would refuse the send is in the answer. */
-  async ofRequest(scope: Scope, request: SimulationRequest): Promise<Simulation> {
+  async ofRequest(principal: Principal, request: SimulationRequest): Promise<Simulation> {
     const { policies, health } = this.#options
-    const policy = await policies.of(scope.organizationId)
+    const policy = await policies.of(principal.organizationId)
     const walk: Walk = { steps: [] }
     if (request.smtpCredentialId !== undefined) {
-      const credential = reachableCredential(policy, scope, request.smtpCredentialId, request.projectId)
+      const credential = reachableCredential(policy, principal, request.smtpCredentialId, request.projectId)
       const mailFrom = request.from ?? ''
-      return this.#bySmtp(walk, scope, policy, credential.projectId, {
+      return this.#bySmtp(walk, principal, policy, credential.projectId, {
         ...request,
         credentialId: credential.id,
         mailFrom,
         headerFrom: mailFrom,
       })
     }
-    const projectId = owningProject(scope, policy.projects, request.projectId)
+    const projectId = owningProject(principal, policy.projects, request.projectId)
     const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request, health).address)
     if (from === undefined) return ended(walk, policy, projectId)
     if (request.from === undefined)
       walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets the From of a destination, ${from}.` })
     return this.#walk(walk, policy, {
-      ...draftOf(request, { scope, projectId, door: 'rest', submittedBy: scope.grantId }),
+      ...draftOf(request, { principal, projectId, door: 'rest', submittedBy: principal.credentialId }),
       mailFrom: from,
       facts: { headerFrom: from },
       destinationId: request.destinationId,
@@ -95,20 +95,20 @@ export class Simulate {
   }
 
   /** What a message that was accepted once would get now. Throws `not_found` alike for missing and foreign ids. */
-  async ofTrace(scope: Scope, traceId: string): Promise<TraceSimulation> {
+  async ofTrace(principal: Principal, traceId: string): Promise<TraceSimulation> {
     const { database, policies } = this.#options
-    const trace = (await database.get(traces, scope, traceId))?.record
+    const trace = (await database.get(traces, principal, traceId))?.record
     if (!trace) throw new Refusal('not_found', 'No trace has this id.')
-    const now = await this.#again(scope, await policies.of(scope.organizationId), trace)
+    const now = await this.#again(principal, await policies.of(principal.organizationId), trace)
     return { ...now, trace, differences: differencesOf(trace, now) }
   }
 
-  #again(scope: Scope, policy: Policy, trace: Trace): Promise<Simulation> {
+  #again(principal: Principal, policy: Policy, trace: Trace): Promise<Simulation> {
     const { projectId, mailFrom, headerFrom, submittedBy, content, route } = trace
     const message = { rcptTo: trace.recipients.map(({ address }) => address), size: content.size, attachments: 0 }
     const walk: Walk = { steps: [] }
     if (trace.door === 'smtp')
-      return this.#bySmtp(walk, scope, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom })
+      return this.#bySmtp(walk, principal, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom })
     const named = route.by === 'request'
     const environment = named ? route.environment : undefined
     if (named && environment === undefined && trace.destinationId === null) {
@@ -117,7 +117,7 @@ export class Simulate {
       walk.steps.push({ step: 'named_destination', result: 'passed', message: text })
     }
     return this.#walk(walk, policy, {
-      ...draftOf(message, { scope, projectId, door: trace.door, submittedBy }),
+      ...draftOf(message, { principal, projectId, door: trace.door, submittedBy }),
       mailFrom,
       facts: { headerFrom },
       destinationId: named && environment === undefined && trace.destinationId !== null ? primaryOf(trace) : undefined,
@@ -126,7 +126,7 @@ export class Simulate {
     })
   }
 
-  async #bySmtp(walk: Walk, scope: Scope, policy: Policy, projectId: string, message: SmtpMessage): Promise<Simulation> {
+  async #bySmtp(walk: Walk, principal: Principal, policy: Policy, projectId: string, message: SmtpMessage): Promise<Simulation> {
     const { clock, database, messageBytesMax } = this.#options
     const nowMs = clock.now()
     const credential = attempt(walk, 'smtp_credential', () => checkedCredential(policy, message, nowMs))
@@ -136,10 +136,10 @@ export class Simulate {
       result: 'passed',
       message: `The SMTP credential ${credential.username} can send this message.`,
     })
-    const before = pack(rateCounter(scope.organizationId, credential.id, minuteOf(nowMs) - 1))
+    const before = pack(rateCounter(principal.organizationId, credential.id, minuteOf(nowMs) - 1))
     const rate = credential.maxRatePerMin ?? undefined
     const submission: Sketch = {
-      ...draftOf(message, { scope, projectId, door: 'smtp', submittedBy: credential.id }),
+      ...draftOf(message, { principal, projectId, door: 'smtp', submittedBy: credential.id }),
       mailFrom: message.mailFrom,
       facts: { headerFrom: message.headerFrom },
       destinationId: credential.defaultDestinationId ?? undefined,
@@ -168,9 +168,9 @@ export class Simulate {
       counter: (key) => database.kv.counter(key),
       suppressionsOf: (addresses) => {
         const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
-        const { list, mailFrom, facts, scope } = submission
+        const { list, mailFrom, facts, principal } = submission
         const { headerFrom } = facts
-        return suppressionsAgainst(database, scope.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
+        return suppressionsAgainst(database, principal.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
       },
       health,
     })
@@ -190,7 +190,7 @@ interface SmtpMessage {
 
 const draftOf = (
   { rcptTo, size, attachments }: Pick<SimulationRequest, 'rcptTo' | 'size' | 'attachments'>,
-  who: Pick<Sketch, 'scope' | 'projectId' | 'door' | 'submittedBy'>,
+  who: Pick<Sketch, 'principal' | 'projectId' | 'door' | 'submittedBy'>,
 ) => ({ ...who, rcptTo, attachments, draft: { size } })
 
 const ended = (walk: Walk, { destinations }: Policy, projectId: string): Simulation => ({
@@ -199,9 +199,9 @@ const ended = (walk: Walk, { destinations }: Policy, projectId: string): Simulat
   destination: walk.decision ? destinations.get(walk.decision.destinationId ?? '') : walk.route?.destination,
 })
 
-function reachableCredential(policy: Policy, scope: Scope, id: string, projectId: string | undefined): SmtpCredential {
+function reachableCredential(policy: Policy, principal: Principal, id: string, projectId: string | undefined): SmtpCredential {
   const credential = policy.credentials.get(id)
-  if (!credential || (scope.bound && credential.projectId !== scope.projectId))
+  if (!credential || (principal.bound && credential.projectId !== principal.projectId))
     throw new Refusal('not_found', 'smtp_credential_id: no SMTP credential has this id.')
   if (projectId !== undefined && projectId !== credential.projectId)
     throw invalid([{ path: 'project_id', message: 'is not that of the SMTP credential; leave it out' }])

@@ -4,7 +4,7 @@
  */
 import { Change } from '#store/change.ts'
 import { keyName } from '#store/tuple.ts'
-import { passOver, type FailoverHealth } from '../../delivery/attempt/failover.ts'
+import { skipDestination, type FailoverHealth } from '../../delivery/attempt/failover.ts'
 import type { MailingList } from '../../feedback/suppression/opt-out.ts'
 import type { Hit } from '../../feedback/suppression/suppressed-recipients.ts'
 import { Refusal, type RefusalCode } from '../../refusals.ts'
@@ -161,7 +161,7 @@ function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: Re
 function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { destinationId }: Decision): void {
   const here = policy.destinations.get(destinationId ?? '')
   if (!here) return
-  const passing = passOver(policy, health, { projectId: project.id, destinationId }, here)
+  const passing = skipDestination(policy, health, { projectId: project.id, destinationId }, here)
   if (!passing) {
     walk.firstAttempt = { destinationId: here.id, waitMs: 0 }
     walk.steps.push({
@@ -170,8 +170,8 @@ function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { d
       message: `The destination ${here.name} receives mail now.`,
       destinationId: here.id,
     })
-  } else if ('detour' in passing) {
-    const { to, note } = passing.detour
+  } else if ('failover' in passing) {
+    const { to, note } = passing.failover
     walk.firstAttempt = { destinationId: to, waitMs: 0 }
     walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
   } else {

@@ -6,13 +6,13 @@ import { pack, type Element } from '#store/tuple.ts'
 import { traceReports, type TraceReport } from '../trace-report.ts'
 
 /** Reports tell what matters at their beginning; the returned message comes after it. */
-export const keptReportBytes = 65_536
+export const maxRawReportBytes = 65_536
 
-export const keptReportKey = (organizationId: string, reportId: string): readonly Element[] => [organizationId, 'feedback.raw', reportId]
+export const rawReportKey = (organizationId: string, reportId: string): readonly Element[] => [organizationId, 'feedback.raw', reportId]
 
 /** The mail that a report of a trace came as; undefined when none was kept. */
-export async function readKeptReport(database: Database, organizationId: string, reportId: string): Promise<Uint8Array | undefined> {
-  return (await database.kv.get(pack(keptReportKey(organizationId, reportId))))?.value
+export async function readRawReport(database: Database, organizationId: string, reportId: string): Promise<Uint8Array | undefined> {
+  return (await database.kv.get(pack(rawReportKey(organizationId, reportId))))?.value
 }
 
 /**
@@ -30,5 +30,5 @@ export function dropReport(change: Change, organizationId: string, stored: Store
   const { id, rawBytes, revisions = 0 } = stored.record
   change.remove(traceReports, organizationId, stored)
   if (rawBytes === 0 && revisions === 0) return
-  for (let at = 0; at <= revisions; at++) change.delete(keptReportKey(organizationId, keptUnder({ id, revisions: at })))
+  for (let at = 0; at <= revisions; at++) change.delete(rawReportKey(organizationId, keptUnder({ id, revisions: at })))
 }

@@ -1,12 +1,12 @@
 /** Looks traces up for people: one with its story, lists by filter, and the public view. */
 import type { Database, Page } from '#store/database.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { isAlive } from '../../tenancy/organization-list.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from '../attempt-record.ts'
 import { Refusal } from '../../refusals.ts'
 import { listReachable, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
-import { readKeptReport } from './raw-report.ts'
+import { readRawReport } from './raw-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
 import { readReports, standingReports, type TraceReport } from '../trace-report.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
@@ -41,41 +41,41 @@ export class TraceReader implements List<TraceFilter, Trace> {
   }
 
   /** The trace with all that is kept beside it, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, idOrToken: string): Promise<TraceStory> {
-    const trace = await this.#find(scope, idOrToken)
+  async get(principal: Principal, idOrToken: string): Promise<TraceStory> {
+    const trace = await this.#find(principal, idOrToken)
     const { id: traceId } = trace
-    const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
-    const attempts = await readAttempts(this.#database, scope.organizationId, traceId)
-    return { trace, attempts, engagement, reports: await this.#reports(scope.organizationId, traceId) }
+    const engagement = trace.tracking && (await this.#database.get(engagements, principal, traceId))?.record
+    const attempts = await readAttempts(this.#database, principal.organizationId, traceId)
+    return { trace, attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
   }
 
   /** What the asker itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
-  async sentBy(scope: Scope, idOrToken: string): Promise<Trace> {
-    const trace = await this.#find(scope, idOrToken)
-    if (trace.submittedBy !== scope.grantId) throw noTrace()
+  async sentBy(principal: Principal, idOrToken: string): Promise<Trace> {
+    const trace = await this.#find(principal, idOrToken)
+    if (trace.submittedBy !== principal.credentialId) throw noTrace()
     return trace
   }
 
-  async #find(scope: Scope, idOrToken: string): Promise<Trace> {
+  async #find(principal: Principal, idOrToken: string): Promise<Trace> {
     const { secrets } = this.#options
     const traceId = (secrets && traceOfServiceRef(secrets, idOrToken)) ?? idOrToken
-    const stored = await this.#database.get(traces, scope, traceId)
+    const stored = await this.#database.get(traces, principal, traceId)
     if (!stored) throw noTrace()
     return stored.record
   }
 
   /** The beginning of the mail that a report came as. Throws `not_found`. */
-  async reportMail(scope: Scope, traceId: string, reportId: string): Promise<Uint8Array> {
-    const stored = await this.#database.get(traces, scope, traceId)
-    const mail = stored && (await readKeptReport(this.#database, scope.organizationId, `${traceId}/${reportId}`))
+  async reportMail(principal: Principal, traceId: string, reportId: string): Promise<Uint8Array> {
+    const stored = await this.#database.get(traces, principal, traceId)
+    const mail = stored && (await readRawReport(this.#database, principal.organizationId, `${traceId}/${reportId}`))
     if (!mail) throw new Refusal('not_found', 'No mail of such a report is kept; report_id stands in the timeline of the trace.')
     return mail
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
-  list(scope: Scope, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
+  list(principal: Principal, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
     const { readSubject } = this.#options
-    return listReachable(this.#options, traces, scope, query, (projectId) => traceWalk({ ...query, projectId }, readSubject))
+    return listReachable(this.#options, traces, principal, query, (projectId) => traceWalk({ ...query, projectId }, readSubject))
   }
 
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */

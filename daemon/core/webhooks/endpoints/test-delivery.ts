@@ -1,11 +1,11 @@
 /** A test: a made-up event is sent to an endpoint at once, and what the receiver said is told. Nothing of it is kept. */
 import { randomUUID } from 'node:crypto'
 import { newId } from '#store/ids.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
-import { secretPlace, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
+import { secretContext, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import { eventBody, type WebhookEvent } from '../events/event-body.ts'
 import type { Sender, Sent } from '../sending/sender.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -24,25 +24,25 @@ export interface TestResult extends Sent {
 
 export class TestDeliveries {
   readonly #options: TestOptions
-  readonly #underWay = new Set<string>()
+  readonly #inFlight = new Set<string>()
 
   constructor(options: TestOptions) {
     this.#options = options
   }
 
   /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while another test of the endpoint is under way. */
-  async run(scope: Scope, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
+  async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
     const { webhooks, sender, clock } = this.#options
-    const endpoint = await webhooks.get(scope, id)
-    if (this.#underWay.has(id))
+    const endpoint = await webhooks.get(principal, id)
+    if (this.#inFlight.has(id))
       throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is in progress; wait until it ends.', { retryAfterSeconds: 10 })
-    this.#underWay.add(id)
+    this.#inFlight.add(id)
     try {
       const now = clock.now()
-      const delivery = { deliveryId: randomUUID(), body: eventBody(newId('evt', now), sample(scope, endpoint, type, now), true) }
-      return { ...(await sender.send({ ...endpoint, secretPlace: secretPlace(id) }, delivery, signal)), ...delivery }
+      const delivery = { deliveryId: randomUUID(), body: eventBody(newId('evt', now), sample(principal, endpoint, type, now), true) }
+      return { ...(await sender.send({ ...endpoint, secretContext: secretContext(id) }, delivery, signal)), ...delivery }
     } finally {
-      this.#underWay.delete(id)
+      this.#inFlight.delete(id)
     }
   }
 }
@@ -72,7 +72,7 @@ const samples: Readonly<
 }
 
 /** An event of nothing that happened. */
-function sample({ organizationId }: Scope, { projectId }: WebhookEndpoint, type: WebhookEventType, at: number): WebhookEvent {
+function sample({ organizationId }: Principal, { projectId }: WebhookEndpoint, type: WebhookEventType, at: number): WebhookEvent {
   const { status, reply, ...told } = samples[type]
   const recipients = [{ address, status, reply }]
   const trace = { id: randomUUID(), projectId, messageId: 'test@example.com', destinationId: null, recipients }

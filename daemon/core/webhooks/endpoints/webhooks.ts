@@ -6,14 +6,14 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { resumedWork } from '../delivery.ts'
-import { leaveLeftovers } from '../sending/cleanup.ts'
-import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
+import { scheduleCleanup } from '../sending/cleanup.ts'
+import { secretContext, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
@@ -54,7 +54,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
 
   /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
   async create(
-    scope: Scope,
+    principal: Principal,
     request: Omit<WebhookRequest, 'projectId' | 'paused'> & {
       readonly projectId?: string | undefined
       readonly paused?: boolean | undefined
@@ -64,30 +64,30 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     // outside the turn of settings, as a look-up can take its time
     const targetUrl = await checkTargetUrl(request.targetUrl, this.#options)
     const secret = newWebhookSecret()
-    return writes.act(scope, 'webhook_endpoint.created', async (change) => {
-      const { projects } = await policies.of(scope.organizationId)
-      const projectId = owningProject(scope, projects, request.projectId)
-      await this.#requireRoom(scope.organizationId, projectId)
+    return writes.runAudited(principal, 'webhook_endpoint.created', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = owningProject(principal, projects, request.projectId)
+      await this.#requireRoom(principal.organizationId, projectId)
       const now = clock.now()
       const id = newId('whk', now)
       const { name, eventTypes } = request
-      const sealedSecret = secrets.seal(secret, secretPlace(id))
+      const sealedSecret = secrets.seal(secret, secretContext(id))
       const pausedAt = request.paused === true && { pausedAt: now }
       const asked = { projectId, name, targetUrl, eventTypes: distinct(eventTypes) }
       const endpoint = { id, ...asked, sealedSecret, ...pausedAt, createdAt: now, updatedAt: now }
-      change.insert(webhookEndpoints, scope.organizationId, endpoint)
+      change.insert(webhookEndpoints, principal.organizationId, endpoint)
       return { endpoint, secret }
     })
   }
 
   /** Newest first. Throws `not_found` for a project out of reach. */
-  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<WebhookEndpoint>> {
-    return listReachable(this.#options, webhookEndpoints, scope, query)
+  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<WebhookEndpoint>> {
+    return listReachable(this.#options, webhookEndpoints, principal, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<WebhookEndpoint> {
-    return (await this.#stored(scope, id)).record
+  async get(principal: Principal, id: string): Promise<WebhookEndpoint> {
+    return (await this.#stored(principal, id)).record
   }
 
   /**
@@ -95,20 +95,20 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
    * no attempt begins (one that is under way is finished), and events are announced and wait until it is resumed. Throws as `create` does.
    */
   async update(
-    scope: Scope,
+    principal: Principal,
     id: string,
     changes: { readonly [Key in keyof WebhookRequest]?: WebhookRequest[Key] | undefined },
   ): Promise<WebhookEndpoint> {
     const { writes, policies } = this.#options
-    await this.#stored(scope, id)
+    await this.#stored(principal, id)
     const targetUrl = changes.targetUrl === undefined ? undefined : await checkTargetUrl(changes.targetUrl, this.#options)
-    return writes.act(scope, 'webhook_endpoint.updated', async (change) => {
-      const { projects } = await policies.of(scope.organizationId)
-      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
-      const { record: before } = await this.#stored(scope, id)
-      if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(scope.organizationId, projectId)
-      if (changes.paused === false && before.pausedAt !== undefined) change.leave(resumedWork, id)
-      return this.#change(change, scope, id, ({ pausedAt, ...record }) => ({
+    return writes.runAudited(principal, 'webhook_endpoint.updated', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
+      const { record: before } = await this.#stored(principal, id)
+      if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(principal.organizationId, projectId)
+      if (changes.paused === false && before.pausedAt !== undefined) change.schedule(resumedWork, id)
+      return this.#change(change, principal, id, ({ pausedAt, ...record }) => ({
         ...record,
         ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
         projectId: projectId ?? record.projectId,
@@ -120,23 +120,23 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
   }
 
   /** The next attempt is signed with the new secret, whatever it was announced under. */
-  async rotate(scope: Scope, id: string): Promise<MintedEndpoint> {
+  async rotate(principal: Principal, id: string): Promise<MintedEndpoint> {
     const secret = newWebhookSecret()
-    const sealedSecret = this.#options.secrets.seal(secret, secretPlace(id))
-    const endpoint = await this.#options.writes.act(scope, 'webhook_endpoint.secret_rotated', (change) =>
-      this.#change(change, scope, id, (record) => ({ ...record, sealedSecret })),
+    const sealedSecret = this.#options.secrets.seal(secret, secretContext(id))
+    const endpoint = await this.#options.writes.runAudited(principal, 'webhook_endpoint.secret_rotated', (change) =>
+      this.#change(change, principal, id, (record) => ({ ...record, sealedSecret })),
     )
     return { endpoint, secret }
   }
 
   /** Nothing is sent to it any more; its deliveries go right after. Twice is the same as once. */
-  async remove(scope: Scope, id: string): Promise<void> {
+  async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
-    await writes.act(scope, 'webhook_endpoint.deleted', async (change) => {
-      const stored = await database.get(webhookEndpoints, scope, id)
+    await writes.runAudited(principal, 'webhook_endpoint.deleted', async (change) => {
+      const stored = await database.get(webhookEndpoints, principal, id)
       if (!stored) return
-      leaveLeftovers(change.remove(webhookEndpoints, scope.organizationId, stored), scope.organizationId, id)
-      if (stored.record.pausedAt !== undefined) change.leave(resumedWork, id) // the dispatcher forgets it
+      scheduleCleanup(change.remove(webhookEndpoints, principal.organizationId, stored), principal.organizationId, id)
+      if (stored.record.pausedAt !== undefined) change.schedule(resumedWork, id) // the dispatcher forgets it
     })
   }
 
@@ -147,17 +147,22 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
   }
 
-  async #change(change: Change, scope: Scope, id: string, next: (record: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint> {
-    const stored = await this.#stored(scope, id)
+  async #change(
+    change: Change,
+    principal: Principal,
+    id: string,
+    next: (record: WebhookEndpoint) => WebhookEndpoint,
+  ): Promise<WebhookEndpoint> {
+    const stored = await this.#stored(principal, id)
     const changed = next(stored.record)
     if (isDeepStrictEqual(changed, stored.record)) return stored.record
     const record = { ...changed, updatedAt: this.#options.clock.now() }
-    change.replace(webhookEndpoints, scope.organizationId, stored, record)
+    change.replace(webhookEndpoints, principal.organizationId, stored, record)
     return record
   }
 
-  #stored(scope: Scope, id: string): Promise<Stored<WebhookEndpoint>> {
-    return must(this.#options.database, webhookEndpoints, scope, id)
+  #stored(principal: Principal, id: string): Promise<Stored<WebhookEndpoint>> {
+    return must(this.#options.database, webhookEndpoints, principal, id)
   }
 }
 

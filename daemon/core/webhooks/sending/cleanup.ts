@@ -6,7 +6,7 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
-interface LeftoverWork {
+interface CleanupWork {
   readonly database: Database
   readonly stopping: () => boolean
 }
@@ -16,27 +16,27 @@ const batch = 100
 /** What changes at the same moment is tried again, so often. */
 const fruitlessMax = 100
 
-const leftoversKey = (...rest: readonly Element[]): readonly Element[] => globalKey('webhook.leftovers', ...rest)
+const cleanupKey = (...rest: readonly Element[]): readonly Element[] => globalKey('webhook.leftovers', ...rest)
 
 /** See `Database.onWork`. */
-export const leftoverWork = 'webhook.leftovers'
+export const cleanupWork = 'webhook.leftovers'
 
 /** Says in the write that deletes an endpoint that its deliveries are to go. */
-export const leaveLeftovers = (change: Change, organizationId: string, endpointId: string): Change =>
-  change.set(leftoversKey(organizationId, endpointId)).leave(leftoverWork, endpointId)
+export const scheduleCleanup = (change: Change, organizationId: string, endpointId: string): Change =>
+  change.set(cleanupKey(organizationId, endpointId)).schedule(cleanupWork, endpointId)
 
 /** Removes the deliveries of all endpoints that were deleted. */
-export async function removeLeftovers(work: LeftoverWork): Promise<void> {
-  for await (const { key } of work.database.kv.range(within(leftoversKey()))) {
+export async function cleanUp(work: CleanupWork): Promise<void> {
+  for await (const { key } of work.database.kv.range(within(cleanupKey()))) {
     const [, , organizationId, endpointId] = unpack(key).map(String)
     if (organizationId === undefined || endpointId === undefined) continue
     const isDone = await removeDeliveries(work, organizationId, endpointId)
-    if (isDone) await work.database.commit(new Change().delete(leftoversKey(organizationId, endpointId)))
+    if (isDone) await work.database.commit(new Change().delete(cleanupKey(organizationId, endpointId)))
   }
 }
 
 /** Removes all deliveries to an endpoint, or of the messages of a project. False when it was stopped before the end. */
-export async function removeDeliveries({ database, stopping }: LeftoverWork, organizationId: string, place: string): Promise<boolean> {
+export async function removeDeliveries({ database, stopping }: CleanupWork, organizationId: string, place: string): Promise<boolean> {
   const all = within([...indexPrefix(webhookDeliveries.name, organizationId, 'listed'), place, ''])
   for (let fruitless = 0; !stopping();) {
     const ids: string[] = []
@@ -54,7 +54,7 @@ const keptDays = { succeeded: 7, others: 30 }
 
 /** Removes what is old. */
 export async function sweepDeliveries(
-  { database, stopping }: LeftoverWork,
+  { database, stopping }: CleanupWork,
   organizationId: string,
   { nowMs, retentionDays = Infinity }: { readonly nowMs: number; readonly retentionDays?: number | undefined },
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/principal/lists.ts'
-import type { Scope } from '../../access/principal/principal.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
@@ -55,39 +55,39 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
-  async list(scope: Scope, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
-    if (endpointId !== undefined) await this.#requireTarget(scope, endpointId)
+  async list(principal: Principal, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
+    if (endpointId !== undefined) await this.#requireTarget(principal, endpointId)
     const isMeant = (delivery: WebhookDelivery): boolean =>
       (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
-    const { rows, nextCursor } = await listReachable(this.#options, webhookDeliveries, scope, query, (project) =>
+    const { rows, nextCursor } = await listReachable(this.#options, webhookDeliveries, principal, query, (project) =>
       traceId === undefined
         ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
         : { index: 'trace', values: [traceId], sieve: sieve(isMeant) },
     )
-    return { rows: await this.#seen(scope, rows), nextCursor }
+    return { rows: await this.#seen(principal, rows), nextCursor }
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<DeliveryWithAttempts> {
-    const { record } = await this.#stored(scope, id)
+  async get(principal: Principal, id: string): Promise<DeliveryWithAttempts> {
+    const { record } = await this.#stored(principal, id)
     return {
-      delivery: await this.#seenOne(scope, record),
-      attempts: await loggedAttempts(this.#options.database, scope.organizationId, id),
+      delivery: await this.#seenOne(principal, record),
+      attempts: await loggedAttempts(this.#options.database, principal.organizationId, id),
     }
   }
 
   /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. To an endpoint that is paused it goes when that is resumed. */
-  async redeliver(scope: Scope, id: string): Promise<DeliverySeen> {
+  async redeliver(principal: Principal, id: string): Promise<DeliverySeen> {
     const { database, clock, audit } = this.#options
-    const { organizationId } = scope
-    const next = await transact(database, scope, async (change) => {
+    const { organizationId } = principal
+    const next = await transact(database, principal, async (change) => {
       const stored = await change.must(webhookDeliveries, id)
-      await this.#requireTarget(scope, stored.record.endpointId)
+      await this.#requireTarget(principal, stored.record.endpointId)
       const begun = begunAgain(stored.record, clock.now())
       removeDue(change.replace(webhookDeliveries, organizationId, stored, begun), stored.record)
       audit.record(change, {
         organizationId,
-        actor: actorOf(scope),
+        actor: actorOf(principal),
         act: 'webhook_delivery.redelivered',
         target: id,
         projectId: begun.projectId,
@@ -96,11 +96,11 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
       addDue(change, { endpointId: begun.endpointId, dueMs: begun.updatedAt, id, organizationId })
       return begun
     })
-    return this.#seenOne(scope, next)
+    return this.#seenOne(principal, next)
   }
 
   /** Each target is looked up once, and only for deliveries that wait. */
-  async #seen({ organizationId }: Scope, deliveries: readonly WebhookDelivery[]): Promise<DeliverySeen[]> {
+  async #seen({ organizationId }: Principal, deliveries: readonly WebhookDelivery[]): Promise<DeliverySeen[]> {
     const { database, targets = [] } = this.#options
     const ids = new Set(deliveries.flatMap(({ endpointId, nextAttemptAt }) => (nextAttemptAt === null ? [] : [endpointId])))
     const paused = new Set<string>()
@@ -108,19 +108,19 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     return deliveries.map((one) => ({ ...one, paused: one.nextAttemptAt !== null && paused.has(one.endpointId) }))
   }
 
-  async #seenOne(scope: Scope, delivery: WebhookDelivery): Promise<DeliverySeen> {
-    const [seen] = await this.#seen(scope, [delivery])
+  async #seenOne(principal: Principal, delivery: WebhookDelivery): Promise<DeliverySeen> {
+    const [seen] = await this.#seen(principal, [delivery])
     if (!seen) throw new Error('a delivery without an answer')
     return seen
   }
 
-  #stored(scope: Scope, id: string): Promise<Stored<WebhookDelivery>> {
-    return must(this.#options.database, webhookDeliveries, scope, id)
+  #stored(principal: Principal, id: string): Promise<Stored<WebhookDelivery>> {
+    return must(this.#options.database, webhookDeliveries, principal, id)
   }
 
-  async #requireTarget(scope: Scope, id: string): Promise<void> {
+  async #requireTarget(principal: Principal, id: string): Promise<void> {
     const { database, targets = [] } = this.#options
-    if (await findTarget(targets, database, scope, id)) return
+    if (await findTarget(targets, database, principal, id)) return
     throw new Refusal('not_found', 'No webhook endpoint has this id.')
   }
 }

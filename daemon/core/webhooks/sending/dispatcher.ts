@@ -8,8 +8,8 @@ import { within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../../clock.ts'
 import type { DeliveryAttempts } from './attempts.ts'
 import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from '../delivery.ts'
-import { Lane } from './endpoint-queue.ts'
-import { leftoverWork, removeLeftovers } from './cleanup.ts'
+import { EndpointQueue } from './endpoint-queue.ts'
+import { cleanupWork, cleanUp } from './cleanup.ts'
 
 export interface DispatcherOptions {
   readonly database: Database
@@ -35,14 +35,14 @@ export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #activeMax: number
   readonly #activeOfOneMax: number
-  readonly #lanes = new Map<string, Lane>()
+  readonly #queues = new Map<string, EndpointQueue>()
   /** Lanes that may have something to send, in turn. */
-  readonly #turns = new Set<Lane>()
+  readonly #turns = new Set<EndpointQueue>()
   /** By organization: what is under way, and lanes that wait for its share. */
   readonly #active = new Map<string, number>()
-  readonly #waiting = new Map<string, Set<Lane>>()
+  readonly #waiting = new Map<string, Set<EndpointQueue>>()
   readonly #abort = new AbortController()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #total = 0
   #hasLeftovers = false
   #isRemoving = false
@@ -64,14 +64,14 @@ export class Dispatcher {
   async start(): Promise<void> {
     const { database } = this.#options
     database.onWork(deliveryWork, (endpointIds) => {
-      for (const id of endpointIds) this.#look(this.#lane(id))
+      for (const id of endpointIds) this.#look(this.#queue(id))
     })
     database.onWork(resumedWork, (endpointIds) => {
-      for (const id of endpointIds) this.#resume(this.#lane(id))
+      for (const id of endpointIds) this.#resume(this.#queue(id))
     })
-    database.onWork(leftoverWork, () => this.#removeLeftovers())
-    this.#removeLeftovers()
-    for (const endpointId of await this.#endpointsWithRows()) this.#look(this.#lane(endpointId))
+    database.onWork(cleanupWork, () => this.#cleanUp())
+    this.#cleanUp()
+    for (const endpointId of await this.#endpointsWithRows()) this.#look(this.#queue(endpointId))
   }
 
   /** Begins no more; resolves when those under way have ended, which are broken off after the deadline. */
@@ -79,13 +79,13 @@ export class Dispatcher {
     this.#stopping = true
     this.#alarm?.timer.cancel()
     const deadline = this.#options.clock.after(deadlineMs, () => this.#abort.abort())
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
     deadline.cancel()
   }
 
   /** Resolves when nothing is being read, sent or removed; what is due later waits. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
   /** Every endpoint that has anything due now or later, by one seek each. */
@@ -101,115 +101,115 @@ export class Dispatcher {
     }
   }
 
-  #lane(endpointId: string): Lane {
-    let lane = this.#lanes.get(endpointId)
-    if (!lane) this.#lanes.set(endpointId, (lane = new Lane(endpointId)))
-    return lane
+  #queue(endpointId: string): EndpointQueue {
+    let queue = this.#queues.get(endpointId)
+    if (!queue) this.#queues.set(endpointId, (queue = new EndpointQueue(endpointId)))
+    return queue
   }
 
   /** The store has something for the lane, or its time has come. */
-  #look(lane: Lane): void {
-    lane.hasUnread = true
-    lane.nextDueMs = Infinity // until it is read
-    this.#settle(lane)
+  #look(queue: EndpointQueue): void {
+    queue.hasUnread = true
+    queue.nextDueMs = Infinity // until it is read
+    this.#settle(queue)
     this.#pump()
   }
 
-  #resume(lane: Lane): void {
-    lane.isPaused = false
-    lane.resumed++
-    this.#look(lane)
+  #resume(queue: EndpointQueue): void {
+    queue.isPaused = false
+    queue.resumed++
+    this.#look(queue)
   }
 
   /** Puts the lane where it belongs now. What is due for an endpoint that is paused is not looked at: that would be again and again. */
-  #settle(lane: Lane): void {
-    if (lane.isPaused) return
-    if (lane.ready.length > 0) this.#turns.add(lane)
-    else if (lane.hasUnread && !lane.isReading) this.#later(this.#read(lane), lane.endpointId)
-    else if (lane.isIdle) this.#lanes.delete(lane.endpointId)
-    this.#setAlarm(lane.nextDueMs)
+  #settle(queue: EndpointQueue): void {
+    if (queue.isPaused) return
+    if (queue.ready.length > 0) this.#turns.add(queue)
+    else if (queue.hasUnread && !queue.isReading) this.#later(this.#read(queue), queue.endpointId)
+    else if (queue.isIdle) this.#queues.delete(queue.endpointId)
+    this.#setAlarm(queue.nextDueMs)
   }
 
-  async #read(lane: Lane): Promise<void> {
+  async #read(queue: EndpointQueue): Promise<void> {
     if (this.#stopping) return
-    lane.isReading = true
-    lane.hasUnread = false
-    lane.nextDueMs = Infinity
+    queue.isReading = true
+    queue.hasUnread = false
+    queue.nextDueMs = Infinity
     try {
-      const limit = readMax + lane.underWay.size
+      const limit = readMax + queue.inFlight.size
       const rows: DueRow[] = []
-      for await (const row of this.#options.database.kv.range({ ...within(dueKey(lane.endpointId)), limit })) rows.push(toDueRow(row))
-      lane.load(rows, rows.length < limit, this.#options.clock.now())
+      for await (const row of this.#options.database.kv.range({ ...within(dueKey(queue.endpointId)), limit })) rows.push(toDueRow(row))
+      queue.load(rows, rows.length < limit, this.#options.clock.now())
     } catch (error) {
-      this.#options.onError(error, lane.endpointId)
-      lane.nextDueMs = this.#options.clock.now() + defectPauseMs
+      this.#options.onError(error, queue.endpointId)
+      queue.nextDueMs = this.#options.clock.now() + defectPauseMs
     }
-    lane.isReading = false
-    this.#settle(lane)
+    queue.isReading = false
+    this.#settle(queue)
     this.#pump()
   }
 
   /** Begins as many as there is room for. */
   #pump(): void {
-    for (const lane of this.#turns) {
+    for (const queue of this.#turns) {
       if (this.#stopping || this.#total >= this.#activeMax) return
-      this.#turns.delete(lane)
-      const row = this.#mayGo(lane) ? lane.ready.shift() : undefined
+      this.#turns.delete(queue)
+      const row = this.#mayGo(queue) ? queue.ready.shift() : undefined
       if (!row) continue
-      lane.underWay.add(row.id)
-      this.#count(lane.organizationId, 1)
-      this.#later(this.#attempt(lane, row), row.id)
-      if (lane.ready.length > 0) this.#turns.add(lane) // behind the others
+      queue.inFlight.add(row.id)
+      this.#count(queue.organizationId, 1)
+      this.#later(this.#attempt(queue, row), row.id)
+      if (queue.ready.length > 0) this.#turns.add(queue) // behind the others
     }
   }
 
   /** A lane that may not go now comes back when what keeps it has changed. */
-  #mayGo(lane: Lane): boolean {
+  #mayGo(queue: EndpointQueue): boolean {
     const { clock } = this.#options
-    const restMs = lane.restsUntilMs - clock.monotonic()
-    if (lane.isPaused || !lane.hasRoom) return false
+    const restMs = queue.restsUntilMs - clock.monotonic()
+    if (queue.isPaused || !queue.hasRoom) return false
     if (restMs > 0) {
-      if (!lane.isResting) clock.after(restMs, () => this.#wake(lane))
-      lane.isResting = true
+      if (!queue.isResting) clock.after(restMs, () => this.#wake(queue))
+      queue.isResting = true
       return false
     }
-    if ((this.#active.get(lane.organizationId) ?? 0) < this.#activeOfOneMax) return true
-    const waiting = this.#waiting.get(lane.organizationId) ?? new Set()
-    this.#waiting.set(lane.organizationId, waiting.add(lane))
+    if ((this.#active.get(queue.organizationId) ?? 0) < this.#activeOfOneMax) return true
+    const waiting = this.#waiting.get(queue.organizationId) ?? new Set()
+    this.#waiting.set(queue.organizationId, waiting.add(queue))
     return false
   }
 
-  #wake(lane: Lane): void {
-    lane.isResting = false
-    this.#enter([lane])
+  #wake(queue: EndpointQueue): void {
+    queue.isResting = false
+    this.#enter([queue])
     this.#pump()
   }
 
-  #enter(lanes: Iterable<Lane>): void {
-    for (const lane of lanes) if (lane.ready.length > 0) this.#turns.add(lane)
+  #enter(queues: Iterable<EndpointQueue>): void {
+    for (const queue of queues) if (queue.ready.length > 0) this.#turns.add(queue)
   }
 
-  async #attempt(lane: Lane, row: DueRow): Promise<void> {
+  async #attempt(queue: EndpointQueue, row: DueRow): Promise<void> {
     const { attempts, clock, onError } = this.#options
-    const { resumed } = lane
+    const { resumed } = queue
     try {
       const result = await attempts.run(row, this.#abort.signal)
       if (result === 'paused') {
-        lane.isPaused = lane.resumed === resumed
-        lane.forget() // so that what was passed over comes first
-      } else if (result?.isGood) lane.succeeded()
-      else if (result) lane.failed(clock.monotonic(), result.milliseconds)
+        queue.isPaused = queue.resumed === resumed
+        queue.forget() // so that what was passed over comes first
+      } else if (result?.isGood) queue.succeeded()
+      else if (result) queue.failed(clock.monotonic(), result.milliseconds)
     } catch (error) {
       onError(error, row.id)
-      lane.restsUntilMs = clock.monotonic() + defectPauseMs
+      queue.restsUntilMs = clock.monotonic() + defectPauseMs
     }
-    lane.underWay.delete(row.id)
-    lane.hasUnread = true // it may be due again already
-    this.#count(lane.organizationId, -1)
-    const waiting = this.#waiting.get(lane.organizationId) ?? []
-    this.#waiting.delete(lane.organizationId)
+    queue.inFlight.delete(row.id)
+    queue.hasUnread = true // it may be due again already
+    this.#count(queue.organizationId, -1)
+    const waiting = this.#waiting.get(queue.organizationId) ?? []
+    this.#waiting.delete(queue.organizationId)
     this.#enter(waiting)
-    this.#settle(lane) // behind those that have waited
+    this.#settle(queue) // behind those that have waited
     this.#pump()
   }
 
@@ -231,13 +231,13 @@ export class Dispatcher {
   #ring(): void {
     this.#alarm = undefined
     const now = this.#options.clock.now()
-    for (const lane of [...this.#lanes.values()]) {
-      if (lane.nextDueMs <= now) this.#look(lane)
-      else this.#setAlarm(lane.nextDueMs)
+    for (const queue of [...this.#queues.values()]) {
+      if (queue.nextDueMs <= now) this.#look(queue)
+      else this.#setAlarm(queue.nextDueMs)
     }
   }
 
-  #removeLeftovers(): void {
+  #cleanUp(): void {
     this.#hasLeftovers = true
     if (this.#isRemoving) return
     this.#isRemoving = true
@@ -250,12 +250,12 @@ export class Dispatcher {
   async #remove(): Promise<void> {
     while (this.#hasLeftovers && !this.#stopping) {
       this.#hasLeftovers = false
-      await removeLeftovers({ database: this.#options.database, stopping: () => this.#stopping })
+      await cleanUp({ database: this.#options.database, stopping: () => this.#stopping })
     }
   }
 
   #later(work: Promise<void>, id: string): void {
-    const done = work.catch((error: unknown) => this.#options.onError(error, id)).finally(() => this.#underWay.delete(done))
-    this.#underWay.add(done)
+    const done = work.catch((error: unknown) => this.#options.onError(error, id)).finally(() => this.#inFlight.delete(done))
+    this.#inFlight.add(done)
   }
 }

@@ -8,13 +8,13 @@ const widthAtFirst = 2
 const failuresMax = 5
 const restTimes = 3
 
-export class Lane {
+export class EndpointQueue {
   readonly endpointId: string
   organizationId = ''
   /** Due now, in order. */
   readonly ready: DueRow[] = []
   /** Ids of deliveries that are being sent. */
-  readonly underWay = new Set<string>()
+  readonly inFlight = new Set<string>()
   /** The store may have more that is due. */
   hasUnread = true
   isReading = false
@@ -35,12 +35,12 @@ export class Lane {
   }
 
   get hasRoom(): boolean {
-    return this.underWay.size < this.#width
+    return this.inFlight.size < this.#width
   }
 
   /** Nothing to do now or later. How it took them is forgotten then: what failed and is tried again is still due, so the rest was parked or is gone. */
   get isIdle(): boolean {
-    return this.ready.length + this.underWay.size === 0 && !this.hasUnread && !this.isReading && this.nextDueMs === Infinity
+    return this.ready.length + this.inFlight.size === 0 && !this.hasUnread && !this.isReading && this.nextDueMs === Infinity
   }
 
   /** Takes the head of the endpoint's rows in the store. `isWhole`: there are no more of them. */
@@ -52,7 +52,7 @@ export class Lane {
         return
       }
       this.organizationId = row.organizationId
-      if (!this.underWay.has(row.id)) this.ready.push(row)
+      if (!this.inFlight.has(row.id)) this.ready.push(row)
     }
     if (!isWhole) this.hasUnread = true
   }

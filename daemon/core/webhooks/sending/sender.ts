@@ -35,13 +35,13 @@ export class Sender {
   }
 
   async send(
-    { targetUrl, sealedSecret, secretPlace }: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretPlace'>,
+    { targetUrl, sealedSecret, secretContext }: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext'>,
     { deliveryId, body: text }: { readonly deliveryId: string; readonly body: string },
     signal: AbortSignal,
   ): Promise<Sent> {
     const { secrets, clock, post } = this.#options
     const at = clock.now()
-    const secret = secrets.open(sealedSecret, secretPlace)
+    const secret = secrets.open(sealedSecret, secretContext)
     if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
     const body = Buffer.from(text)
     const headers = {

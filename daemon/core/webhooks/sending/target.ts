@@ -1,15 +1,15 @@
 /** Where deliveries go: an endpoint, or something of a noun above that has an address and a secret too. */
 import type { Feature } from '#config/plans/features.ts'
-import type { Database, Reach } from '#store/database.ts'
+import type { Database, Visibility } from '#store/database.ts'
 import type { SealedSecret } from '../../access/secret-box.ts'
-import { secretPlace, webhookEndpoints } from '../endpoint.ts'
+import { secretContext, webhookEndpoints } from '../endpoint.ts'
 
 export interface DeliveryTarget {
   readonly projectId: string
   readonly targetUrl: string
   readonly sealedSecret: SealedSecret
   /** See `SecretBox.seal`. */
-  readonly secretPlace: string
+  readonly secretContext: string
   /** Nothing is attempted now; what is due waits until that changes. */
   readonly isPaused?: boolean
   /** While its flag is off, nothing is sent. */
@@ -19,21 +19,27 @@ export interface DeliveryTarget {
 }
 
 /** Finds a target that can be reached; undefined when there is none of this id. */
-export type TargetSource = (database: Database, reach: Reach, id: string) => Promise<DeliveryTarget | undefined>
+export type TargetSource = (database: Database, reach: Visibility, id: string) => Promise<DeliveryTarget | undefined>
 
 const whileOff = 'Event webhooks are turned off for this organization.'
 
 const endpointTarget: TargetSource = async (database, reach, id) => {
   const stored = await database.get(webhookEndpoints, reach, id)
   if (!stored) return undefined
-  return { ...stored.record, secretPlace: secretPlace(id), isPaused: stored.record.pausedAt !== undefined, feature: 'webhooks', whileOff }
+  return {
+    ...stored.record,
+    secretContext: secretContext(id),
+    isPaused: stored.record.pausedAt !== undefined,
+    feature: 'webhooks',
+    whileOff,
+  }
 }
 
 /** The target in whichever noun has it. */
 export async function findTarget(
   sources: readonly TargetSource[],
   database: Database,
-  reach: Reach,
+  reach: Visibility,
   id: string,
 ): Promise<DeliveryTarget | undefined> {
   for (const source of [endpointTarget, ...sources]) {

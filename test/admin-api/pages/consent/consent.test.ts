@@ -1,6 +1,6 @@
 /** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
 import test, { type ExecutionContext } from 'ava'
-import type { Scope } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { allowing, asking, decide, exchange, homeOf, join, loopbackRedirect, registered, signedIn, told, vouchedFor } from '../asking.ts'
 import { startSite, type Site } from '../site.ts'
@@ -18,7 +18,7 @@ const projectCount = async ({ database, organizationId }: Site): Promise<number>
   (await database.all(projects, { organizationId })).length
 
 /** What somebody asks with in the first organization. */
-async function scopeOf(site: Site, visitor: Visitor): Promise<Scope> {
+async function scopeOf(site: Site, visitor: Visitor): Promise<Principal> {
   const signed = await site.people.sessions.read(visitor.cookie.split('=')[1] ?? '')
   return site.people.members.scopeOf(signed?.user.id ?? '', site.organizationId)
 }

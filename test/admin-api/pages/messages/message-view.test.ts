@@ -86,7 +86,7 @@ async function captured(
   for (let at = 0; at < bytes.length; at += 100_000) await draft.write(bytes.subarray(at, at + 100_000))
   await accept.accept({
     ...{ door: 'rest', projectId, mailFrom: 'shop@example.ch', rcptTo, submittedBy: 'key_1', traceId, draft },
-    scope: { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' },
+    principal: { organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'key_1' },
     facts: {
       ...{ prefix: '', subject, messageId: 'm@example.ch', headerFrom: 'shop@example.ch' },
       ...{ headerAddresses: named, eightBit: false, utf8Headers: false },

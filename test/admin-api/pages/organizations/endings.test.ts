@@ -53,8 +53,8 @@ test('who revokes an application that may change settings is told that logins wh
 
 /** A key that the application mints for the user with its token. */
 async function mintByApplication(site: Site, { body }: Tokens, name: string): Promise<{ readonly id: string; readonly key: string }> {
-  const scope = await site.oauth.tokenCheck.restScope(String(body['access_token']))
-  const { record, key } = await site.apiKeys.mint(scope, { name, scopes: ['api:admin'] })
+  const principal = await site.oauth.tokenCheck.restScope(String(body['access_token']))
+  const { record, key } = await site.apiKeys.mint(principal, { name, scopes: ['api:admin'] })
   return { id: record.id, key }
 }
 
@@ -121,7 +121,7 @@ test('who is removed and comes back has let no application in', async (t) => {
   await join(site, 'ben@example.ch', 'admin', site.organizationId)
   const benId = (await userByEmail(site.database, 'ben@example.ch'))?.record.id ?? ''
   const [tokens, olgas] = [await redeem(site, await approve(site, ben)), await redeem(site, await approve(site, olga))]
-  const underWay = await approve(site, ben)
+  const inFlight = await approve(site, ben)
   const members = `/organizations/${site.organizationId}/members`
   t.is((await olga.send(members, `${members}/remove`, { member: benId })).location, `${members}?done=removed`)
   await olga.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'admin' })
@@ -131,7 +131,7 @@ test('who is removed and comes back has let no application in', async (t) => {
 
   await t.throwsAsync(site.oauth.tokenCheck.bearer(String(tokens.body['access_token']), 'rest'))
   refused(t, await refresh(site, tokens.body['refresh_token']), 'a refresh token of the earlier membership')
-  refused(t, await redeem(site, underWay), 'a code of the earlier membership')
+  refused(t, await redeem(site, inFlight), 'a code of the earlier membership')
   t.regex((await ben.get('/account/applications')).html, /No application has access/)
   t.is((await refresh(site, olgas.body['refresh_token'])).status, 200, 'others keep theirs')
 })
@@ -163,8 +163,8 @@ test('an application whose project is deleted is told to ask again, instead of g
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
   const olgaId = (await userByEmail(site.database, 'olga@example.ch'))?.record.id ?? ''
-  const scope = await site.people.members.scopeOf(olgaId, site.organizationId)
-  const { project } = await site.projects.create(scope, { name: 'Shop' })
+  const principal = await site.people.members.scopeOf(olgaId, site.organizationId)
+  const { project } = await site.projects.create(principal, { name: 'Shop' })
   const request = asking(site, { prompt: 'consent' })
   const place = `${site.organizationId}.${project.id}`
   const allow = async (): Promise<Approved> => ({
@@ -172,8 +172,8 @@ test('an application whose project is deleted is told to ask again, instead of g
     location: (await decide(olga, request.path, allowing(place, 'api:read'))).location,
   })
   const tokens = await redeem(site, await allow())
-  const underWay = await allow()
-  await site.projects.remove(scope, project.id, { discardQueued: true })
+  const inFlight = await allow()
+  await site.projects.remove(principal, project.id, { discardQueued: true })
   refused(t, await refresh(site, tokens.body['refresh_token']), 'a refresh token')
-  refused(t, await redeem(site, underWay), 'a code')
+  refused(t, await redeem(site, inFlight), 'a code')
 })

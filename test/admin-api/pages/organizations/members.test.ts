@@ -93,7 +93,7 @@ test('with open sign-up somebody makes an account and one organization of their 
 test('who joined by a link that was handed over gets nothing for an address that nobody proved', async (t) => {
   const site = await startSite(t, { hasMail: false, signUp: 'open' })
   const { organizationId, people } = site
-  const scope = { organizationId, projectId: '', bound: false, rights: ['api:admin'], grantId: 'key_1' } as const
+  const scope = { organizationId, projectId: '', bound: false, scopes: ['api:admin'], credentialId: 'key_1' } as const
   const invite = async (into: string) =>
     people.invitations.create({ ...scope, organizationId: into }, { email: 'ben@example.ch', role: 'admin' })
   await new Visitor(site).signIn('owner@example.ch')
@@ -125,7 +125,7 @@ test('who joined by a link that was handed over gets nothing for an address that
   t.is((await third.visitor.get('/organizations')).status, 200)
 
   async function membersOf(of: string): Promise<string[]> {
-    const listed = await people.members.list({ ...scope, organizationId: of, rights: ['api:read'] })
+    const listed = await people.members.list({ ...scope, organizationId: of, scopes: ['api:read'] })
     return listed.map(({ user }) => user.email)
   }
 
@@ -147,7 +147,7 @@ test('a link that was handed over makes new accounts only, from a page of this s
   await olga.signIn('olga@example.ch')
   await new Visitor(site).signIn('known@example.ch')
   const { organizationId } = site
-  const scope = { organizationId, projectId: '', bound: false, rights: ['api:admin'], grantId: 'key_1' } as const
+  const scope = { organizationId, projectId: '', bound: false, scopes: ['api:admin'], credentialId: 'key_1' } as const
   const linkFor = async (email: string): Promise<string> =>
     new URL((await site.people.invitations.create(scope, { email, role: 'viewer' })).link ?? '').pathname
   const known = await linkFor('known@example.ch')
@@ -165,7 +165,7 @@ test('a link that was handed over makes new accounts only, from a page of this s
     [one.status, two.status].toSorted((a, b) => a - b),
     [303, 404],
   )
-  t.is((await site.people.members.list({ ...scope, rights: ['api:read'] })).filter(({ user }) => user.email === 'ben@example.ch').length, 1)
+  t.is((await site.people.members.list({ ...scope, scopes: ['api:read'] })).filter(({ user }) => user.email === 'ben@example.ch').length, 1)
 
   const closed = await startSite(t, { hasMail: false, signUp: 'closed' })
   const { link = '' } = await closed.people.invitations.create(

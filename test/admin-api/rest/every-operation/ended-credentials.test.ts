@@ -71,7 +71,7 @@ test('a wait is not answered with mail when its key has ended meanwhile', async 
   const { id, key } = await rig.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const [inbox] = (await rig.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
   const waiting = rig.client(String(key)).call('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait`)
-  while (rig.bell.waiting(rig.projectId) === 0) await rig.rest.must('GET', '/v1/inboxes')
+  while (rig.captureEvents.waiting(rig.projectId) === 0) await rig.rest.must('GET', '/v1/inboxes')
   await rig.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
   await rig.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'Secret' })
   t.is(errorOf(await waiting).code, 'unauthorized')
@@ -82,19 +82,19 @@ test('who ended between the check of the key and the write mints nothing', async
   const { parts, server, database } = rig
   const keys = new ApiKeys({ ...parts, grantStands: grantStands(database) })
   const application = await signIn(rig, 'dev@example.ch')
-  const scope = await server.tokenCheck.restScope(application.token)
-  const child = await keys.mint(scope, { name: 'child', scopes: ['api:admin'] })
+  const principal = await server.tokenCheck.restScope(application.token)
+  const child = await keys.mint(principal, { name: 'child', scopes: ['api:admin'] })
   const ofChild = await keys.authenticate(child.key)
   const own = await keys.authenticate(
     (await keys.mint(await keys.authenticate(await adminKey(rig)), { name: 'own', scopes: ['api:admin'] })).key,
   )
   const late = { name: 'late', scopes: ['api:read'] } as const
-  await server.grants.revoke(scope.grantId, { kind: 'operator', id: '' })
-  await keys.revoke(own, own.grantId)
+  await server.grants.revoke(principal.credentialId, { kind: 'operator', id: '' })
+  await keys.revoke(own, own.credentialId)
   // as if each had been asked before
   const outcomes = await Promise.allSettled([
-    ...[scope, ofChild, own].map((asker) => keys.mint(asker, late)),
-    ...[scope, ofChild].map((asker) => keys.rotate(asker, child.record.id)),
+    ...[principal, ofChild, own].map((principal) => keys.mint(principal, late)),
+    ...[principal, ofChild].map((principal) => keys.rotate(principal, child.record.id)),
   ])
   t.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as { code: string }).code),

@@ -129,7 +129,7 @@ test('waitForInboxMessage answers the next message, or one since a time that is 
   const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
   const before = new Date(rig.clock.now()).toISOString()
   const waiting = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
-  while (rig.bell.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
+  while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
   rig.clock.advance(10)
   const { trace_id } = await rig.rest.must('POST', '/v1/messages', plain)
   const message = await waiting
@@ -157,7 +157,7 @@ test('waitForInboxMessage waits 30 seconds unless told, and at most 120', async 
   ] as const) {
     let isOver = false
     const waiting = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait${query}`).finally(() => (isOver = true))
-    while (rig.bell.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
+    while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
     rig.clock.advance(seconds * 1000 - 1)
     await rig.rest.must('GET', '/v1/inboxes')
     t.false(isOver)
@@ -171,7 +171,7 @@ test('a key may wait 20 times at once; who goes away makes room', async (t) => {
   const inbox = await catchAll(rig)
   const project = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
   const isWaiting = async (times: number) => {
-    while (rig.bell.waiting(project) !== times) await rig.rest.must('GET', '/v1/inboxes')
+    while (rig.captureEvents.waiting(project) !== times) await rig.rest.must('GET', '/v1/inboxes')
   }
   const open = Array.from({ length: 20 }, () => waitingSocket(rig, inbox, adminKey))
   await isWaiting(20)
@@ -190,7 +190,7 @@ test('a key may wait 20 times at once; who goes away makes room', async (t) => {
   t.like(await again, { trace_id })
   t.like(await others, { trace_id })
   for (const { answered } of open.slice(1)) t.is(await answered, 'HTTP/1.1 200')
-  t.is(rig.bell.waiting(project), 0)
+  t.is(rig.captureEvents.waiting(project), 0)
   for (const { socket } of open) socket.destroy()
 })
 
@@ -200,10 +200,10 @@ test('waitForInboxMessage answers timeout when nothing comes', async (t) => {
   await rig.rest.must('POST', '/v1/messages', plain)
   const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
   const waiting = rig.rest.call('POST', `/v1/inboxes/${inbox}/wait?timeout=20`)
-  while (rig.bell.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
+  while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
   rig.clock.advance(20_000)
   t.deepEqual((await waiting).body, { timeout: true })
-  t.is(rig.bell.waiting(String(project_id)), 0)
+  t.is(rig.captureEvents.waiting(String(project_id)), 0)
   const wrong = async (query: string) => errorOf(await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait?${query}`)).message
   t.is(await wrong('timeout=121'), 'timeout: at most 120')
   t.is(await wrong('timeout=x'), 'timeout: must be a whole number of seconds, at most 120')

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { destinations, passwordPlace } from '#core/routing/destination.ts'
+import { destinations, passwordContext } from '#core/routing/destination.ts'
 import { addDestination, errorOf, loopback, objectOf, refusal, startRig } from '../fixture/rig.ts'
 
 const login = { username: 'shop@example.ch', password: 'correct horse' }
@@ -182,7 +182,7 @@ test('updateDestination changes a login without the server, and never takes a st
   const password = async () => {
     const record = (await database.get(destinations, { organizationId }, id))?.record
     const sealed = record?.provider === 'smtp' ? record.sealedPassword : null
-    return sealed == null ? null : secrets.open(sealed, passwordPlace(id))
+    return sealed == null ? null : secrets.open(sealed, passwordContext(id))
   }
   const server = { host: 'mail.infomaniak.com', port: 465, security: 'tls', tls_policy: 'verify' }
   t.deepEqual(await change({ password: 'new' }), { ...server, username: login.username, has_password: true })
@@ -225,7 +225,7 @@ test('updateDestination keeps a password with its host, also when both change at
     const record = (await database.get(destinations, { organizationId }, id))?.record
     if (record?.provider !== 'smtp') return t.fail()
     t.is(record.host, 'mixed.example.ch')
-    const kept = new SecretBox(Buffer.alloc(32, 7)).open(record.sealedPassword ?? '', passwordPlace(id))
+    const kept = new SecretBox(Buffer.alloc(32, 7)).open(record.sealedPassword ?? '', passwordContext(id))
     t.is(kept, 'of mixed')
   }
 })

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { destinations, secretPlace } from '#core/routing/destination.ts'
+import { destinations, secretContext } from '#core/routing/destination.ts'
 import { errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
 
 const ses = { access_key_id: 'AKIAEXAMPLE', secret_access_key: 'very secret', region: 'eu-central-1' }
@@ -25,8 +25,8 @@ test('createDestination with an HTTP provider keeps credentials by name, and sec
   t.false(JSON.stringify(record).includes(ses.secret_access_key))
   const sealed = record.sealedCredentials['secret_access_key'] ?? ''
   const secrets = new SecretBox(Buffer.alloc(32, 7))
-  t.is(secrets.open(sealed, secretPlace(record.id, 'secret_access_key')), ses.secret_access_key)
-  t.is(secrets.open(sealed, secretPlace(record.id, 'session_token')), undefined)
+  t.is(secrets.open(sealed, secretContext(record.id, 'secret_access_key')), ses.secret_access_key)
+  t.is(secrets.open(sealed, secretContext(record.id, 'session_token')), undefined)
 })
 
 const refused = test.macro({

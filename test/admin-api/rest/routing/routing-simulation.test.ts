@@ -1,6 +1,6 @@
 /** What a message would get, told before it is sent. Spec "Routing rule", "Relay or capture decision". */
 import test from 'ava'
-import { onDetour } from '#core/delivery/attempt/failover.ts'
+import { afterFailover } from '#core/delivery/attempt/failover.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
@@ -265,7 +265,7 @@ test('simulateRouting asks for what a message was sent to, not for the fallback 
   const stored = await database.get(traces, { organizationId }, String(trace_id))
   if (!stored) throw new Error('no trace')
   const note = { to: spare, cause: 'transient', message: 'The attempt failed temporarily.' }
-  const moved = onDetour(stored.record, { to: spare, isAtOnce: true, note })
+  const moved = afterFailover(stored.record, { to: spare, isAtOnce: true, note })
   await database.commit(new Change().rewrite(traces, organizationId, stored, moved))
   const told = await simulate(rest, { trace_id })
   t.like(told, { destination_id: main, route: { by: 'request' } })

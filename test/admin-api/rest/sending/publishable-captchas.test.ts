@@ -1,7 +1,7 @@
 /** The captcha of a publishable key, with both providers played. */
 import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { captchaPlace, publishableKeys } from '#core/publishable/publishable-key.ts'
+import { captchaContext, publishableKeys } from '#core/publishable/publishable-key.ts'
 import { Change } from '#store/change.ts'
 import { codeOf, origin, page, plain, siteOf, tracesOf } from '../fixture/page-site.ts'
 import { captchaDouble, type Said } from '../fixture/publishable.ts'
@@ -119,7 +119,7 @@ test('a secret that this service cannot open is the fault of nobody who visits',
   const stored = await database.get(publishableKeys, { organizationId }, id)
   const captcha = stored?.record.captcha
   if (!stored || !captcha) return t.fail('the key has no captcha')
-  const sealedSecret = new SecretBox(Buffer.alloc(32, 9)).seal('right', captchaPlace(id))
+  const sealedSecret = new SecretBox(Buffer.alloc(32, 9)).seal('right', captchaContext(id))
   const record = { ...stored.record, captcha: { ...captcha, sealedSecret } }
   await database.commit(new Change().replace(publishableKeys, organizationId, stored, record))
   t.is(codeOf(await site.send({}, { 'x-service-captcha-token': 'solved' })), '503 captcha_not_configured')

@@ -1,9 +1,9 @@
 /** The light look at header blocks as clients send them. */
 import test from 'ava'
-import { glanceAtHeaders } from '#core/submission/doors/headers.ts'
+import { parseHeaders } from '#core/submission/doors/headers.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
 
-const glance = (text: string, encoding: BufferEncoding = 'utf8') => glanceAtHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
+const parsed = (text: string, encoding: BufferEncoding = 'utf8') => parseHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
 
 test('glanceAtHeaders() reads the fields of an ordinary message', (t) => {
   const head = `Received: from a by b; c
@@ -18,7 +18,7 @@ Subject: Hello
 X-Other: not.an@address.field
 
 From: body@example.com`
-  t.deepEqual(glance(head), {
+  t.deepEqual(parsed(head), {
     subject: 'Hello folded  world',
     messageId: 'abc.1@example.com',
     hasDate: true,
@@ -33,15 +33,15 @@ From: body@example.com`
 
 test('glanceAtHeaders() finds nothing where there is nothing', (t) => {
   const nothing = { otherSenders: [], subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
-  t.deepEqual(glance(''), { ...nothing, ended: false })
-  t.deepEqual(glance('\nFrom: body@example.com\n'), { ...nothing, ended: true })
-  t.deepEqual(glance('no field here\n: none\n\nbody'), { ...nothing, ended: true })
-  t.deepEqual(glance('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
+  t.deepEqual(parsed(''), { ...nothing, ended: false })
+  t.deepEqual(parsed('\nFrom: body@example.com\n'), { ...nothing, ended: true })
+  t.deepEqual(parsed('no field here\n: none\n\nbody'), { ...nothing, ended: true })
+  t.deepEqual(parsed('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
 })
 
 test('glanceAtHeaders() wants one From with one mailbox', (t) => {
   const from = (head: string) => {
-    const { from: address, fromFields } = glance(`${head}\n\n`)
+    const { from: address, fromFields } = parsed(`${head}\n\n`)
     return [address, fromFields]
   }
   t.deepEqual(from('From: a@example.com'), ['a@example.com', 1])
@@ -59,30 +59,30 @@ test('glanceAtHeaders() wants one From with one mailbox', (t) => {
 })
 
 test('glanceAtHeaders() takes the first Subject and Message-ID, and cuts what is endless', (t) => {
-  const { subject, messageId } = glance(`Subject: one\nSubject: two\nMessage-ID: <1@x>\nMessage-ID: <2@x>\n\n`)
+  const { subject, messageId } = parsed(`Subject: one\nSubject: two\nMessage-ID: <1@x>\nMessage-ID: <2@x>\n\n`)
   t.deepEqual([subject, messageId], ['one', '1@x'])
-  const long = glance(`Subject: ${'x'.repeat(5000)}\nMessage-ID: <${'y'.repeat(5000)}\n\n`)
+  const long = parsed(`Subject: ${'x'.repeat(5000)}\nMessage-ID: <${'y'.repeat(5000)}\n\n`)
   t.deepEqual([long.subject.length, long.messageId.length], [998, 998])
 })
 
 test('glanceAtHeaders() keeps encoded words and survives octets that are no UTF-8', (t) => {
-  t.is(glance('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
-  const latin = glance('Subject: Gr\u00fc\u00dfe\nTo: anna@example.net\n\n', 'latin1')
+  t.is(parsed('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
+  const latin = parsed('Subject: Gr\u00fc\u00dfe\nTo: anna@example.net\n\n', 'latin1')
   t.is(latin.subject, 'Gr\ufffd\ufffde')
   t.true(latin.utf8)
   t.deepEqual(latin.addresses, ['anna@example.net'])
-  t.false(glance('Subject: x\n\nä').utf8, 'the body does not count')
+  t.false(parsed('Subject: x\n\nä').utf8, 'the body does not count')
 })
 
 test('glanceAtHeaders() tells when the end of the block was not seen', (t) => {
-  t.false(glance('From: a@example.com\nX-Filler: x').ended)
-  t.true(glance('From: a@example.com\n\n').ended)
+  t.false(parsed('From: a@example.com\nX-Filler: x').ended)
+  t.true(parsed('From: a@example.com\n\n').ended)
 })
 
 test('glanceAtHeaders() takes at most 1,000 addresses, each once', (t) => {
   const to = Array.from({ length: 3000 }, (_, i) => `r${i % 1500}@example.net`).join(',\n ')
-  t.is(glance(`To: ${to}\n\n`).addresses.length, 1000)
-  t.is(glance(`To: ${'a@example.net, A@EXAMPLE.net,'.repeat(500)}\n\n`).addresses.length, 1)
+  t.is(parsed(`To: ${to}\n\n`).addresses.length, 1000)
+  t.is(parsed(`To: ${'a@example.net, A@EXAMPLE.net,'.repeat(500)}\n\n`).addresses.length, 1)
 })
 
 test('glanceAtHeaders() takes linear time on blocks of a megabyte', (t) => {
@@ -90,7 +90,7 @@ test('glanceAtHeaders() takes linear time on blocks of a megabyte', (t) => {
   for (const piece of pieces) {
     const read = (size: number): void => {
       const block = piece.repeat(size / piece.length)
-      for (const head of [block, `To: ${block}`, `From: ${block}`, `Subject: ${block}`, `From: ${block} <a@b.ch>`]) glance(head)
+      for (const head of [block, `To: ${block}`, `From: ${block}`, `Subject: ${block}`, `From: ${block} <a@b.ch>`]) parsed(head)
     }
     t.true(growsLinearly(read), piece)
   }

@@ -1,6 +1,6 @@
 /** Waiting for what is under way, and for nothing that begins later. */
 import test from 'ava'
-import { UnderWay } from '#core/submission/accept/in-flight.ts'
+import { InFlight } from '#core/submission/accept/in-flight.ts'
 
 /** Tells whether a promise has settled, once everything that was ready to run has run. */
 async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
@@ -11,17 +11,17 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test('UnderWay.settled() resolves at once when nothing is under way', async (t) => {
-  const underWay = new UnderWay()
-  t.true(await hasSettled(underWay.settled()))
-  underWay.begin()()
-  t.true(await hasSettled(underWay.settled()))
+  const inFlight = new InFlight()
+  t.true(await hasSettled(inFlight.settled()))
+  inFlight.begin()()
+  t.true(await hasSettled(inFlight.settled()))
 })
 
 test('UnderWay.settled() waits for all that began before it, and for nothing that began after it', async (t) => {
-  const underWay = new UnderWay()
-  const [endFirst, endSecond] = [underWay.begin(), underWay.begin()]
-  const settled = underWay.settled()
-  const endThird = underWay.begin()
+  const inFlight = new InFlight()
+  const [endFirst, endSecond] = [inFlight.begin(), inFlight.begin()]
+  const settled = inFlight.settled()
+  const endThird = inFlight.begin()
   endSecond()
   t.false(await hasSettled(settled))
   endFirst()
@@ -30,12 +30,12 @@ test('UnderWay.settled() waits for all that began before it, and for nothing tha
 })
 
 test('UnderWay.settled() waits for what an earlier call waits for', async (t) => {
-  const underWay = new UnderWay()
-  const endFirst = underWay.begin()
-  const first = underWay.settled()
-  const again = underWay.settled()
-  const endSecond = underWay.begin()
-  const last = underWay.settled()
+  const inFlight = new InFlight()
+  const endFirst = inFlight.begin()
+  const first = inFlight.settled()
+  const again = inFlight.settled()
+  const endSecond = inFlight.begin()
+  const last = inFlight.settled()
   endSecond()
   t.deepEqual(await Promise.all([first, again, last].map(hasSettled)), [false, false, false])
   endFirst()

@@ -6,7 +6,7 @@ import { type Organization } from '#core/tenancy/organization.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { organizationId, quiet, scope, secrets, until, type House, type HouseOptions, relayingHouse } from '../../house.ts'
+import { organizationId, quiet, principal, secrets, until, type House, type HouseOptions, relayingHouse } from '../../house.ts'
 import { ScriptedTransport, take } from '../../scripted-transport.ts'
 
 const day = 24 * 3_600_000
@@ -134,7 +134,7 @@ test('a replay goes under the same return paths, which then count from it', asyn
   await until('failed', () => house.attempted.length === 1)
   const [first, again] = pathsOf(await house.trace(id))
   house.clock.advance(20 * day)
-  await house.core.replays.create(scope, { filter: {}, includeUnknown: false })
+  await house.core.replays.create(principal, { filter: {}, includeUnknown: false })
   await until('sent', () => house.attempted.length === 2)
   await quiet(house)
   t.deepEqual(

@@ -4,7 +4,7 @@ import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/at
 import { Base64File } from '#core/submission/compose/base64.ts'
 import { filePart } from '#core/submission/compose/file-part.ts'
 import { Refusal } from '#core/refusals.ts'
-import { atOnce } from '#core/event-loop.ts'
+import { runAtOnce } from '#core/event-loop.ts'
 
 const base64 = (octets: string): Base64File => {
   const parsed = Base64File.parse(Buffer.from(octets, 'latin1').toString('base64'))
@@ -98,7 +98,7 @@ test('attachmentsOf() bounds the number of files', (t) => {
 const partOf = (changes: Partial<GivenAttachment>) => {
   const [file] = attachmentsOf([given(changes)])
   if (!file) throw new Error('no file')
-  const { headers, body } = atOnce(filePart(file))
+  const { headers, body } = runAtOnce(filePart(file))
   return {
     headers: headers.map((field) => field.replace(/;.*/s, '')),
     body: body.map((piece) => (Buffer.isBuffer(piece) ? piece.toString('latin1') : 'base64')),

@@ -5,7 +5,7 @@ import test from 'ava'
 import { parseAddress } from '#core/addresses.ts'
 import { attachmentsOf, checkingFiles } from '#core/submission/compose/attachments.ts'
 import type { SendRequest } from '#core/submission/compose/compose.ts'
-import { atOnce } from '#core/event-loop.ts'
+import { runAtOnce } from '#core/event-loop.ts'
 import { check } from '../../../../admin-api/bodies/validation.ts'
 import { decoder } from '../../../../admin-api/wire/fields/codec.ts'
 import { sendInput, toSendOrder } from '../../../../admin-api/wire/sending/send.ts'
@@ -26,7 +26,7 @@ interface Golden {
 const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, body]) => {
   const { from, attachments, ...order } = toSendOrder(decoder(sendInput)(check(sendInput, body, 'body')))
   if (!from) throw new Error(`${name} names no sender`)
-  const request = { ...order, from, attachments: attachmentsOf(atOnce(checkingFiles(attachments))) }
+  const request = { ...order, from, attachments: attachmentsOf(runAtOnce(checkingFiles(attachments))) }
   return { name, request, composed: composedOf(request) }
 })
 

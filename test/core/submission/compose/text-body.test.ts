@@ -1,12 +1,12 @@
 import { simpleParser } from 'mailparser'
 import test from 'ava'
 import { textPart } from '#core/submission/compose/text-body.ts'
-import { atOnce } from '#core/event-loop.ts'
+import { runAtOnce } from '#core/event-loop.ts'
 
 const crlf = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n')
 
 function partOf(text: string): string {
-  const { headers, body } = atOnce(textPart('text/plain', text))
+  const { headers, body } = runAtOnce(textPart('text/plain', text))
   return `${headers.join('\r\n')}\r\n\r\n${body.map(String).join('')}`
 }
 

@@ -5,7 +5,7 @@ import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.t
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { organizationId, projectId, quiet, scope, until, type House, relaying } from '../../house.ts'
+import { organizationId, projectId, quiet, principal, until, type House, relaying } from '../../house.ts'
 import { take, type Call, type Script } from '../../scripted-transport.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
 
@@ -24,9 +24,9 @@ function siteOf(house: House): Site {
   const runner = house.part(T.ReplayRunner)
   const { replays } = house.core
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
-    await until('the job ended', async () => (await replays.get(scope, job.id)).status !== 'running')
+    await until('the job ended', async () => (await replays.get(principal, job.id)).status !== 'running')
     await quiet(house)
-    return replays.get(scope, job.id)
+    return replays.get(principal, job.id)
   }
   return { house, replays, runner, ended }
 }
@@ -51,8 +51,8 @@ test('a replay sends failed messages again to the target, and their traces tell 
   const { house, replays, ended } = await failing(t, toOther)
   const ids = await submitAll(house, 120)
   t.is((await house.trace(ids[0] ?? '')).status, 'failed')
-  t.like(await replays.preview(scope, everything), { matched: 120, complete: true })
-  const job = await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  t.like(await replays.preview(principal, everything), { matched: 120, complete: true })
+  const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'finished', counters: { examined: 120, replayed: 120, skipped: 0, refused: 0 }, problems: [] })
   await until('all were sent', () => house.attempted.length === 240)
   await quiet(house)
@@ -73,7 +73,7 @@ test('who was accepted is not mailed again by a replay', async (t) => {
     take(call, call.target.destinationId === 'dst_2' ? 'accepted' : { 'ben@example.net': 'permanent' }),
   )
   const [id = ''] = await submitAll(house, 1, two)
-  await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   await until('sent', async () => (await house.trace(id)).status === 'sent')
   t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
 })
@@ -86,13 +86,13 @@ test('recipients whose outcome is unknown go again only when that is asked for',
   house.clock.advance(3600 * 1000)
   await until('given up', async () => (await house.trace(id)).status === 'failed')
   await quiet(house)
-  await ended(await replays.create(scope, everything))
+  await ended(await replays.create(principal, everything))
   await until('the refused one went again', () => house.transport.attemptsAt(id).length === 3)
   await quiet(house)
   t.deepEqual(house.transport.attemptsAt(id).at(-1), ['ben@example.net'])
   t.is((await house.trace(id)).status, 'failed')
-  t.like(await ended(await replays.create(scope, everything)), { counters: { examined: 1, replayed: 0, skipped: 1, refused: 0 } })
-  await ended(await replays.create(scope, { ...everything, includeUnknown: true }))
+  t.like(await ended(await replays.create(principal, everything)), { counters: { examined: 1, replayed: 0, skipped: 1, refused: 0 } })
+  await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
   await until('sent', async () => (await house.trace(id)).status === 'sent')
   t.deepEqual(house.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
@@ -103,7 +103,7 @@ test('after a replay an unknown outcome is repeated once, as before it', async (
   house.clock.advance(3600 * 1000)
   await until('given up', async () => (await house.trace(id)).status === 'failed')
   await quiet(house)
-  await ended(await replays.create(scope, { ...everything, includeUnknown: true }))
+  await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
   await until('unknown again', () => house.transport.attemptsAt(id).length === 3)
   await quiet(house)
   t.is((await house.trace(id)).status, 'queued')
@@ -117,7 +117,7 @@ test('after a replay the schedule of retries begins anew, however old the messag
   )
   const [id = ''] = await submitAll(house, 1)
   house.clock.advance(100 * 3600 * 1000)
-  await ended(await replays.create(scope, everything))
+  await ended(await replays.create(principal, everything))
   await until('put off', () => house.transport.attemptsAt(id).length === 2)
   await quiet(house)
   t.like(await house.trace(id), { status: 'queued', nextAttemptAt: house.clock.now() + 60_000 })
@@ -129,7 +129,7 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
   const { house, replays, ended } = await failing(t, toOther)
   const ids = await submitAll(house, 10)
   await house.project({ sendBudget: 14 })
-  const job = await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
+  const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'stopped', counters: { replayed: 4 } })
   t.regex(job.stoppedBecause ?? '', /budget of 14 sends per day is exhausted/)
   await until('the four were sent', () => house.attempted.length === 14)
@@ -152,12 +152,12 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
 test('stop() ends a job between two messages, and is idempotent', async (t) => {
   const { house, replays, ended, runner } = await failing(t, toOther)
   await submitAll(house, 60)
-  const job = await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' })
-  const stopped = await replays.stop(scope, job.id)
+  const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
+  const stopped = await replays.stop(principal, job.id)
   t.like(stopped, { status: 'stopped', stoppedBecause: 'Stopped on request.' })
   const after = await ended(job)
   await runner.stop()
-  t.deepEqual(after.counters, (await replays.stop(scope, job.id)).counters)
+  t.deepEqual(after.counters, (await replays.stop(principal, job.id)).counters)
   t.is(house.transport.calls.filter(({ target }) => target.destinationId === 'dst_2').length, after.counters.replayed)
   t.deepEqual(await house.keys('replay.open'), [])
 })
@@ -165,8 +165,8 @@ test('stop() ends a job between two messages, and is idempotent', async (t) => {
 test('a job that a crash interrupts goes on with the next start, and counts every message once', async (t) => {
   const { house, replays } = await failing(t, toOther)
   const ids = await submitAll(house, 130)
-  const job = await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' })
-  await until('some were queued', async () => (await replays.get(scope, job.id)).counters.replayed >= 60)
+  const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
+  await until('some were queued', async () => (await replays.get(principal, job.id)).counters.replayed >= 60)
   const second = await house.crash()
   const next = siteOf(second)
   await second.queue.start()
@@ -181,7 +181,7 @@ test('messages that have nowhere to go are refused one by one, with the reason',
   const { house, replays, ended } = await failing(t, toOther)
   const [id = ''] = await submitAll(house, 1)
   await house.destination({ mode: 'sandbox' })
-  const job = await ended(await replays.create(scope, everything))
+  const job = await ended(await replays.create(principal, everything))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider is in sandbox mode; promote it to live.' }])
   t.is((await house.trace(id)).status, 'failed')
@@ -189,17 +189,17 @@ test('messages that have nowhere to go are refused one by one, with the reason',
 
 test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
   const { house, replays, runner } = await failing(t, toOther)
-  await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
+  await t.throwsAsync(replays.create(principal, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
   await house.destination({ id: 'dst_3', mode: 'sandbox' })
-  await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })
-  await t.throwsAsync(replays.create(scope, { ...everything, filter: { since: startOfTime + 5, until: startOfTime } }), {
+  await t.throwsAsync(replays.create(principal, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })
+  await t.throwsAsync(replays.create(principal, { ...everything, filter: { since: startOfTime + 5, until: startOfTime } }), {
     message: 'filter.since: must be before filter.until',
   })
   runner.wake = () => {}
-  for (let i = 0; i < 3; i++) await replays.create(scope, everything)
-  await t.throwsAsync(replays.create(scope, everything), { code: 'conflict', message: /3 replays are running/ })
+  for (let i = 0; i < 3; i++) await replays.create(principal, everything)
+  await t.throwsAsync(replays.create(principal, everything), { code: 'conflict', message: /3 replays are running/ })
   await house.organization({ plan: 'basic' })
-  await t.throwsAsync(replays.preview(scope, everything), {
+  await t.throwsAsync(replays.preview(principal, everything), {
     code: 'feature_disabled',
     message: 'The plan basic does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
   })
@@ -207,13 +207,13 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
 
 test('a job belongs to its organization, and that of a bound key to its project', async (t) => {
   const { house, replays } = await failing(t, toOther)
-  const bound = { ...scope, projectId: 'prj_2', bound: true }
+  const bound = { ...principal, projectId: 'prj_2', bound: true }
   await house.project({ id: 'prj_2', isDefault: false })
   const job = await replays.create(bound, everything)
-  t.is((await replays.get(scope, job.id)).filter.projectId, 'prj_2')
+  t.is((await replays.get(principal, job.id)).filter.projectId, 'prj_2')
   const foreign = [
-    { ...scope, organizationId: 'org_2' },
-    { ...scope, bound: true },
+    { ...principal, organizationId: 'org_2' },
+    { ...principal, bound: true },
   ]
   for (const other of foreign) await t.throwsAsync(replays.get(other, job.id), { code: 'not_found' })
   const stored = await house.database.get(replayJobs, { organizationId }, job.id)
@@ -234,7 +234,7 @@ test('a message that failed at a fallback begins at its primary again', async (t
   await until('failed', async () => (await house.trace(traceId)).status === 'failed')
   t.is((await house.trace(traceId)).destinationId, 'dst_2')
   isDown = false
-  await ended(await replays.create(scope, everything))
+  await ended(await replays.create(principal, everything))
   await until('sent', async () => (await house.trace(traceId)).status === 'sent')
   t.is((await house.trace(traceId)).destinationId, 'dst_1')
 })
@@ -247,14 +247,14 @@ test('a replay sends nothing through a destination of another project', async (t
   const request = { ...everything, targetDestinationId: 'dst_2' }
 
   // a key of the project cannot even name it
-  await t.throwsAsync(replays.create({ ...scope, bound: true }, request), {
+  await t.throwsAsync(replays.create({ ...principal, bound: true }, request), {
     code: 'validation_failed',
     message: 'target_destination_id: no destination that you can access has this id',
   })
-  await t.throwsAsync(replays.preview({ ...scope, bound: true }, request), { code: 'validation_failed' })
+  await t.throwsAsync(replays.preview({ ...principal, bound: true }, request), { code: 'validation_failed' })
 
   // one of the organization can, for the messages of that project alone
-  const job = await ended(await replays.create(scope, request))
+  const job = await ended(await replays.create(principal, request))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign belongs to another project.' }])
   t.is((await house.trace(id)).status, 'failed')
@@ -262,7 +262,7 @@ test('a replay sends nothing through a destination of another project', async (t
 
   // opened to all projects it takes them
   await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
-  t.like(await ended(await replays.create(scope, request)), { counters: { replayed: 1, refused: 0 } })
+  t.like(await ended(await replays.create(principal, request)), { counters: { replayed: 1, refused: 0 } })
   t.is((await house.trace(id)).status, 'sent')
 })
 
@@ -271,7 +271,7 @@ test('a destination that becomes another project’s while a replay runs takes n
   await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const [id = ''] = await submitAll(house, 1)
   await house.destination({ projectId: 'prj_2' })
-  const job = await ended(await replays.create(scope, everything))
+  const job = await ended(await replays.create(principal, everything))
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider belongs to another project.' }])
   t.is((await house.trace(id)).status, 'failed')
 })

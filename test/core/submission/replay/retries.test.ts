@@ -6,7 +6,7 @@ import type { TraceStatus } from '#core/trace/states.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { quiet, scope, until, type House, relaying } from '../../house.ts'
+import { quiet, principal, until, type House, relaying } from '../../house.ts'
 import { hang, report, take, type Call, type Script } from '../../scripted-transport.ts'
 
 const two = ['anna@example.net', 'ben@example.net']
@@ -32,7 +32,7 @@ test('a failed message goes again to those who have not got it, and who was acce
   const id = await submitted(house, two)
   t.is((await house.trace(id)).status, 'failed')
   house.clock.advance(1000)
-  t.like(await retries.retry(scope, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
+  t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
   await settledAs(house, id, 'sent')
   t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
   const story = await house.story(id)
@@ -57,7 +57,7 @@ test('a message that waits for its next attempt has it now, with a whole new sch
     t.true((nextAttemptAt ?? 0) <= house.clock.now() + 72_000, 'the first wait is a minute, after a retry too')
     t.true((nextAttemptAt ?? 0) > house.clock.now())
     t.is(attempts, n - 1)
-    t.like(await retries.retry(scope, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
+    t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
     await until('the attempt ended', () => house.attempted.length === n)
     await quiet(house)
     t.is(await house.queueLength(), n < 4 ? 1 : 0)
@@ -74,7 +74,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   const bounces = (trace: Trace) => trace.recipients.map(({ bounce }) => bounce)
   const before = bounces(await house.trace(id))
   await house.put(suppressions, suppression)
-  t.like(await retries.retry(scope, id, safely), { status: 'queued' })
+  t.like(await retries.retry(principal, id, safely), { status: 'queued' })
   await settledAs(house, id, 'failed')
   await quiet(house)
   t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
@@ -84,27 +84,27 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
     ['failed', 'sent'],
   )
   t.deepEqual(left.recipients[0]?.bounce, before[0])
-  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+  t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'remove_suppression',
     message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
   })
   t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
   await house.remove(suppressions, suppression.id)
-  await retries.retry(scope, id, safely)
+  await retries.retry(principal, id, safely)
   await settledAs(house, id, 'sent')
 })
 
 test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
   const { house, retries } = await siteOf(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
   const id = await submitted(house)
-  const both = await Promise.all([retries.retry(scope, id, safely), retries.retry(scope, id, safely)])
+  const both = await Promise.all([retries.retry(principal, id, safely), retries.retry(principal, id, safely)])
   t.deepEqual(
     both.map(({ status }) => status),
     ['queued', 'queued'],
   )
   await until('it is attempted', () => house.transport.calls.length === 2)
-  t.like(await retries.retry(scope, id, safely), { status: 'queued' })
+  t.like(await retries.retry(principal, id, safely), { status: 'queued' })
   await quiet(house)
   t.is(house.transport.calls.length, 2)
   t.is((await house.trace(id)).replays?.length, 1)
@@ -115,7 +115,7 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
   const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
   const id = await submitted(house)
   t.is((await house.trace(id)).status, 'queued')
-  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+  t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'include_unknown',
     message:
@@ -123,7 +123,7 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
   })
   await quiet(house)
   t.is(house.transport.calls.length, 1)
-  await retries.retry(scope, id, { includeUnknown: true })
+  await retries.retry(principal, id, { includeUnknown: true })
   await settledAs(house, id, 'sent')
 })
 
@@ -142,18 +142,18 @@ test('a message that is settled otherwise is refused with what to do', async (t)
   }
   for (const [status, nextAction] of Object.entries(table)) {
     await house.edit(traces, id, { status: status as TraceStatus })
-    t.like(await t.throwsAsync(retries.retry(scope, id, safely), undefined, status), { code: 'conflict', nextAction })
+    t.like(await t.throwsAsync(retries.retry(principal, id, safely), undefined, status), { code: 'conflict', nextAction })
   }
   t.is(await house.queueLength(), 0)
-  await t.throwsAsync(retries.retry(scope, 'f9d1c6a0-0000-4000-8000-000000000000', safely), { code: 'not_found' })
-  await t.throwsAsync(retries.retry({ ...scope, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
+  await t.throwsAsync(retries.retry(principal, 'f9d1c6a0-0000-4000-8000-000000000000', safely), { code: 'not_found' })
+  await t.throwsAsync(retries.retry({ ...principal, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
 })
 
 test('a message whose destination was deleted is refused with what helps on every plan', async (t) => {
   const { house, retries } = await siteOf(t, (call) => take(call, 'permanent'))
   const id = await submitted(house)
   await house.remove(destinations, 'dst_1')
-  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+  t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'send_again',
     message: 'Its destination was deleted; send a new message, or replay it to another one, if the plan includes bulk replay.',
@@ -164,14 +164,14 @@ test('a destination that sends nothing, a budget that is used up and a scheduled
   const { house, retries } = await siteOf(t, (call: Call) => take(call, 'permanent'))
   const id = await submitted(house)
   await house.destination({ mode: 'sandbox' })
-  await t.throwsAsync(retries.retry(scope, id, safely), { code: 'conflict', message: /is in sandbox mode; promote it to live/ })
+  await t.throwsAsync(retries.retry(principal, id, safely), { code: 'conflict', message: /is in sandbox mode; promote it to live/ })
   await house.destination()
   await house.project({ sendBudget: 1 })
   const before = await house.trace(id)
-  await t.throwsAsync(retries.retry(scope, id, safely), { code: 'project_budget_exhausted' })
+  await t.throwsAsync(retries.retry(principal, id, safely), { code: 'project_budget_exhausted' })
   t.deepEqual(await house.trace(id), before)
   await house.project({ sendBudget: null })
   await house.organization({ plan: 'pro' })
   const later = await house.submit({ sendAt: house.clock.now() + 3_600_000 })
-  await t.throwsAsync(retries.retry(scope, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
+  await t.throwsAsync(retries.retry(principal, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
 })

@@ -4,7 +4,7 @@ import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { houseOf, quiet, scope, until, type House, type HouseOptions } from '../../house.ts'
+import { houseOf, quiet, principal, until, type House, type HouseOptions } from '../../house.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
 
@@ -19,7 +19,7 @@ async function scheduling(t: ExecutionContext, options: HouseOptions = {}): Prom
   return house
 }
 
-const cancelIn = (house: House, traceId: string) => new ScheduledSends(house).cancel(scope, traceId)
+const cancelIn = (house: House, traceId: string) => new ScheduledSends(house).cancel(principal, traceId)
 const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
@@ -46,7 +46,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
   t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
   t.like(await first.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + hour })
-  const listed = (await new ScheduledSends(first).list(scope, { status: 'queued', limit: 10 })).rows
+  const listed = (await new ScheduledSends(first).list(principal, { status: 'queued', limit: 10 })).rows
   t.deepEqual(
     listed.map(({ id }) => id),
     [traceId],
@@ -66,7 +66,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.false('scheduledAddresses' in trace)
   t.is(await house.queueLength(), 0)
   await t.throwsAsync(cancelIn(house, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
-  t.deepEqual((await new ScheduledSends(house).list(scope, { limit: 10 })).rows, [])
+  t.deepEqual((await new ScheduledSends(house).list(principal, { limit: 10 })).rows, [])
   t.is(house.transport.calls.length, 0)
 })
 
@@ -77,7 +77,7 @@ test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
     const { traceId } = await house.submit({ sendAt: house.clock.now() + 10 })
     const before = house.captured.length
     house.clock.advance(10)
-    for (let turns = round % 10; turns > 0; turns--) await new Promise(setImmediate)
+    for (let mutex = round % 10; mutex > 0; mutex--) await new Promise(setImmediate)
     const isCanceled = await cancelIn(house, traceId).then(
       () => true,
       () => false,
@@ -213,7 +213,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   house.clock.advance(hour)
   await until('it is sent', () => sent(house) === 1)
   await t.throwsAsync(cancelIn(house, traceId), late)
-  t.deepEqual((await new ScheduledSends(house).list(scope, { limit: 10 })).rows, [])
+  t.deepEqual((await new ScheduledSends(house).list(principal, { limit: 10 })).rows, [])
 })
 
 test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {
@@ -228,7 +228,7 @@ test('a cancel that resolves wins over the delivery: of both at the same moment,
     house.clock.advance(10)
     const asked = ids.flatMap((traceId) =>
       Array.from({ length: 4 }, async () => {
-        for (let turns = random.between(0, 12); turns > 0; turns--) await new Promise(setImmediate)
+        for (let mutex = random.between(0, 12); mutex > 0; mutex--) await new Promise(setImmediate)
         const outcome = await cancelIn(house, traceId).catch((error: unknown) => error)
         if (outcome instanceof Refusal) t.is(outcome.code, 'conflict')
         else if (outcome instanceof Error) throw outcome

@@ -260,7 +260,7 @@ test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discard
   await draft.write(Buffer.alloc(700_000))
   await draft.discard()
   t.deepEqual(await house.keys(''), before)
-  t.true(secrets.matches('right', secrets.fingerprint('right')))
+  t.true(secrets.matches('right', secrets.hash('right')))
 })
 
 test('SubmissionDoor.login() takes the user name as people copy it', async (t) => {
