@@ -19,7 +19,7 @@ export interface ContentRef {
 }
 
 export const contentRowBytes = 256 * 1024
-const joinedBytesMax = 16 * 1024
+const maxJoinedBytes = 16 * 1024
 
 /** Where a row of content stands. */
 export const contentRowKey = (organizationId: string, id: string, row: number): readonly Element[] => [organizationId, 'content', id, row]
@@ -92,7 +92,7 @@ export class Draft {
 
   /** What is not in the store yet. Joining a small message costs less than handling its pieces, copying a larger one more. */
   #rest(): readonly Bytes[] {
-    if (this.#pending <= joinedBytesMax && this.#pieces.length !== 1) this.#pieces = [joined(this.#pieces)]
+    if (this.#pending <= maxJoinedBytes && this.#pieces.length !== 1) this.#pieces = [joined(this.#pieces)]
     return this.#pieces
   }
 

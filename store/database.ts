@@ -48,11 +48,11 @@ export interface Sieve<R> {
   /** What becomes of a record; `end` says that neither it nor any behind it is wanted. */
   sort(record: R): 'take' | 'pass' | 'end'
   /** A page ends behind so many rows, taken or not. */
-  readonly looksMax: number
+  readonly maxLooks: number
 }
 
 /** Records of an index are read so many at once at most. */
-const stepMax = 128
+const maxStep = 128
 
 export class Database {
   readonly kv: Kv
@@ -204,10 +204,10 @@ export class Database {
     const { limit } = options
     const rows: Stored<R>[] = []
     if (limit === 0) return { rows, nextCursor: undefined }
-    const looksMax = sieve?.looksMax ?? Infinity
+    const maxLooks = sieve?.maxLooks ?? Infinity
     let looks = 0
     // at first no more than the page can take; what is passed over makes the steps grow
-    let size = options.index ? Math.min(limit, looksMax, stepMax) : 1
+    let size = options.index ? Math.min(limit, maxLooks, maxStep) : 1
     for await (const { step, hasMore } of inSteps(entries, () => size)) {
       const found = options.index
         ? await this.getMany(kind, reach, step.map(idIn))
@@ -218,10 +218,10 @@ export class Database {
         if (fate === 'end') return { rows, nextCursor: undefined }
         if (stored && fate === 'take') rows.push(stored)
         const last = step[i]
-        if (last && (rows.length === limit || looks === looksMax))
+        if (last && (rows.length === limit || looks === maxLooks))
           return { rows, nextCursor: hasMore || i + 1 < step.length ? cursorAt(prefix, last.key) : undefined }
       }
-      if (options.index) size = Math.min(2 * size, looksMax - looks, stepMax)
+      if (options.index) size = Math.min(2 * size, maxLooks - looks, maxStep)
     }
     return { rows, nextCursor: undefined }
   }

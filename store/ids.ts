@@ -33,11 +33,11 @@ function nextInMillisecond(nowMs: number): number {
   sequences.set(nowMs, next)
   if (latest !== undefined) return next
   const [oldest] = sequences.keys()
-  if (sequences.size > sequencesMax && oldest !== undefined) sequences.delete(oldest)
+  if (sequences.size > maxSequences && oldest !== undefined) sequences.delete(oldest)
   return next
 }
 const sequences = new Map<number, number>()
-const sequencesMax = 100
+const maxSequences = 100
 
 /** Ids of one prefix that sort in the order in which this made them, also when the clock goes back. */
 export class OrderedIds {

@@ -45,7 +45,7 @@ export function openBodyStream(
   req: IncomingMessage,
   res: ServerResponse,
   shape: StreamShape,
-  bytesMax: number,
+  maxBytes: number,
   watch: BodyWatch,
 ): BodyStream {
   const { mediaTypes, takesAsSent = false } = shape
@@ -53,8 +53,8 @@ export function openBodyStream(
   const given = req.headers['content-type'] ?? ''
   const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > bytesMax) throw tooLarge(bytesMax, `this one has ${declared}`)
-  return { mediaType, bytes: bytesOf(req, res, bytesMax, watch) }
+  if (declared > maxBytes) throw tooLarge(maxBytes, `this one has ${declared}`)
+  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch) }
 }
 
 /** A type and its parameters; all of our types are text, which must be UTF-8. */
@@ -68,7 +68,7 @@ function acceptedType(header: string, accepted: readonly string[]): string {
   throw new Refusal('unsupported_media_type', words, { nextAction: 'check_content_type' })
 }
 
-async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: number, watch: BodyWatch): AsyncGenerator<Uint8Array> {
+async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: number, watch: BodyWatch): AsyncGenerator<Uint8Array> {
   if (!announcesBody(req)) return
   watch.began()
   if (req.headers.expect !== undefined) res.writeContinue()
@@ -77,7 +77,7 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: num
     // a handler that stops reading must still be able to answer, so leaving the loop must not close the connection
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += (chunk as Buffer).length
-      if (size > bytesMax) throw tooLarge(bytesMax, 'this one has more')
+      if (size > maxBytes) throw tooLarge(maxBytes, 'this one has more')
       yield chunk as Buffer
     }
   } catch (error) {

@@ -11,9 +11,9 @@ const byteOrderMark = 0xfeff
 /** What a text may be made of. */
 export interface JsonLimits {
   /** Levels of nesting. */
-  readonly depthMax: number
+  readonly maxDepth: number
   /** Values in all: those of fields, entries of lists, and what holds them. To check a value costs many times more than to read it. */
-  readonly valuesMax: number
+  readonly maxValues: number
 }
 
 /** The value, or what is wrong, in words that follow the name of the body. */
@@ -52,7 +52,7 @@ function describeFault(text: string): string {
 }
 
 /** Marks outside strings are counted byte by byte: all of them are ASCII, and no byte of a longer UTF-8 sequence is. */
-function faultBeyond(bytes: Buffer, { depthMax, valuesMax }: JsonLimits): string | undefined {
+function faultBeyond(bytes: Buffer, { maxDepth, maxValues }: JsonLimits): string | undefined {
   let depth = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {
@@ -63,8 +63,8 @@ function faultBeyond(bytes: Buffer, { depthMax, valuesMax }: JsonLimits): string
       depth++
       values++
     } else if (byte === 0x7d || byte === 0x5d) depth--
-    if (depth > depthMax) return `nests deeper than ${depthMax} levels`
-    if (values > valuesMax) return `has more than ${valuesMax} values`
+    if (depth > maxDepth) return `nests deeper than ${maxDepth} levels`
+    if (values > maxValues) return `has more than ${maxValues} values`
   }
   return undefined
 }

@@ -7,7 +7,7 @@ import { invalid } from '#core/refusals.ts'
 import { parseJson, type JsonLimits, type JsonReading } from './json-body.ts'
 
 /** Bodies up to this length cost a few milliseconds. */
-const hereBytesMax = 131_072
+const maxHereBytes = 131_072
 const idleMs = 30_000
 /** A body takes several times its length while it is read. */
 const heapMiB = 2048
@@ -34,7 +34,7 @@ export class JsonThread implements AsyncDisposable {
 
   /** The value of a body, whose bytes are unusable afterwards. Throws `validation_failed` for what is not JSON within the limits. */
   async parse(bytes: Buffer, limits: JsonLimits): Promise<unknown> {
-    const reading = bytes.length <= hereBytesMax ? parseJson(bytes, limits) : await this.#ask(bytes, limits)
+    const reading = bytes.length <= maxHereBytes ? parseJson(bytes, limits) : await this.#ask(bytes, limits)
     if ('fault' in reading) throw invalid([{ path: 'body', message: reading.fault }])
     return reading.value
   }

@@ -11,16 +11,16 @@ export class ClientGone extends Error {
 
 /** Bytes of all bodies now in memory, under one limit for the whole server. */
 export class BodyMemory {
-  readonly #bytesMax: number
+  readonly #maxBytes: number
   #bytes = 0
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   /** Counts bytes in; throws `overloaded` when all bodies together take too much. */
   take(bytes: number): void {
-    if (this.#bytes + bytes > this.#bytesMax) {
+    if (this.#bytes + bytes > this.#maxBytes) {
       throw new Refusal('overloaded', 'Too many large requests at once; try again in a few seconds.', { retryAfterSeconds: 5 })
     }
     this.#bytes += bytes
@@ -32,7 +32,7 @@ export class BodyMemory {
 }
 
 export interface BodyLimits extends JsonLimits {
-  readonly bytesMax: number
+  readonly maxBytes: number
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
 }
@@ -62,7 +62,7 @@ export async function readJsonBody(
   if (!announcesBody(req)) return { value: undefined, bytes: 0 }
   assertPlainJson(req)
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > limits.bytesMax) throw tooLarge(limits.bytesMax, `this one has ${declared}`, limits.setting)
+  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes, `this one has ${declared}`, limits.setting)
   if (req.headers.expect !== undefined) res.writeContinue()
   const { bytes, held } = await readBytes(req, limits, memory)
   try {
@@ -80,9 +80,9 @@ export async function readJsonBody(
 export async function readAbsentBody(req: IncomingMessage, res: ServerResponse, memory: BodyMemory, message: string): Promise<void> {
   if (!announcesBody(req)) return
   const refused = invalid([{ path: 'body', message }])
-  if (Number(req.headers['content-length'] ?? 0) > absentBytesMax) throw refused
+  if (Number(req.headers['content-length'] ?? 0) > maxAbsentBytes) throw refused
   if (req.headers.expect !== undefined) res.writeContinue()
-  const { bytes, held } = await readBytes(req, { bytesMax: absentBytesMax }, memory)
+  const { bytes, held } = await readBytes(req, { maxBytes: maxAbsentBytes }, memory)
   memory.release(held)
   if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
 }
@@ -94,7 +94,7 @@ export function announcesBody(req: IncomingMessage): boolean {
 }
 
 /** Room for an empty object, however it is laid out. */
-const absentBytesMax = 1024
+const maxAbsentBytes = 1024
 
 const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
 
@@ -116,9 +116,9 @@ function assertPlainJson(req: IncomingMessage): void {
 }
 
 /** The refusal of a body over the limit. */
-export function tooLarge(bytesMax: number, given: string, setting?: string): Refusal {
-  const message = `The body may have at most ${bytesMax} bytes; ${given}.${setting === undefined ? '' : ` The operator sets this (${setting}).`}`
-  return new Refusal('request_too_large', message, { details: { max_bytes: bytesMax, ...(setting !== undefined && { setting }) } })
+export function tooLarge(maxBytes: number, given: string, setting?: string): Refusal {
+  const message = `The body may have at most ${maxBytes} bytes; ${given}.${setting === undefined ? '' : ` The operator sets this (${setting}).`}`
+  return new Refusal('request_too_large', message, { details: { max_bytes: maxBytes, ...(setting !== undefined && { setting }) } })
 }
 
 /** Bodies from this length on are put in their place as they come, instead of being gathered and then joined. */
@@ -206,7 +206,7 @@ interface ReadBytes {
 
 function readBytes(
   req: IncomingMessage,
-  { bytesMax, setting }: Pick<BodyLimits, 'bytesMax' | 'setting'>,
+  { maxBytes, setting }: Pick<BodyLimits, 'maxBytes' | 'setting'>,
   memory: BodyMemory,
 ): Promise<ReadBytes> {
   const { promise, resolve, reject } = Promise.withResolvers<ReadBytes>()
@@ -220,7 +220,7 @@ function readBytes(
   }
   const onData = (chunk: Buffer) => {
     try {
-      if ((body?.size ?? 0) + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more', setting)
+      if ((body?.size ?? 0) + chunk.length > maxBytes) throw tooLarge(maxBytes, 'this one has more', setting)
       body ??= declared >= placedBytesMin ? new GrowingBody(declared, memory) : new GatheredBody(memory)
       body.add(chunk)
     } catch (error) {
@@ -238,10 +238,10 @@ function readBytes(
 
 /**
  * Lets the rest of a refused body run into the void, so that the client can read its answer, but not for ever: after
- * `bytesMax` further bytes the connection is cut.
+ * `maxBytes` further bytes the connection is cut.
  */
-export function discardRest(req: IncomingMessage, bytesMax: number): void {
-  let left = bytesMax
+export function discardRest(req: IncomingMessage, maxBytes: number): void {
+  let left = maxBytes
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) req.destroy()

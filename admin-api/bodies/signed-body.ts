@@ -11,7 +11,7 @@ import type { BodyStream } from './body-stream.ts'
 import { tooLarge, type BodyMemory } from './request-body.ts'
 
 /** Octets of a body as it is sent. */
-export const signedBytesMax = 5 * 1024 * 1024
+export const maxSignedBytes = 5 * 1024 * 1024
 
 /** What is looked at of a request. */
 export interface SignedRequest {
@@ -35,14 +35,14 @@ export interface SignedBody {
 }
 
 /**
- * Reads and checks a body, and runs `work` with it, or with the first `keptMax` octets of one that is not compressed. Throws
+ * Reads and checks a body, and runs `work` with it, or with the first `maxKept` octets of one that is not compressed. Throws
  * `invalid_signature`, `unsupported_media_type` and `request_too_large`.
  */
 export async function withSignedBody<T>(
   { sources, memory }: SignatureChecks,
   { query, headers, body }: SignedRequest,
   work: (body: SignedBody) => Promise<T>,
-  keptMax: number = Infinity,
+  maxKept: number = Infinity,
 ): Promise<T> {
   const sourceId = query.source_id ?? single(headers['x-service-ingest-source'])
   const given: GivenSignature = { ours: single(headers['x-service-signature']), stalwart: single(headers['x-signature']) }
@@ -54,9 +54,9 @@ export async function withSignedBody<T>(
     const chunks: Uint8Array[] = []
     for await (const chunk of body.bytes) {
       check.update(chunk)
-      if (isGzip && (size += chunk.length) > signedBytesMax) throw tooLarge(signedBytesMax, 'this one has more, compressed')
+      if (isGzip && (size += chunk.length) > maxSignedBytes) throw tooLarge(maxSignedBytes, 'this one has more, compressed')
       // read to the end all the same, so that nobody learns which sources there are
-      const kept = check.isKnown ? chunk.subarray(0, keptMax - held) : nothing
+      const kept = check.isKnown ? chunk.subarray(0, maxKept - held) : nothing
       if (kept.length === 0) continue
       memory.take(kept.length)
       held += kept.length
@@ -87,18 +87,18 @@ function isCompressed(encoding = 'identity'): boolean {
  * by what it inflates to, and who sends it pays by its length: logs reach some 50 times, only bodies made for it 1,000.
  */
 const inflatedAlways = 1024 * 1024
-const inflationMax = 100
+const maxInflation = 100
 
-/** To how many octets a body of `length` may inflate, of which `bytesMax` are taken at all. */
-export const inflatedMax = (length: number, bytesMax: number = signedBytesMax): number =>
-  Math.min(bytesMax, Math.max(inflatedAlways, inflationMax * length))
+/** To how many octets a body of `length` may inflate, of which `maxBytes` are taken at all. */
+export const maxInflated = (length: number, maxBytes: number = maxSignedBytes): number =>
+  Math.min(maxBytes, Math.max(inflatedAlways, maxInflation * length))
 
 const inflateWhole = promisify(gunzip)
 
 /** The body in one piece, inflated to as much as may be sent uncompressed. Throws `request_too_large`. */
 export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Array> {
   if (!isGzip) return bytes
-  const allowed = inflatedMax(bytes.length)
+  const allowed = maxInflated(bytes.length)
   try {
     return await inflateWhole(bytes, { maxOutputLength: allowed })
   } catch (error) {
@@ -106,14 +106,14 @@ export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Arra
   }
 }
 
-/** The first `keptMax` octets of a body, inflated. Throws `request_too_large` for one that inflates to more than `bytesMax`. */
-export async function beginningOf({ bytes, isGzip }: SignedBody, keptMax: number, bytesMax: number): Promise<Uint8Array> {
+/** The first `maxKept` octets of a body, inflated. Throws `request_too_large` for one that inflates to more than `maxBytes`. */
+export async function beginningOf({ bytes, isGzip }: SignedBody, maxKept: number, maxBytes: number): Promise<Uint8Array> {
   if (!isGzip) return bytes
-  const allowed = inflatedMax(bytes.length, bytesMax)
+  const allowed = maxInflated(bytes.length, maxBytes)
   const kept: Uint8Array[] = []
   let size = 0
   for await (const piece of gunzipped(bytes)) {
-    if (size < keptMax) kept.push(piece.subarray(0, keptMax - size))
+    if (size < maxKept) kept.push(piece.subarray(0, maxKept - size))
     if ((size += piece.length) > allowed) throw bomb(allowed)
   }
   return Buffer.concat(kept)
@@ -121,22 +121,22 @@ export async function beginningOf({ bytes, isGzip }: SignedBody, keptMax: number
 
 export interface LineBounds {
   /** Octets when inflated. */
-  readonly bytesMax: number
-  readonly linesMax: number
+  readonly maxBytes: number
+  readonly maxLines: number
 }
 
 /**
  * A body of lines in pieces, for readers that hold little at a time; of a body that goes beyond a limit, nothing is given out.
  * Throws `request_too_large`.
  */
-export async function linesOf({ bytes, isGzip }: SignedBody, { bytesMax, linesMax }: LineBounds): Promise<AsyncIterable<Uint8Array>> {
+export async function linesOf({ bytes, isGzip }: SignedBody, { maxBytes, maxLines }: LineBounds): Promise<AsyncIterable<Uint8Array>> {
   const pieces = () => (isGzip ? gunzipped(bytes) : piecesOf(bytes))
-  const allowed = isGzip ? inflatedMax(bytes.length, bytesMax) : bytesMax
+  const allowed = isGzip ? maxInflated(bytes.length, maxBytes) : maxBytes
   let size = 0
   let lines = 0
   for await (const piece of pieces()) {
     if ((size += piece.length) > allowed) throw bomb(allowed)
-    if ((lines += lineEnds(piece)) > linesMax) throw tooManyLines(linesMax)
+    if ((lines += lineEnds(piece)) > maxLines) throw tooManyLines(maxLines)
   }
   return pieces()
 }
@@ -147,9 +147,9 @@ function lineEnds(piece: Uint8Array): number {
   return found
 }
 
-function tooManyLines(linesMax: number): Refusal {
-  const message = `A request may contain at most ${linesMax.toLocaleString('en')} lines; send the log in several requests.`
-  return new Refusal('request_too_large', message, { details: { max_lines: linesMax } })
+function tooManyLines(maxLines: number): Refusal {
+  const message = `A request may contain at most ${maxLines.toLocaleString('en')} lines; send the log in several requests.`
+  return new Refusal('request_too_large', message, { details: { max_lines: maxLines } })
 }
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
@@ -167,5 +167,5 @@ async function* gunzipped(bytes: Buffer): AsyncGenerator<Uint8Array> {
   }
 }
 
-const bomb = (bytesMax: number): Refusal => tooLarge(bytesMax, 'this one has more when it is inflated')
+const bomb = (maxBytes: number): Refusal => tooLarge(maxBytes, 'this one has more when it is inflated')
 const notGzip = (): Refusal => invalid([{ path: 'body', message: 'is not gzip, although Content-Encoding says so' }])

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nearName } from '../http/near-name.ts'
 
 /** As many fields as a refusal names; what comes after them is not looked at. */
-export const problemsMax = 20
+export const maxProblems = 20
 
 type RawIssue = z.core.$ZodRawIssue
 type Branch = readonly z.core.$ZodIssue[]
@@ -32,7 +32,7 @@ const formatWords: Readonly<Record<string, string>> = {
 }
 
 /**
- * The error map for zod. Unknown keys give one line each for the first `problemsMax` of them, in the order of the keys; an empty message says that the inner
+ * The error map for zod. Unknown keys give one line each for the first `maxProblems` of them, in the order of the keys; an empty message says that the inner
  * issues tell it better.
  */
 export function problemWords(issue: RawIssue): string {
@@ -76,7 +76,7 @@ function amount(origin: string, limit: number | bigint, inclusive: boolean, step
 function unknownKeys(issue: Extract<RawIssue, { code: 'unrecognized_keys' }>): string {
   const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []
   return issue.keys
-    .slice(0, problemsMax)
+    .slice(0, maxProblems)
     .map((key) => {
       const near = nearName(key, known)
       return near === undefined ? 'is not a known field' : `is not a known field; did you mean ${near}?`

@@ -2,7 +2,7 @@
 import type * as z from 'zod'
 import { invalid, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { withoutRefusedNulls } from './null-fields.ts'
-import { problemsMax, problemWords } from './validation-words.ts'
+import { maxProblems, problemWords } from './validation-words.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
@@ -13,7 +13,7 @@ const parseOptions = { error: problemWords }
 export function withMore(refusal: Refusal, more: readonly FieldProblem[]): Refusal {
   const { fields = [] } = (refusal.details ?? {}) as { fields?: readonly FieldProblem[] }
   const others = more.filter(({ path }) => !fields.some((field) => field.path === path))
-  return others.length === 0 ? refusal : invalid([...fields, ...others].slice(0, problemsMax))
+  return others.length === 0 ? refusal : invalid([...fields, ...others].slice(0, maxProblems))
 }
 
 /** Returns the checked value, in which null for a field that may be left out is as if it were; throws `validation_failed` naming up to twenty fields. `where` stands for the root of the value. */
@@ -24,17 +24,17 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'bo
   const isUnknown = ({ code }: Issue): number => (code === 'unrecognized_keys' ? 1 : 0)
   const issues = result.error.issues.toSorted((a, b) => isUnknown(b) - isUnknown(a))
   const problems = issues.flatMap((issue) => toProblems(issue, [], where))
-  throw invalid(problems.slice(0, problemsMax))
+  throw invalid(problems.slice(0, maxProblems))
 }
 
 /** Alternatives can hide nulls behind each other, as deep as bodies have them. */
-const nullRoundsMax = 4
+const maxNullRounds = 4
 
 function parsed<S extends z.ZodType>(schema: S, value: unknown, where: string): z.ZodSafeParseResult<z.output<S>> {
   let result = schema.safeParse(value, parseOptions)
   if (where !== 'body') return result
   let left = value
-  for (let round = 0; round < nullRoundsMax && !result.success; round++) {
+  for (let round = 0; round < maxNullRounds && !result.success; round++) {
     left = withoutRefusedNulls(left, result.error.issues)
     if (left === undefined) break
     result = schema.safeParse(left, parseOptions)

@@ -36,12 +36,12 @@ export function answerHttpFault(error: Error & { readonly code?: string }, socke
 
 /** How long a refused connection stays open, so that its client can read why. */
 const lingerMs = 2000
-const lingeringMax = 100
+const maxLingering = 100
 const lingering = new Set<Socket>()
 
 /** For a connection that was not admitted: says why and closes it, whatever its client sends. */
 export function answerTurnedAway(socket: Socket, refusal: Refusal, requestId: string): void {
-  if (lingering.size >= lingeringMax) return void socket.destroy()
+  if (lingering.size >= maxLingering) return void socket.destroy()
   lingering.add(socket)
   const end = setTimeout(() => socket.destroy(), lingerMs).unref()
   socket.once('close', () => {

@@ -10,11 +10,11 @@ export const varies = { vary: 'Accept' } as const
 
 /** Whether the client prefers HTML to JSON. Without `Accept`, with a wildcard alone, and where both are equal, JSON it is. */
 export function prefersPage({ accept = '' }: IncomingHttpHeaders): boolean {
-  const ranges = accept.split(',', rangesMax).map(readRange)
+  const ranges = accept.split(',', maxRanges).map(readRange)
   return quality(ranges, 'text/html') > quality(ranges, 'application/json')
 }
 
-const rangesMax = 50
+const maxRanges = 50
 
 interface MediaRange {
   readonly type: string

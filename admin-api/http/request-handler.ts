@@ -85,7 +85,7 @@ export interface Incoming {
 
 const bodyBytesDefault = 65_536
 /** Of a body nobody wants, this much is taken before the connection is cut. */
-const discardedBytesMax = 1_048_576
+const maxDiscardedBytes = 1_048_576
 /** Only for the log: nobody is there to see it. */
 const statusOfGone = 499
 const deadlineSecondsDefault = 30
@@ -217,9 +217,9 @@ export class RequestHandler {
     if (isStreamed(operation.body)) {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())
     } else if (operation.body) {
-      const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
+      const { maxBodyBytes: maxBytes = bodyBytesDefault, maxBodySetting: setting } = operation
       const own = this.#bodyLimits()
-      const limits = { ...(own ? { bytesMax: own.maxBodyBytes } : { bytesMax, setting }), ...this.#context.jsonLimits }
+      const limits = { ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes, setting }), ...this.#context.jsonLimits }
       const read = await readJsonBody(req, res, limits, this.#context.bodies)
       this.#bodyBytes = read.bytes
       if (!isWhole) await this.#authenticateAgain()
@@ -359,7 +359,7 @@ export class RequestHandler {
     this.#context.inFlight.delete(this)
     this.#leave?.()
     this.#releaseBody()
-    if (!req.complete && announcesBody(req)) discardRest(req, discardedBytesMax)
+    if (!req.complete && announcesBody(req)) discardRest(req, maxDiscardedBytes)
     this.#context.events.answered({
       operationId: this.operation.operationId,
       method: req.method ?? '',

@@ -20,15 +20,15 @@ import { systemOperations, type Health, type MetricsSource } from './system-oper
 
 /** Limits that hold for the whole listener. */
 export interface AdminApiLimits {
-  readonly connectionsMax: number
+  readonly maxConnections: number
   /** From one address, and for one client behind a trusted proxy requests under way. */
-  readonly connectionsPerAddressMax: number
+  readonly maxConnectionsPerAddress: number
   /** Whether connections from this machine are bounded too. */
   readonly countsLoopback: boolean
   /** Connections the kernel holds until they are accepted. */
   readonly backlog: number
   /** Bytes of all request bodies in memory at one time. */
-  readonly bodyMemoryBytesMax: number
+  readonly maxBodyMemoryBytes: number
   readonly json: JsonLimits
   /** How often deadlines are looked at. */
   readonly deadlineCheckMs: number
@@ -42,12 +42,12 @@ export interface AdminApiLimits {
 }
 
 const defaultLimits: AdminApiLimits = {
-  connectionsMax: 10_000,
-  connectionsPerAddressMax: 500,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 500,
   countsLoopback: false,
   backlog: 4096,
-  bodyMemoryBytesMax: 128 * 1_048_576,
-  json: { depthMax: 32, valuesMax: 50_000 },
+  maxBodyMemoryBytes: 128 * 1_048_576,
+  json: { maxDepth: 32, maxValues: 50_000 },
   deadlineCheckMs: 1000,
   frozenMsMin: 2000,
   headerMs: 15_000,
@@ -108,7 +108,7 @@ export class AdminApi {
   constructor(options: AdminApiOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
-    const { connectionsPerAddressMax: max, countsLoopback } = this.#limits
+    const { maxConnectionsPerAddress: max, countsLoopback } = this.#limits
     this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
   }
 
@@ -179,7 +179,7 @@ export class AdminApi {
       admission: this.#options.admission,
       events: this.#options.events,
       clients: this.#clients,
-      bodies: { memory: new BodyMemory(this.#limits.bodyMemoryBytesMax), json: this.#json },
+      bodies: { memory: new BodyMemory(this.#limits.maxBodyMemoryBytes), json: this.#json },
       jsonLimits: this.#limits.json,
       inFlight: this.#inFlight,
       broken: this.#broken,
@@ -191,7 +191,7 @@ export class AdminApi {
   }
 
   #guard(server: Server, handler: RequestListener): void {
-    server.maxConnections = this.#limits.connectionsMax
+    server.maxConnections = this.#limits.maxConnections
     server.on('drop', () => this.#options.events.connectionDropped())
     server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
     // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.

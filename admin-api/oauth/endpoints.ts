@@ -18,14 +18,14 @@ export interface EndpointCore {
   readonly registrations: Registrations
 }
 
-const bodyBytesMax = 16_384
+const maxBodyBytes = 16_384
 const called = {
   method: 'POST',
   tags: ['oauth'],
   scope: 'none',
   allowsAnyOrigin: true,
   hiddenFromOpenApi: true,
-  maxBodyBytes: bodyBytesMax,
+  maxBodyBytes,
   response: media('application/json'),
 } as const
 

@@ -109,9 +109,9 @@ export interface RestCore {
   /** Public address of the service, without a slash at the end. */
   readonly baseUrl: string
   /** Largest body of a send, in bytes. */
-  readonly sendBodyBytesMax: number
+  readonly maxSendBodyBytes: number
   /** Largest report mail in bytes: as large as the MX listener takes. */
-  readonly reportBytesMax: number
+  readonly maxReportBytes: number
 }
 
 /** The check of flags before an operation, for `AdminApi`. */

@@ -2,9 +2,9 @@
 import { extensionOfType } from './media-types.ts'
 
 /** What common file systems take for one name, in octets of UTF-8. */
-const octetsMax = 255
+const maxOctets = 255
 // Longer ones are no extensions but parts of a sentence.
-const extensionMax = 16
+const maxExtension = 16
 // Controls, separators of lines, what is invisible, and the marks that reorder text and so can disguise an extension.
 // Variation selectors stay: they belong to emoji.
 const hidden = /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--\p{Variation_Selector}]/gv
@@ -62,14 +62,14 @@ function trimDotsAndBlanks(name: string): string {
 /** Puts `mark` between stem and extension, and cuts the stem after a whole grapheme where the name becomes too long. */
 function shortened(name: string, mark: string): string {
   const dot = name.lastIndexOf('.')
-  const split = dot > 0 && name.length - dot <= extensionMax ? dot : name.length
+  const split = dot > 0 && name.length - dot <= maxExtension ? dot : name.length
   const end = mark + name.slice(split)
-  const room = octetsMax - Buffer.byteLength(end)
+  const room = maxOctets - Buffer.byteLength(end)
   const stem = name.slice(0, split)
   if (Buffer.byteLength(stem) <= room) return stem + end
   let cut = 0
   let octets = 0
-  for (const { segment } of graphemes.segment(stem.slice(0, 2 * octetsMax))) {
+  for (const { segment } of graphemes.segment(stem.slice(0, 2 * maxOctets))) {
     octets += Buffer.byteLength(segment)
     if (octets > room) break
     cut += segment.length

@@ -12,8 +12,8 @@ export interface Documentation {
   readonly [key: string]: unknown
 }
 
-const textMax = 4096
-const listMax = 64
+const maxText = 4096
+const maxList = 64
 
 /** A whole number from `min` to `max`. */
 export function whole(description: string, min: number, max: number, fallback: number) {
@@ -38,19 +38,19 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(descri
 
 /** A list of whole numbers, each from `min` to `max`. */
 export function wholes(description: string, unit: string, min: number, max: number, fallback: readonly number[]) {
-  const limit = `a list of 1 to ${listMax} whole numbers of ${unit}, each from ${min} to ${max}`
+  const limit = `a list of 1 to ${maxList} whole numbers of ${unit}, each from ${min} to ${max}`
   const item = z.int({ error: limit }).min(min, limit).max(max, limit)
   return z
     .array(item, { error: limit })
     .min(1, limit)
-    .max(listMax, limit)
+    .max(maxList, limit)
     .default([...fallback])
     .meta({ description, limit })
 }
 
 /** A value that has a text form. */
 function codec<Value>(limit: string, parse: (text: string) => Value | undefined, format: (value: Value) => string) {
-  return z.codec(z.string({ error: limit }).max(textMax, limit), z.custom<Value>(), {
+  return z.codec(z.string({ error: limit }).max(maxText, limit), z.custom<Value>(), {
     decode(text, context) {
       const value = parse(text)
       if (value !== undefined) return value
@@ -82,7 +82,7 @@ export function listOf<Value>(documentation: Documentation, form: TextForm<Value
   const { limit } = documentation
   return z
     .array(codec(limit, form.parse, form.format), { error: limit })
-    .max(listMax, limit)
+    .max(maxList, limit)
     .prefault([...fallback])
     .meta(documentation)
 }

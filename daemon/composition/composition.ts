@@ -56,7 +56,7 @@ import { T, type Foundation, type Replacements, type Resolve } from './parts.ts'
 import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
-const waitingWritesMax = 20_000
+const maxWaitingWrites = 20_000
 
 /** Builds the parts of one daemon, each when it is first asked for. Nothing is started, and nothing is shared between two daemons of one process. */
 export function compose(foundation: Foundation, replace: Replacements = {}): Resolve {
@@ -115,7 +115,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
     const sources = {
       clock: c.resolve(T.Clock),
       free: () => freeBytes(config.dataDir),
-      storeIsBehind: () => kv.waitingWrites > waitingWritesMax,
+      storeIsBehind: () => kv.waitingWrites > maxWaitingWrites,
     }
     return new Admission(sources, {
       ...defaultLag,
@@ -159,8 +159,8 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
       tracking: new Tracking({ secrets, rewriter: c.resolve(T.Rewriter), publicUrl: config.baseUrl ?? undefined }),
       listener: acceptanceListener(c),
       health: c.resolve(T.HealthRegistry),
-      recipientsMax: maxRecipients,
-      messageBytesMax: maxMessageBytes,
+      maxRecipients,
+      maxMessageBytes,
       bounceDomain: config.inboundDomain,
     })
   })
@@ -204,7 +204,12 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
 function addInboxes(add: Add, { config, secrets }: Foundation, { post, trusted, imagesAllowed }: Replacements): void {
   add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
-    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), captureEvents: c.resolve(T.CaptureEvents), resolver: c.resolve(T.Resolver) }
+    const parts = {
+      writes: c.resolve(T.Writes),
+      reader: c.resolve(T.Reader),
+      captureEvents: c.resolve(T.CaptureEvents),
+      resolver: c.resolve(T.Resolver),
+    }
     const outside = { allowed: config.outbound.allow.webhooks, post, trusted, imagesAllowed }
     const told = { ...outside, sharedSecret: config.inboxNotifySecret ?? undefined }
     return inboxCore({ ...settingsOf(secrets)(c), ...parts, ...told, ...inboxUrls(config), onError })

@@ -36,7 +36,7 @@ export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Att
 export interface QueueParts extends DeliverySettings {
   readonly attempts: Attempts
   readonly board: HealthRegistry
-  readonly readyMax?: number
+  readonly maxReady?: number
   readonly readyTotal?: number
   readonly onError: (error: unknown, traceId: string) => void
 }
@@ -46,7 +46,7 @@ export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: Que
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = delivery
   const { database, policies, board } = parts
   const limitsOf = deliveryLimits(policies, board, connectionsPerDestination)
-  const limits = { connectionsMax: connectionsTotal, memoryBytesMax: memoryBudgetBytes }
+  const limits = { maxConnections: connectionsTotal, maxMemoryBytes: memoryBudgetBytes }
   const queue = new DeliveryQueue({ ...parts, limitsOf, ...limits })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
   metrics.watch(

@@ -55,8 +55,8 @@ export function httpDoor(resolve: Resolve, foundation: Foundation, replace: Repl
     trustProxy: config.http.trustProxy,
     ...replace.http,
     limits: {
-      connectionsMax: config.http.maxConnections,
-      connectionsPerAddressMax: config.http.maxConnectionsPerAddress,
+      maxConnections: config.http.maxConnections,
+      maxConnectionsPerAddress: config.http.maxConnectionsPerAddress,
       ...replace.http?.limits,
     },
   })

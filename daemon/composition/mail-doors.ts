@@ -69,7 +69,7 @@ interface SubmissionParts {
 export const submissionDoor = (
   { submission, smtpHost: hostname }: Config,
   core: DoorParts & { readonly accept: Accept; readonly loginGuard: LoginGuard; readonly resolver: Resolver },
-): SubmissionDoor => new SubmissionDoor({ ...core, hostname, messageBytesMax: submission.maxMessageBytes })
+): SubmissionDoor => new SubmissionDoor({ ...core, hostname, maxMessageBytes: submission.maxMessageBytes })
 
 export function submissionServer({ config, certificate }: Surroundings, parts: SubmissionParts): SubmissionServer {
   const { submission, smtpHost: hostname } = config

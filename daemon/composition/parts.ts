@@ -84,7 +84,7 @@ export interface Replacements {
   /** Milliseconds by which the event loop may be late before work is refused. */
   readonly lagMs?: number
   /** How much of what waits is kept ready. */
-  readonly queue?: Pick<DeliveryQueueOptions, 'readyMax' | 'readyTotal'>
+  readonly queue?: Pick<DeliveryQueueOptions, 'maxReady' | 'readyTotal'>
   /** Time, limits and checks of the HTTP side. */
   readonly http?: Pick<AdminApiOptions, 'monotonic' | 'limits' | 'checkAnswers'>
   /** Operations that are served besides. */

@@ -103,8 +103,8 @@ export function restCore(parts: RestParts): RestCore {
     simulate: new Simulate({
       ...settings,
       health: parts.health,
-      recipientsMax: config.submission.maxRecipients,
-      messageBytesMax: config.submission.maxMessageBytes,
+      maxRecipients: config.submission.maxRecipients,
+      maxMessageBytes: config.submission.maxMessageBytes,
     }),
     sendingDomains: new SendingDomains({
       ...settings,
@@ -139,8 +139,8 @@ export function restCore(parts: RestParts): RestCore {
     policies,
     clock,
     baseUrl,
-    sendBodyBytesMax: config.http.maxBodyBytes,
-    reportBytesMax: config.mx.maxMessageBytes,
+    maxSendBodyBytes: config.http.maxBodyBytes,
+    maxReportBytes: config.mx.maxMessageBytes,
   }
 }
 

@@ -5,8 +5,8 @@
  */
 import { domainToASCII } from 'node:url'
 
-const addressOctetsMax = 254
-const localOctetsMax = 64
+const maxAddressOctets = 254
+const maxLocalOctets = 64
 
 /** A checked mailbox. `address` has the local part as written and the domain in lower case A-label form. */
 export interface Mailbox {
@@ -30,14 +30,14 @@ const plain = /^[A-Za-z0-9_+=-]+(?:\.[A-Za-z0-9_+=-]+)*@(?:[a-z0-9](?:[a-z0-9-]{
 /** Reads a bare addr-spec; undefined when it is not exactly one. */
 export function parseAddress(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
-  if (at <= localOctetsMax && text.length <= addressOctetsMax && plain.test(text))
+  if (at <= maxLocalOctets && text.length <= maxAddressOctets && plain.test(text))
     return { address: text, local: text.slice(0, at), domain: text.slice(at + 1), name: '' }
-  if (at < 1 || text.length > addressOctetsMax || controls.test(text)) return undefined
+  if (at < 1 || text.length > maxAddressOctets || controls.test(text)) return undefined
   const local = text.slice(0, at)
-  if (Buffer.byteLength(local) > localOctetsMax || !local.split('.').every((atom) => atext.test(atom)) || invisible.test(local))
+  if (Buffer.byteLength(local) > maxLocalOctets || !local.split('.').every((atom) => atext.test(atom)) || invisible.test(local))
     return undefined
   const domain = parseDomain(text.slice(at + 1))
-  if (domain === undefined || Buffer.byteLength(local) + 1 + domain.length > addressOctetsMax) return undefined
+  if (domain === undefined || Buffer.byteLength(local) + 1 + domain.length > maxAddressOctets) return undefined
   return { address: `${local}@${domain}`, local, domain, name: '' }
 }
 

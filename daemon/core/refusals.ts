@@ -82,8 +82,8 @@ export interface FieldProblem {
 }
 
 /** As many fields are named behind the first one; the others are counted. */
-const namesMax = 5
-const nameMax = 64
+const maxNames = 5
+const maxName = 64
 
 /** The refusal for bad input: says in the message what is wrong with the first field and which others are, and lists all in `details.fields`. */
 export function invalid(fields: readonly FieldProblem[]): Refusal {
@@ -98,7 +98,7 @@ function alsoNamed(others: readonly FieldProblem[]): string {
   if (others.length === 0) return ''
   const missing = others.filter(({ message }) => message.startsWith('is required')).length
   const what = missing === others.length ? 'missing' : missing === 0 ? 'wrong' : 'wrong or missing'
-  const names = others.slice(0, namesMax).map(({ path }) => (path.length > nameMax ? `${path.slice(0, nameMax - 1)}…` : path))
-  const more = others.length > namesMax ? ` and ${String(others.length - namesMax)} more` : ''
+  const names = others.slice(0, maxNames).map(({ path }) => (path.length > maxName ? `${path.slice(0, maxName - 1)}…` : path))
+  const more = others.length > maxNames ? ` and ${String(others.length - maxNames)} more` : ''
   return `; also ${what}: ${names.join(', ')}${more}`
 }

@@ -7,12 +7,12 @@ const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
  */
 const unseen = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 const plain = /^[\x20-\x7e]*$/
-const textMax = 2000
+const maxText = 2000
 
 /** One line of text as it may be logged and shown: control characters replaced, unseen ones as `<U+202E>`, and cut after 2000 characters. */
 export function cleanText(text: unknown): string {
   const line = String(text)
-  const cut = line.length > textMax ? `${line.slice(0, textMax)}… (${line.length} characters)` : line
+  const cut = line.length > maxText ? `${line.slice(0, maxText)}… (${line.length} characters)` : line
   return plain.test(cut) ? cut : cut.replaceAll(controls, '\u{fffd}').replaceAll(unseen, named)
 }
 

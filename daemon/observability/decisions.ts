@@ -9,7 +9,7 @@ export interface Decision {
 }
 
 /** Lines that wait for a slow watcher; what comes on top is counted and left out. */
-const waitingMax = 1000
+const maxWaiting = 1000
 
 interface Watcher {
   readonly waiting: Decision[]
@@ -30,7 +30,7 @@ export class Decisions {
     if (!this.isWatched) return
     const decision: Decision = { at: new Date(performance.timeOrigin + performance.now()).toISOString(), kind, ...facts }
     for (const watcher of this.#watchers) {
-      if (watcher.waiting.length < waitingMax) watcher.waiting.push(decision)
+      if (watcher.waiting.length < maxWaiting) watcher.waiting.push(decision)
       else watcher.missed += 1
       watcher.wake?.()
     }

@@ -14,13 +14,13 @@ export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
 export type LineFormat = (line: string) => string
 
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
-const itemsMax = 50
-const depthMax = 6
+const maxItems = 50
+const maxDepth = 6
 const gatherMs = 100
 const bufferMaxBytes = 8 * 1024 * 1024
 const redacted = '[redacted]'
-const namesMax = 1000
-const rememberedNameMax = 64
+const maxNames = 1000
+const maxRememberedName = 64
 
 /**
  * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
@@ -78,7 +78,7 @@ function cleanse(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return cleanText(value)
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= depthMax) return '[deeper]'
+  if (depth >= maxDepth) return '[deeper]'
   if (value instanceof Error) return cleanseError(value, depth)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
@@ -89,7 +89,7 @@ function cleanse(value: unknown, depth: number): unknown {
 
 function cleanseFields(fields: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
   const cleansed: Record<string, unknown> = {}
-  for (const name of Object.keys(fields).slice(0, itemsMax)) {
+  for (const name of Object.keys(fields).slice(0, maxItems)) {
     const { shown, isSecret } = fieldName(name)
     const value = fields[name]
     const hidden = isSecret && value !== undefined && value !== null && typeof value !== 'boolean'
@@ -111,14 +111,14 @@ function fieldName(name: string): FieldName {
   if (known) return known
   // a field of the first name would set the prototype
   const read = { shown: name === '__proto__' ? '_proto_' : cleanText(name), isSecret: secretName.test(name) }
-  if (fieldNames.size >= namesMax) fieldNames.clear()
-  if (name.length <= rememberedNameMax) fieldNames.set(name, read)
+  if (fieldNames.size >= maxNames) fieldNames.clear()
+  if (name.length <= maxRememberedName) fieldNames.set(name, read)
   return read
 }
 
 function cleanseList(list: readonly unknown[], depth: number): unknown[] {
-  const shown = list.slice(0, itemsMax).map((item) => cleanse(item, depth + 1))
-  return list.length > itemsMax ? [...shown, `… (${list.length} items)`] : shown
+  const shown = list.slice(0, maxItems).map((item) => cleanse(item, depth + 1))
+  return list.length > maxItems ? [...shown, `… (${list.length} items)`] : shown
 }
 
 /** An error by name, message, code, cause and the places in its stack; other fields may hold requests with secrets and stay out. */

@@ -24,7 +24,7 @@ const tags = {
 const version3 = 2
 const serialBytes = 16
 /** RFC 5280 §A.1, ub-common-name. */
-const commonNameMax = 64
+const maxCommonName = 64
 /** From this year on RFC 5280 §4.1.2.5 wants the longer form of times. */
 const generalizedTimeFrom = 2050
 
@@ -78,7 +78,7 @@ function extension(id: readonly number[], critical: boolean, value: Buffer): Buf
 }
 
 function distinguishedName(commonName: string): Buffer {
-  const value = element(tags.utf8, Buffer.from(commonName.slice(0, commonNameMax)))
+  const value = element(tags.utf8, Buffer.from(commonName.slice(0, maxCommonName)))
   return sequence(element(tags.set, sequence(oid(oids.commonName), value)))
 }
 

@@ -31,9 +31,9 @@ export interface AuthenticationOptions {
 const usual: AuthenticationLimits = { dnsMs: 10_000, allMs: 30_000, idleMs: 30_000 }
 const heapMiB = 384
 /** A mail that leads to more questions is made to. */
-const questionsMax = 100
+const maxQuestions = 100
 /** To hash a large mail takes seconds, in which a small one would wait: they have threads of their own. */
-const smallMax = 1024 * 1024
+const maxSmall = 1024 * 1024
 const lanes = ['small', 'large'] as const
 type Lane = (typeof lanes)[number]
 const own = new URL('./authentication-worker.ts', import.meta.url)
@@ -71,7 +71,7 @@ export class AuthenticationThread implements Authenticator {
     if (this.#closed) return unknown
     this.#inFlight++
     this.#idle?.cancel()
-    const found = await this.#ask((this.#shared[mail.raw.length > smallMax ? 'large' : 'small'] ??= this.#start()), mail)
+    const found = await this.#ask((this.#shared[mail.raw.length > maxSmall ? 'large' : 'small'] ??= this.#start()), mail)
     if (--this.#inFlight === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
     if (found) return found
     // the thread ended because of this mail or of another one: each is tried once more, by itself
@@ -147,7 +147,7 @@ export class AuthenticationThread implements Authenticator {
     let end: number | undefined // counted from the first question, as the thread may be busy before it
     const bounded = boundedDns(resolve, clock, () => (end ??= clock.monotonic() + this.#limits.dnsMs) - clock.monotonic())
     let asked = 0
-    return (name, type) => (++asked > questionsMax ? Promise.reject(tooMany) : bounded(name, type))
+    return (name, type) => (++asked > maxQuestions ? Promise.reject(tooMany) : bounded(name, type))
   }
 }
 

@@ -1,6 +1,6 @@
 /** Mail before its signatures are verified: each one costs a question to DNS and arithmetic, so a flood of them is cut. */
 
-const signaturesMax = 10
+const maxSignatures = 10
 const field = /^dkim-signature[ \t]*:[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim
 
 /** The mail without what is beyond its first ten signatures. */
@@ -8,6 +8,6 @@ export function withFewSignatures(raw: Buffer): Buffer {
   const found = raw.indexOf('\r\n\r\n')
   const end = found === -1 ? raw.length : found + 2
   let seen = 0
-  const fewer = raw.toString('latin1', 0, end).replaceAll(field, (signature) => (++seen > signaturesMax ? '' : signature))
-  return seen > signaturesMax ? Buffer.concat([Buffer.from(fewer, 'latin1'), raw.subarray(end)]) : raw
+  const fewer = raw.toString('latin1', 0, end).replaceAll(field, (signature) => (++seen > maxSignatures ? '' : signature))
+  return seen > maxSignatures ? Buffer.concat([Buffer.from(fewer, 'latin1'), raw.subarray(end)]) : raw
 }

@@ -9,7 +9,7 @@ import type { Resolve } from '../dns/resolve.ts'
 import { excessOf } from './verifiable-head.ts'
 
 /** A longer header block is not worth its arithmetic; nobody is shown what such a mail says either. */
-const headOctetsMax = 256 * 1024
+const maxHeadOctets = 256 * 1024
 
 /** `hostname` is our name, for the macros of SPF. */
 export async function authenticateMail(
@@ -20,7 +20,7 @@ export async function authenticateMail(
   // mailauth takes any resolver of this form; its type names that of Node
   const resolver = resolve as (name: string, type: string) => Promise<never>
   const content = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const isTooLong = excessOf(content, { octetsMax: headOctetsMax }) !== undefined
+  const isTooLong = excessOf(content, { maxOctets: maxHeadOctets }) !== undefined
   const [spfResult, signed] = await Promise.all([
     spf({ sender: mailFrom, ip: remoteAddress, helo, mta: hostname, resolver }),
     isTooLong ? undefined : dkimVerify(withFewSignatures(content), { resolver, sender: mailFrom }),

@@ -4,14 +4,14 @@ import type { Fetch } from '#core/outbound/fetch.ts'
 /** `none` and `testing` ask for nothing; `broken` cannot be read, so that senders take it for none. */
 export type PolicyMode = 'enforce' | 'testing' | 'none' | 'broken'
 
-const bytesMax = 64 * 1024
+const maxBytes = 64 * 1024
 
 /** Rejects when there is no policy within the deadline. It is the name of the domain alone that decides what is fetched. */
 export const policyFetcher =
   (fetch: Fetch) =>
   async (domain: string, deadlineMs: number): Promise<string> => {
     if (!/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain)) throw new Error('no domain has this name')
-    const { status, headers, text } = await fetch(`https://mta-sts.${domain}/.well-known/mta-sts.txt`, { deadlineMs, bytesMax })
+    const { status, headers, text } = await fetch(`https://mta-sts.${domain}/.well-known/mta-sts.txt`, { deadlineMs, maxBytes })
     if (status !== 200) throw new Error(`the policy was answered with ${status}`)
     if (!/^text\/plain\s*(?:;|$)/i.test(headers['content-type'] ?? '')) throw new Error('the policy is no plain text')
     return text
@@ -19,7 +19,7 @@ export const policyFetcher =
 
 export function policyMode(text: string): PolicyMode {
   const fields = text
-    .slice(0, bytesMax)
+    .slice(0, maxBytes)
     .split(/\r?\n/)
     .map((line) => /^\s*([a-z_]+)\s*:\s*(.*?)\s*$/i.exec(line))
   const valueOf = (name: string): string | undefined => fields.find((field) => field?.[1] === name)?.[2]

@@ -13,7 +13,7 @@ export interface MailExchange {
 }
 
 /** One mail leads to so many questions at most; a mail that needs more is made to need them. */
-const questionsMax = 300
+const maxQuestions = 300
 const nowhere: ReadonlySet<string> = new Set(['ENOTFOUND', 'EBADNAME', 'ENONAME'])
 
 export class Questions {
@@ -30,7 +30,7 @@ export class Questions {
     const key = `${plain} ${type}`
     const before = this.#asked.get(key)
     if (before) return before
-    const isOver = this.#asked.size >= questionsMax
+    const isOver = this.#asked.size >= maxQuestions
     const answer = isOver ? Promise.reject(coded('ETIMEOUT', 'too many questions')) : this.#ask(plain, type as QuestionType)
     answer.catch(() => undefined)
     this.#asked.set(key, answer)

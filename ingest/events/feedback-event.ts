@@ -5,10 +5,10 @@ import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 type EventFields = Pick<FeedbackEvent, 'format' | 'type' | 'key'> &
   Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackEvidence> }
 
-const diagnosticMax = 2000
+const maxDiagnostic = 2000
 /** RFC 5321 §4.5.3.1: 64 octets, the at-sign and 255 octets. */
-const addressMax = 320
-const nameMax = 255
+const maxAddress = 320
+const maxName = 255
 const dateMaxMs = 8.64e15
 
 /** An event with everything that was not found empty, and every text within its bounds. */
@@ -46,21 +46,21 @@ export const eventKey = (parts: readonly (string | number | null)[]): string => 
 
 /** Text on one line without control characters, cut to the length of a diagnostic. */
 function oneLine(text: string): string {
-  const cut = text.slice(0, 2 * diagnosticMax).replaceAll(/[\p{Cc}\s]+/gu, ' ')
-  return cut.trim().slice(0, diagnosticMax).toWellFormed()
+  const cut = text.slice(0, 2 * maxDiagnostic).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+  return cut.trim().slice(0, maxDiagnostic).toWellFormed()
 }
 
 /** The address out of `<a@b>` or `a@b`; null for what is none. */
 export function mailbox(text: string | null | undefined): string | null {
   if (text == null) return null
   const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
-  return bare.length <= addressMax && bare.includes('@') && !/[\p{Cc}\s]/u.test(bare) ? bare.toWellFormed() : null
+  return bare.length <= maxAddress && bare.includes('@') && !/[\p{Cc}\s]/u.test(bare) ? bare.toWellFormed() : null
 }
 
 const mailboxes = (list: readonly string[] = []): readonly string[] => list.map(mailbox).filter((address) => address !== null)
 /** RFC 5322 §2.1.1: no line, and so no id, is longer than 998. */
 const short = (list: readonly string[] = []): readonly string[] => list.filter((id) => id !== '' && id.length <= 998)
-const name = (text: string | null | undefined): string | null => (text ? oneLine(text).slice(0, nameMax) : null)
+const name = (text: string | null | undefined): string | null => (text ? oneLine(text).slice(0, maxName) : null)
 
 /** What a server answered, as far as a text says it. */
 export interface Reply {
@@ -74,7 +74,7 @@ const codeFirst = /(?:^|said: |me: |: )([245]\d\d)(?=[ -])/
 
 /** Reply code and enhanced code (RFC 3463) in the words of a server, or of a program that quotes them. */
 export function replyIn(text: string): Reply {
-  const words = text.slice(0, diagnosticMax)
+  const words = text.slice(0, maxDiagnostic)
   const both = codeAndStatus.exec(words)
   if (both?.[1] && both[2]) return { smtpCode: Number(both[1]), status: both[2] }
   const code = codeFirst.exec(words)?.[1]
@@ -85,5 +85,5 @@ const standing = /\b(?:reputation|black ?list|block ?list|deny ?list|dnsbl|rbl|s
 
 /** The status where the reply has none: its class, and `X.7.1` where the words are about the standing of the sending host. */
 export function statusFor(smtpCode: number, words: string): string {
-  return `${String(Math.floor(smtpCode / 100))}.${standing.test(words.slice(0, diagnosticMax)) ? '7.1' : '0.0'}`
+  return `${String(Math.floor(smtpCode / 100))}.${standing.test(words.slice(0, maxDiagnostic)) ? '7.1' : '0.0'}`
 }

@@ -11,7 +11,7 @@ export interface Unreadable {
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A body that is read as a whole may be this long when it is inflated, in octets. */
-const bodyBytesMax = 5 * 1024 * 1024
+const maxBodyBytes = 5 * 1024 * 1024
 
 const beyondBounds =
   `must nest at most ${String(documentBounds.depth)} levels deep and hold at most ${documentBounds.containers.toLocaleString('en')} objects ` +
@@ -19,7 +19,7 @@ const beyondBounds =
 
 /** A body as JSON within `documentBounds`. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
-  if (body.length > bodyBytesMax) return unreadable('body', `must be at most ${bodyBytesMax.toLocaleString('en')} octets long`)
+  if (body.length > maxBodyBytes) return unreadable('body', `must be at most ${maxBodyBytes.toLocaleString('en')} octets long`)
   if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     .toString()

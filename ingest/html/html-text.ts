@@ -5,7 +5,7 @@ const ownLine = new Set([
   ...['address', 'article', 'aside', 'br', 'caption', 'center', 'dd', 'div', 'dt', 'figcaption', 'footer', 'header', 'li', 'main', 'nav'],
   ...['section', 'tr'],
 ])
-const markedMax = 8192
+const maxMarked = 8192
 const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 
 /**
@@ -114,6 +114,6 @@ class TextLines {
   #push(piece: string): void {
     this.#pieces.push(piece)
     this.#wantsBlank = false
-    if (this.#marked.length < markedMax) this.#marked += piece
+    if (this.#marked.length < maxMarked) this.#marked += piece
   }
 }

@@ -1,18 +1,18 @@
 /** Which links may lead over this service: absolute http and https addresses that are whole, and not our own. Pure. */
 
-const targetMax = 2048
+const maxTarget = 2048
 
 /**
  * The address as a browser would read it, without anything that could break a header field; undefined for a link that stays as
  * it is: another scheme, a login in it, a part that another program is to fill in, or an address under `ownUrl`.
  */
 export function linkTarget(value: string, ownUrl: string): string | undefined {
-  if (value.length > targetMax) return undefined
+  if (value.length > maxTarget) return undefined
   const text = value.replaceAll(/^[\0- ]+|[\0- ]+$/g, '')
   if (!/^https?:\/\//i.test(text) || isUnfinished(text)) return undefined
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined
-  if (url.href.length > targetMax || url.href.startsWith(new URL(`${ownUrl}/`).href)) return undefined
+  if (url.href.length > maxTarget || url.href.startsWith(new URL(`${ownUrl}/`).href)) return undefined
   return url.href
 }
 

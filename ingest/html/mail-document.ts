@@ -5,8 +5,8 @@ import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
 import { documentHtml, readablePart } from './sanitize-html.ts'
 
 /** Characters of all style sheets together. */
-const stylesMax = 128 * 1024
-const attributeMax = 2000
+const maxStyles = 128 * 1024
+const maxAttribute = 2000
 const color = /^#?[a-z0-9]{1,30}$/i
 const language = /^[a-z0-9-]{1,35}$/i
 const mediaQuery = /^[a-z0-9 (),:.-]{1,300}$/i
@@ -30,7 +30,7 @@ export function mailDocument(html: string): MailDocument {
 class Surroundings {
   /** Each is read by itself, as an open brace of one is no business of the next. */
   readonly sheets: string[] = []
-  #room = stylesMax
+  #room = maxStyles
   readonly root: Record<string, string> = {}
   readonly body: Record<string, string> = {}
 
@@ -79,9 +79,9 @@ function elementAttributes({ style = '', bgcolor, text, background, ...rest }: A
     ...(color.test(text ?? '') ? [`color:${text}`] : []),
     ...(background === undefined ? [] : [`background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}")`]),
   ]
-  const safe = safeDeclarations([...old, style.slice(0, attributeMax)].join(';'))
+  const safe = safeDeclarations([...old, style.slice(0, maxAttribute)].join(';'))
   const kept: Record<string, string> = safe === '' ? {} : { style: safe }
-  for (const name of ['class', 'id']) if (rest[name] !== undefined) kept[name] = rest[name].slice(0, attributeMax)
+  for (const name of ['class', 'id']) if (rest[name] !== undefined) kept[name] = rest[name].slice(0, maxAttribute)
   if (language.test(rest['lang'] ?? '')) kept['lang'] = rest['lang'] ?? ''
   if (/^(?:ltr|rtl|auto)$/i.test(rest['dir'] ?? '')) kept['dir'] = rest['dir'] ?? ''
   return kept

@@ -14,7 +14,7 @@ const css = (): { parse: typeof parse; walk: typeof walk; generate: typeof gener
   generate: require('css-tree/generator') as typeof generate,
 })
 
-const addressMax = 8192
+const maxAddress = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]*$/i
 const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/i
 
@@ -132,7 +132,7 @@ function takesAddress(node: Url): boolean {
     node.value = packed.replace(/^cid:/i, 'cid:').replace(/^data:/i, 'data:')
     return true
   }
-  const url = text.length <= addressMax ? URL.parse(text) : null
+  const url = text.length <= maxAddress ? URL.parse(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) return false
   node.value = url.href.replaceAll(/[()'"\\\s]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
   return true

@@ -9,11 +9,11 @@ import { safeStyle } from './inline-styles.ts'
 import { safeDeclarations } from './mail-styles.ts'
 
 const require = createRequire(import.meta.url)
-const charactersMax = 1_000_000
-const tagsMax = 50_000
+const maxCharacters = 1_000_000
+const maxTags = 50_000
 /** Browsers nest no deeper than some hundred; what is never closed, as list items may be, counts too. */
-const openMax = 5000
-const addressMax = 8192
+const maxOpen = 5000
+const maxAddress = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$/i
 
 /** Elements that go together with everything inside them: their content is code, a fallback, or another language. */
@@ -101,9 +101,9 @@ function readableLength(html: string): number {
   const openByName = new Map<string, number>()
   let open = 0
   let at = -1
-  for (let tags = 0; tags <= tagsMax && open <= openMax; tags++) {
+  for (let tags = 0; tags <= maxTags && open <= maxOpen; tags++) {
     at = html.indexOf('<', at + 1)
-    if (at < 0 || at >= charactersMax) return Math.min(html.length, charactersMax)
+    if (at < 0 || at >= maxCharacters) return Math.min(html.length, maxCharacters)
     tag.lastIndex = at + 1
     const [found, slash = '', name = ''] = tag.exec(html) ?? []
     if (found === undefined || voidElements.has(name.toLowerCase())) continue
@@ -166,6 +166,6 @@ function imageAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
 
 /** The address as a browser would read it, so that what was checked is what is written; undefined when it is not allowed. */
 function parsedAddress(text: string | undefined, schemes: readonly string[]): string | undefined {
-  const url = text === undefined || text.length > addressMax ? null : URL.parse(text)
+  const url = text === undefined || text.length > maxAddress ? null : URL.parse(text)
   return url && schemes.includes(url.protocol) ? url.href : undefined
 }

@@ -4,7 +4,7 @@ import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
 import { answerQuestion, answerTo } from '../dns/thread-questions.ts'
 import { afterProcessorTime } from '../threads/thread-time.ts'
-import { excessOf, headLinesMax } from '../authentication/verifiable-head.ts'
+import { excessOf, maxHeadLines } from '../authentication/verifiable-head.ts'
 import { boundedDns } from '../dns/bounded-dns.ts'
 import { WatchedLists } from '../dns/dns-lists.ts'
 import type { DnsList, Resolve } from '../dns/resolve.ts'
@@ -35,7 +35,7 @@ export interface ThreadScorerOptions {
 const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, startMs: 60_000, most: 4 }
 const policyMs = 5000
 const heapMiB = 384
-const headerMax = 1024 * 1024
+const maxHeader = 1024 * 1024
 const worker = new URL('./score-worker.ts', import.meta.url)
 
 export class ThreadScorer implements InspectScorer, AsyncDisposable {
@@ -64,7 +64,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     else this.#free -= 1
     try {
       if (this.#closed) return closing
-      const excess = excessOf(raw, { octetsMax: headerMax })
+      const excess = excessOf(raw, { maxOctets: maxHeader })
       return excess ? { ok: false, problem: excessive[excess] } : await this.#score(raw, session)
     } finally {
       const next = this.#waiting.shift()
@@ -122,7 +122,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
 
 const excessive = {
   octets: 'The header of the mail has more than 1 MiB; no receiver takes such mail.',
-  lines: `The header of the mail has more than ${headLinesMax.toLocaleString('en')} lines; no receiver takes such mail.`,
+  lines: `The header of the mail has more than ${maxHeadLines.toLocaleString('en')} lines; no receiver takes such mail.`,
 }
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }

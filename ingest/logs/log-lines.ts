@@ -1,11 +1,11 @@
 /** Lines out of octets in pieces of any size, in groups, holding one group at a time. */
 
 /** Lines in a group. */
-const groupMax = 1000
+const maxGroup = 1000
 /** Longest line in UTF-16 units; some shippers send a list of records as one line. */
-const lineMax = 1_048_576
+const maxLine = 1_048_576
 /** A group ends early when its lines have so many units, so that long lines do not add up. */
-const groupUnitsMax = 262_144
+const maxGroupUnits = 262_144
 
 /** Lines that follow one another; undefined stands for one that is too long. */
 export interface LineGroup {
@@ -34,7 +34,7 @@ class LineCollector {
   #extend(piece: string): void {
     if (piece === '') return
     this.#openUnits += piece.length
-    if (this.#openUnits > lineMax) this.#open = []
+    if (this.#openUnits > maxLine) this.#open = []
     else this.#open.push(piece)
   }
 
@@ -44,7 +44,7 @@ class LineCollector {
       this.#extend(text.slice(from, end))
       this.#endLine()
       from = end + 1
-      if (this.#lines.length >= groupMax || this.#units > groupUnitsMax) yield this.#group()
+      if (this.#lines.length >= maxGroup || this.#units > maxGroupUnits) yield this.#group()
     }
     this.#extend(text.slice(from))
   }
@@ -55,7 +55,7 @@ class LineCollector {
   }
 
   #endLine(): void {
-    const line = this.#openUnits > lineMax ? undefined : this.#open.length === 1 ? this.#open[0] : this.#open.join('')
+    const line = this.#openUnits > maxLine ? undefined : this.#open.length === 1 ? this.#open[0] : this.#open.join('')
     this.#units += line?.length ?? 0
     this.#lines.push(line?.endsWith('\r') ? line.slice(0, -1) : line)
     this.#open = []

@@ -8,7 +8,7 @@ export type LogRecord =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: JsonObject }
 
-const recordsMax = 1000
+const maxRecords = 1000
 /** Of the JSON in one line; a list of records needs the most. */
 const lineBounds = { depth: 64, containers: 20_000, members: 50_000 }
 /** A shorter line cannot hold enough to be counted. */
@@ -25,7 +25,7 @@ export function recordsIn(line: string | undefined): readonly LogRecord[] {
   const value = parseJson(text)
   if (value === undefined) return [{ kind: 'unreadable', reason: 'is not JSON, though it begins like it' }]
   const list = listIn(value)
-  if (list.length > recordsMax) return [{ kind: 'unreadable', reason: `holds more than ${String(recordsMax)} records` }]
+  if (list.length > maxRecords) return [{ kind: 'unreadable', reason: `holds more than ${String(maxRecords)} records` }]
   return list.length === 0 ? [{ kind: 'empty' }] : list.map(recordOf)
 }
 

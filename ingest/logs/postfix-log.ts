@@ -13,7 +13,7 @@ import { lineIn, originOf, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
 
 /** Recipients of one message whose waiting is remembered. */
-const deferredMax = 100
+const maxDeferred = 100
 
 interface NumberedLine {
   readonly line: number
@@ -150,7 +150,7 @@ function eventsOf(line: PostfixLine, draft: Draft, cameBack: boolean): readonly 
   if (fact.kind !== 'delivery') return []
   const { delivery } = fact
   if (delivery.status === 'deferred') {
-    if (draft.deferred.size < deferredMax) draft.deferred.set(delivery.to, waitingRecipient(delivery))
+    if (draft.deferred.size < maxDeferred) draft.deferred.set(delivery.to, waitingRecipient(delivery))
   } else draft.deferred.delete(delivery.to)
   const event = cameBack ? undefined : deliveryEvent(line, delivery, session)
   return event ? [event] : []

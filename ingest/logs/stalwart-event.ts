@@ -28,7 +28,7 @@ const complaints: ReadonlyMap<string, string> = new Map([
   ['incoming-report.virus-report', 'virus'],
   ['incoming-report.other-report', 'other'],
 ])
-const domainsMax = 100
+const maxDomains = 100
 
 /** Whether events of this type are read at all. */
 export const concernsUs = (type: string): boolean => deliveries.has(type) || complaints.has(type)
@@ -102,7 +102,7 @@ function recipientIn(to: unknown): string | null {
 
 function domainsIn(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  return list.filter((domain) => typeof domain === 'string' && domain !== '' && domain.length <= 253).slice(0, domainsMax) as string[]
+  return list.filter((domain) => typeof domain === 'string' && domain !== '' && domain.length <= 253).slice(0, maxDomains) as string[]
 }
 
 interface Texts {

@@ -26,8 +26,8 @@ export interface StalwartReading {
   readonly ignored: number
 }
 
-const rejectedMax = 1000
-const eventsMax = 10_000
+const maxRejected = 1000
+const maxEvents = 10_000
 
 /** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
 export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
@@ -35,7 +35,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
   if ('problems' in parsed) return parsed
   const list = eventsIn(parsed.value)
   if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
-  if (list.length > eventsMax) return unreadable('body', `must hold at most ${eventsMax.toLocaleString('en')} events`)
+  if (list.length > maxEvents) return unreadable('body', `must hold at most ${maxEvents.toLocaleString('en')} events`)
   const events: ReadEvent[] = []
   const rejected: RejectedEntry[] = []
   let rejectedMore = 0
@@ -43,7 +43,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
     const outcome = readStalwartEvent(given)
     if (outcome.event) events.push({ index, ...outcome })
     else if (outcome.reason === null) continue
-    else if (rejected.length < rejectedMax) rejected.push({ index, reason: outcome.reason })
+    else if (rejected.length < maxRejected) rejected.push({ index, reason: outcome.reason })
     else rejectedMore++
   }
   return { events, rejected, rejectedMore, ignored: list.length - events.length - rejected.length - rejectedMore }

@@ -6,7 +6,7 @@ import { momentOf, zoneOffset, type ZoneOffset } from './local-time.ts'
 import { readEnvelope, type Agent, type Fields } from './mailenable-envelope.ts'
 import { lineDigest, pathIn, readActivityLine, syntheticMessageId, type ActivityLine } from './mailenable-line.ts'
 
-const linesMax = 5000
+const maxLines = 5000
 
 /** What is known of a message file from other lines of its session. */
 export interface ActivitySession {
@@ -94,7 +94,7 @@ export function readActivityEnvelope(body: Uint8Array, sourceId: string): Activi
   const offset = offsetIn(fields)
   const given = fields.list('lines')
   if (!given) fields.note('lines', 'is required')
-  if (given && given.length > linesMax) fields.note('lines', `must hold at most ${linesMax.toLocaleString('en')} lines`)
+  if (given && given.length > maxLines) fields.note('lines', `must hold at most ${maxLines.toLocaleString('en')} lines`)
   const localDomains = new Set(domainsIn(fields))
   const postoffice = fields.text('postoffice')?.trim() || null
   if (!given || !offset || fields.problems.length > 0) return { problems: fields.problems }

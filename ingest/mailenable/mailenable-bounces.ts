@@ -6,8 +6,8 @@ import { objectIn, unreadable, type Unreadable } from '../events/json-value.ts'
 import { Fields, readEnvelope, type Agent } from './mailenable-envelope.ts'
 import { zonedTime } from '../logs/shipped-record.ts'
 
-const eventsMax = 500
-const noticeMax = 4 * 1024 * 1024
+const maxEvents = 500
+const maxNotice = 4 * 1024 * 1024
 
 /** One event of an envelope that can be used. */
 export interface BounceEntry {
@@ -42,7 +42,7 @@ export function readBounceEnvelope(body: Uint8Array, sourceId: string): BounceEn
   const isBare = fields.value('events') === undefined && (fields.value('postoffice') ?? fields.value('recipient')) !== undefined
   const list = isBare ? [Object.fromEntries(bareNames.map((name) => [name, fields.value(name)]))] : fields.list('events')
   if (!list) return unreadable('events', 'must be a list of events')
-  if (list.length > eventsMax) return unreadable('events', `must hold at most ${String(eventsMax)} events`)
+  if (list.length > maxEvents) return unreadable('events', `must hold at most ${String(maxEvents)} events`)
   const entries: BounceEntry[] = []
   const invalid: InvalidEntry[] = []
   for (const [index, given] of list.entries()) {
@@ -102,7 +102,7 @@ const bounceFields = (fields: Fields) => ({
   diagnostic: fields.text('diagnostic', 65_536),
   remoteMta: fields.text('remote_mta'),
   remoteIp: fields.text('remote_ip'),
-  rawNotice: fields.text('raw_ndr', noticeMax),
+  rawNotice: fields.text('raw_ndr', maxNotice),
 })
 
 function timeIn(fields: Fields): number | null {

@@ -13,7 +13,7 @@ export interface Envelope {
   readonly fields: Fields
 }
 
-const wordMax = 255
+const maxWord = 255
 
 /** Reads the fields of one object and keeps what was wrong with them. An absent field and null are the same. */
 export class Fields {
@@ -28,7 +28,7 @@ export class Fields {
     return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
   }
 
-  text(name: string, max = wordMax): string | null {
+  text(name: string, max = maxWord): string | null {
     const value = this.value(name)
     if (value == null || value === '') return null
     if (typeof value === 'string' && value.length <= max) return value

@@ -30,11 +30,11 @@ const columnsMin = 8
 const argumentAt = 6
 const started = /^\[\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d\]\*/
 const timeForm = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d):(\d\d):(\d\d)$/
-const lineMax = 16_384
+const maxLine = 16_384
 
 /** Reads a line; null for one that says nothing (empty, or the start of a file), or a reason why it cannot be read. */
 export function readActivityLine(given: string): ActivityLine | string | null {
-  if (given.length > lineMax) return `is longer than ${lineMax.toLocaleString('en')} characters`
+  if (given.length > maxLine) return `is longer than ${maxLine.toLocaleString('en')} characters`
   const text = given.replace(/[\r\n]+$/, '')
   if (text.trim() === '' || started.test(text)) return null
   const columns = text.split('\t')

@@ -3,7 +3,7 @@ import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/re
 import type { Clock } from '#core/clock.ts'
 import { ParserPool, usualLimits, type ParserPoolLimits, type Turn } from '../threads/parser-pool.ts'
 
-const octetsMax = 32 * 1024 * 1024
+const maxOctets = 32 * 1024 * 1024
 const entry = new URL('./mime-worker.ts', import.meta.url)
 
 /** Of a message over 32 MiB the first 32 MiB are read; an attachment that goes beyond them is not offered. */
@@ -42,8 +42,8 @@ export class WorkerMessageReader implements MessageReader {
   }
 }
 
-const turnOf = ({ organizationId, size }: WaitingMessage): Turn => ({ turn: organizationId, octets: Math.min(size, octetsMax) })
+const turnOf = ({ organizationId, size }: WaitingMessage): Turn => ({ turn: organizationId, octets: Math.min(size, maxOctets) })
 
 function portion(raw: Uint8Array): { raw: Uint8Array<ArrayBuffer>; cut: boolean } {
-  return { raw: new Uint8Array(raw.subarray(0, octetsMax)), cut: raw.length > octetsMax }
+  return { raw: new Uint8Array(raw.subarray(0, maxOctets)), cut: raw.length > maxOctets }
 }

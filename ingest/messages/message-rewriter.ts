@@ -4,7 +4,7 @@ import type { MessageRewriter, MessageSource, Rewritten, TrackingAddresses } fro
 import { ParserPool, usualLimits, type Ask, type ParserPoolLimits } from '../threads/parser-pool.ts'
 import type { ParserAnswer } from '../threads/parser-thread.ts'
 
-const octetsMax = 64 * 1024 * 1024
+const maxOctets = 64 * 1024 * 1024
 const ownLimits: ParserPoolLimits = { ...usualLimits, deadlineMs: 30_000 }
 const entry = new URL('./rewrite-worker.ts', import.meta.url)
 
@@ -19,7 +19,7 @@ export class WorkerMessageRewriter implements MessageRewriter {
   }
 
   rewrite(message: MessageSource, addresses: TrackingAddresses): Promise<Rewritten> {
-    if (message.size > octetsMax) return Promise.resolve({ ok: false, reason: 'too_large' })
+    if (message.size > maxOctets) return Promise.resolve({ ok: false, reason: 'too_large' })
     const turn = { turn: message.organizationId, octets: message.size }
     return this.#threads.inTurn(turn, async (ask) => rewrite(ask, await message.read(), addresses), failed)
   }

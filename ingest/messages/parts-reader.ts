@@ -7,7 +7,7 @@ import { ParserPool, usualLimits } from '../threads/parser-pool.ts'
 export type PartsResult =
   { readonly ok: true; readonly parts: MessageParts } | { readonly ok: false; readonly sentence: string; readonly lasting: boolean }
 
-const octetsMax = 64 * 1024 * 1024
+const maxOctets = 64 * 1024 * 1024
 const limits = { ...usualLimits, deadlineMs: 30_000 }
 const entry = new URL('./mime-worker.ts', import.meta.url)
 
@@ -20,7 +20,7 @@ export class PartsReader implements AsyncDisposable {
   }
 
   async read(raw: Uint8Array, organizationId: string): Promise<PartsResult> {
-    if (raw.length > octetsMax) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
+    if (raw.length > maxOctets) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
     const answer = await this.#threads.ask({ turn: organizationId, octets: raw.length }, () => ({
       kind: 'parts',
       raw: new Uint8Array(raw),

@@ -11,8 +11,8 @@ import { safeContentType } from '../mime/media-type.ts'
 import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
 import { embeddableHtml } from '../html/sanitize-html.ts'
 
-const textCharactersMax = 1_000_000
-const addressesMax = 1000
+const maxTextCharacters = 1_000_000
+const maxAddresses = 1000
 
 /** Reads the whole message. `cut` says that the octets end before the message does. */
 export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessage> {
@@ -31,7 +31,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   const text = bodies.text.trim() === '' ? derived : bodies.text
   return {
     ...describeFields(fields),
-    text: text.slice(0, textCharactersMax).toWellFormed(),
+    text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
     attachments: attachments.map((entry) => describeAttachment(entry.raw, entry.size)),
@@ -77,7 +77,7 @@ function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text
 /** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. */
 function addresses(fields: readonly HeaderField[], name: string): ReadAddress[] {
   const named = fields.filter((field) => field.name.toLowerCase() === name)
-  return named.flatMap((field) => addressList(field.value)).slice(0, addressesMax)
+  return named.flatMap((field) => addressList(field.value)).slice(0, maxAddresses)
 }
 
 /** RFC 3339 in UTC; undefined when the field is absent or no date. */

@@ -18,10 +18,10 @@ export class Untracked extends Error {
   }
 }
 
-const encodedMax = 3 * 1024 * 1024
-const htmlMax = 1024 * 1024
-const linksMax = 1000
-const blankMax = 1024
+const maxEncoded = 3 * 1024 * 1024
+const maxHtml = 1024 * 1024
+const maxLinks = 1000
+const maxBlank = 1024
 /** Charsets in which an octet under 128 is the ASCII character and nothing else. */
 const asciiCharset = /^(?:us-ascii|ascii|utf-?8|iso-8859-(?:[1-9]|1[0-6])|latin-?[1-9]|windows-125[0-8]|cp125[0-8]|koi8-[ru])$/i
 const utf8Charset = /^utf-?8$/i
@@ -103,10 +103,10 @@ function htmlParts(raw: Buffer, ownUrl: string): HtmlPart[] {
   const html = shown.filter((part) => part.type === 'text/html' && !isBlank(raw, part))
   if (html.length === 0) throw new Untracked('no_html')
   if (shown.some((part) => part.type.startsWith('text/') && holdsPgp(raw, part))) throw new Untracked('pgp')
-  if (html.reduce((sum, { bodyStart, bodyEnd }) => sum + bodyEnd - bodyStart, 0) > encodedMax) throw new Untracked('too_large')
+  if (html.reduce((sum, { bodyStart, bodyEnd }) => sum + bodyEnd - bodyStart, 0) > maxEncoded) throw new Untracked('too_large')
   const found = html.map((part) => htmlPart(raw, part, ownUrl))
-  if (found.reduce((sum, { octets }) => sum + octets.length, 0) > htmlMax) throw new Untracked('too_large')
-  if (found.reduce((sum, { links }) => sum + links.length, 0) > linksMax) throw new Untracked('too_large')
+  if (found.reduce((sum, { octets }) => sum + octets.length, 0) > maxHtml) throw new Untracked('too_large')
+  if (found.reduce((sum, { links }) => sum + links.length, 0) > maxLinks) throw new Untracked('too_large')
   return found
 }
 
@@ -120,11 +120,11 @@ function partsOf(raw: Buffer): PlacedPart[] {
 
 /** Nobody needs to know of what begins with more blank lines than that. */
 const isBlank = (raw: Buffer, { bodyStart, bodyEnd }: PlacedPart): boolean =>
-  raw.toString('latin1', bodyStart, Math.min(bodyEnd, bodyStart + blankMax)).trim() === ''
+  raw.toString('latin1', bodyStart, Math.min(bodyEnd, bodyStart + maxBlank)).trim() === ''
 
 function holdsPgp(raw: Buffer, { bodyStart, bodyEnd, encoding }: PlacedPart): boolean {
   const body = raw.subarray(bodyStart, bodyEnd)
-  return ((body.length <= encodedMax ? decodeBody(body, encoding) : undefined) ?? body).includes(pgpBlock)
+  return ((body.length <= maxEncoded ? decodeBody(body, encoding) : undefined) ?? body).includes(pgpBlock)
 }
 
 function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
@@ -132,7 +132,7 @@ function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
   const octets = decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding)
   if (!octets) throw new Untracked('encoding')
   if (!asciiCharset.test(charset) || part.parameters.has('charset*') || octets.includes(0)) throw new Untracked('charset')
-  if (octets.length > htmlMax) throw new Untracked('too_large')
+  if (octets.length > maxHtml) throw new Untracked('too_large')
   const isUtf8 = utf8Charset.test(charset)
   const html = octets.toString('latin1')
   const { links, bodyEnd } = findHtmlSpans(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))

@@ -1,7 +1,7 @@
 /** Reads address header fields for display (RFC 5322 §3.4), lenient and in one pass; nothing is decided with the result. */
 import { decodeEncodedWords } from './encoded-words.ts'
 
-const entriesMax = 1000
+const maxEntries = 1000
 
 /** One address as shown to people: the addr-spec, empty for an entry that has none, and the decoded display name. */
 export interface ListedAddress {
@@ -24,7 +24,7 @@ export function addressList(value: string): ListedAddress[] {
   for (const entry of entries(value)) {
     const listed = listedAddress(entry)
     if (listed) found.push(listed)
-    if (found.length === entriesMax) break
+    if (found.length === maxEntries) break
   }
   return found
 }

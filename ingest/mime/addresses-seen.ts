@@ -1,10 +1,10 @@
 /** Finds every address that occurs in header fields and bodies (Spec "Captured message", `addresses_seen`), in linear time. */
 import { domainToASCII } from 'node:url'
 
-const seenMax = 1000
-const localMax = 64
-const domainMax = 253
-const addressMax = 254
+const maxSeen = 1000
+const maxLocal = 64
+const maxDomain = 253
+const maxAddress = 254
 
 const localCharacter = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.\p{L}\p{M}\p{N}]$/u
 const domainCharacter = /^[A-Za-z0-9\-._\p{L}\p{M}\p{N}]$/u
@@ -43,7 +43,7 @@ export class AddressesSeen {
       // A content id (RFC 2392) has the form of an address and is none.
       if (/(?:^|[^a-z])cid:$/i.test(text.slice(Math.max(at - before.length - 5, 0), at - before.length))) continue
       for (const [local, domain] of candidates(before, domainAfter(text, at))) {
-        if (this.#found.size >= seenMax) return
+        if (this.#found.size >= maxSeen) return
         const address = normalized(local, domain)
         if (address !== undefined) this.#found.add(address)
       }
@@ -54,13 +54,13 @@ export class AddressesSeen {
 /** The characters before the at sign that could be a local part; one more than a local part may have, at most. */
 function localBefore(text: string, at: number): string {
   let start = at
-  while (start > 0 && at - start <= localMax && localCharacter.test(text[start - 1] ?? '')) start -= 1
+  while (start > 0 && at - start <= maxLocal && localCharacter.test(text[start - 1] ?? '')) start -= 1
   return text.slice(start, at)
 }
 
 function domainAfter(text: string, at: number): string {
   let end = at + 1
-  while (end < text.length && end - at <= domainMax + 1 && domainCharacter.test(text[end] ?? '')) end += 1
+  while (end < text.length && end - at <= maxDomain + 1 && domainCharacter.test(text[end] ?? '')) end += 1
   return text.slice(at + 1, end)
 }
 
@@ -108,11 +108,11 @@ function trimEnd(domain: string): string {
 
 function normalized(local: string, domain: string): string | undefined {
   const host = trimEnd(domain)
-  if (local === '' || host === '' || Buffer.byteLength(local) > localMax) return undefined
+  if (local === '' || host === '' || Buffer.byteLength(local) > maxLocal) return undefined
   if (local.startsWith('.') || local.endsWith('.') || local.includes('..')) return undefined
   const ascii = /^[A-Za-z0-9._-]+$/.test(host) ? host.toLowerCase() : domainToASCII(host)
-  if (ascii.length === 0 || ascii.length > domainMax || /^[0-9.]+$/.test(ascii)) return undefined
+  if (ascii.length === 0 || ascii.length > maxDomain || /^[0-9.]+$/.test(ascii)) return undefined
   if (!ascii.split('.').every((label) => domainLabel.test(label))) return undefined
   const address = `${local.toLowerCase()}@${ascii}`
-  return Buffer.byteLength(address) <= addressMax ? address : undefined
+  return Buffer.byteLength(address) <= maxAddress ? address : undefined
 }

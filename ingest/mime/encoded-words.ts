@@ -1,7 +1,7 @@
 /** Decodes the encoded words of header values (RFC 2047 §2), by hand and in linear time. */
 
-const inputMax = 64 * 1024
-const charsetMax = 64
+const maxInput = 64 * 1024
+const maxCharset = 64
 const controls = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}]/gu
 const onlyBlanks = /^[ \t]*$/
 
@@ -18,7 +18,7 @@ interface Word {
  * (RFC 2047 §6.2). Reads at most 64 Ki characters and never throws.
  */
 export function decodeEncodedWords(value: string): string {
-  const text = value.length > inputMax ? value.slice(0, inputMax) : value
+  const text = value.length > maxInput ? value.slice(0, maxInput) : value
   return decodeRuns(text).replace(controls, ' ').toWellFormed()
 }
 
@@ -66,7 +66,7 @@ function decodeRun(run: readonly Word[]): string | undefined {
 }
 
 function readWord(text: string, start: number): Word | undefined {
-  const charsetEnd = text.slice(start + 2, start + 3 + charsetMax).indexOf('?') + start + 2
+  const charsetEnd = text.slice(start + 2, start + 3 + maxCharset).indexOf('?') + start + 2
   if (charsetEnd <= start + 2 || text[charsetEnd + 2] !== '?') return undefined
   const encoding = text[charsetEnd + 1]?.toUpperCase()
   const bodyEnd = text.indexOf('?', charsetEnd + 3)

@@ -1,9 +1,9 @@
 /** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
 
-const blockMax = 1024 * 1024
-const fieldsMax = 1000
-const valueMax = 64 * 1024
-const nameMax = 998
+const maxBlock = 1024 * 1024
+const maxFields = 1000
+const maxValue = 64 * 1024
+const maxName = 998
 const fieldName = /^[!-9;-~]+$/
 
 /** One header field: the name as written, and the value unfolded but not yet decoded. */
@@ -26,18 +26,18 @@ export function headerFields(raw: Uint8Array): HeaderField[] {
   }
   for (const line of headerLines(raw)) {
     if (line.startsWith(' ') || line.startsWith('\t')) {
-      if (open && open.size < valueMax) {
-        open.pieces.push(line.slice(0, valueMax - open.size))
+      if (open && open.size < maxValue) {
+        open.pieces.push(line.slice(0, maxValue - open.size))
         open.size += line.length
       }
       continue
     }
     close()
-    if (fields.length === fieldsMax) break
-    const colon = line.slice(0, nameMax).indexOf(':')
+    if (fields.length === maxFields) break
+    const colon = line.slice(0, maxName).indexOf(':')
     const name = line.slice(0, Math.max(colon, 0)).trimEnd()
     if (!fieldName.test(name)) continue
-    const value = line.slice(colon + 1, colon + 1 + valueMax)
+    const value = line.slice(colon + 1, colon + 1 + maxValue)
     open = { name, pieces: [value], size: value.length }
   }
   close()
@@ -51,7 +51,7 @@ export function firstValue(fields: readonly HeaderField[], name: string): string
 
 /** The lines up to the empty one, one character an octet. */
 function* headerLines(raw: Uint8Array): Generator<string> {
-  const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, blockMax))
+  const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, maxBlock))
   let start = 0
   while (start < block.length) {
     const feed = block.indexOf(0x0a, start)

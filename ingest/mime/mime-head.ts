@@ -27,15 +27,15 @@ export interface Parameterized {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-const headOctetsMax = 256 * 1024
+const maxHeadOctets = 256 * 1024
 const lineEnd = '\r\n'
 
 /** Reads the header that begins at `start` of a part that ends at `end`. Throws `BrokenMime`. */
 export function readMimeHead(raw: Buffer, start: number, end: number): MimeHead {
-  const part = raw.subarray(start, Math.min(end, start + headOctetsMax))
+  const part = raw.subarray(start, Math.min(end, start + maxHeadOctets))
   if (part.toString('latin1', 0, lineEnd.length) === lineEnd) return { fields: [], bodyStart: start + lineEnd.length }
   const stop = part.indexOf(`${lineEnd}${lineEnd}`)
-  if (stop < 0 && end - start > headOctetsMax) throw new BrokenMime('a header is too long')
+  if (stop < 0 && end - start > maxHeadOctets) throw new BrokenMime('a header is too long')
   const block = part.toString('latin1', 0, stop < 0 ? part.length : stop + lineEnd.length)
   if (/\r(?!\n)|(?<!\r)\n/.test(block)) throw new BrokenMime('a header has a bare CR or LF')
   return { fields: placedFields(block, start), bodyStart: stop < 0 ? end : start + stop + 2 * lineEnd.length }

@@ -4,10 +4,10 @@
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
 
-const headerOctetsMax = 256 * 1024
-const allHeadersOctetsMax = 1024 * 1024
-const textOctetsMax = 4 * 1024 * 1024
-const shownBesideHtmlMax = 1_000_000
+const maxHeaderOctets = 256 * 1024
+const maxAllHeadersOctets = 1024 * 1024
+const maxTextOctets = 4 * 1024 * 1024
+const maxShownBesideHtml = 1_000_000
 const step = 64 * 1024
 
 /** One attachment as the message declares it; nothing here is safe to show yet. */
@@ -50,7 +50,7 @@ type Piece =
 
 /** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
-  const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: headerOctetsMax } as object)
+  const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: maxHeaderOctets } as object)
   const { inside, isCut } = bound(parser)
   let bodies: MessageText | undefined
   parser.on('data', (part: AttachmentStream | MessageText) => {
@@ -104,19 +104,19 @@ function bound(parser: MailParser): { readonly inside: ParserInside; readonly is
   inside.processChunk = (piece, done) => {
     if (piece.type === 'node') {
       headerOctets += piece._headerlen
-      if (headerOctets > allHeadersOctetsMax) return done(tooMany())
+      if (headerOctets > maxAllHeadersOctets) return done(tooMany())
     }
     if (piece.type === 'body' && inside.curnode !== false && inside.curnode.isAttachment !== true) {
-      cut ||= textOctets + piece.value.length > textOctetsMax
-      piece.value = piece.value.subarray(0, textOctetsMax - textOctets)
+      cut ||= textOctets + piece.value.length > maxTextOctets
+      piece.value = piece.value.subarray(0, maxTextOctets - textOctets)
       textOctets += piece.value.length
     }
     return processPiece(piece, done)
   }
   // Text parts that stand beside HTML parts are shown among them. The package's own way takes a hundred times the memory.
   inside.textToHtml = (text) => {
-    cut ||= text.length > shownBesideHtmlMax
-    return `<div style="white-space:pre-wrap">${escaped(text.slice(0, shownBesideHtmlMax))}</div>`
+    cut ||= text.length > maxShownBesideHtml
+    return `<div style="white-space:pre-wrap">${escaped(text.slice(0, maxShownBesideHtml))}</div>`
   }
   return { inside, isCut: () => cut }
 }

@@ -24,11 +24,11 @@ export interface PlacedPart {
   readonly attached: boolean
 }
 
-const partsMax = 1000
-const depthMax = 20
-const boundaryMax = 70
+const maxParts = 1000
+const maxDepth = 20
+const maxBoundary = 70
 /** Places in a multipart that look like a delimiter; more are made to cost time. */
-const marksMax = 10_000
+const maxMarks = 10_000
 
 interface Region {
   readonly start: number
@@ -42,7 +42,7 @@ export function placedParts(raw: Buffer): PlacedPart[] {
   const parts: PlacedPart[] = []
   const waiting: Region[] = [{ start: 0, end: raw.length, depth: 0, attached: false }]
   for (let region = waiting.pop(); region; region = waiting.pop()) {
-    if (parts.length === partsMax || region.depth > depthMax) throw new BrokenMime('there are too many parts')
+    if (parts.length === maxParts || region.depth > maxDepth) throw new BrokenMime('there are too many parts')
     const part = placedPart(raw, region)
     parts.push(part)
     if (part.type.startsWith('multipart/')) waiting.push(...regionsIn(raw, part, region.depth + 1).toReversed())
@@ -73,7 +73,7 @@ function isFile(disposition: PlacedField | undefined, { parameters }: Parameteri
 
 function regionsIn(raw: Buffer, part: PlacedPart, depth: number): Region[] {
   const boundary = part.parameters.get('boundary') ?? ''
-  if (boundary === '' || boundary.length > boundaryMax || /[^ -~]| $/.test(boundary)) throw new BrokenMime('a boundary is missing')
+  if (boundary === '' || boundary.length > maxBoundary || /[^ -~]| $/.test(boundary)) throw new BrokenMime('a boundary is missing')
   if (!/^(?:7bit|8bit|binary)$/.test(part.encoding)) throw new BrokenMime('a multipart is encoded')
   const regions: Region[] = []
   let start: number | undefined
@@ -97,7 +97,7 @@ function* delimiters(raw: Buffer, { bodyStart, bodyEnd }: PlacedPart, boundary: 
   const mark = `--${boundary}`
   let marks = 0
   for (let at = body.indexOf(mark, 0, 'latin1'); at >= 0; at = body.indexOf(mark, at + mark.length, 'latin1')) {
-    if (++marks > marksMax) throw new BrokenMime('a boundary stands there too often')
+    if (++marks > maxMarks) throw new BrokenMime('a boundary stands there too often')
     if (at > 0 && body[at - 1] !== 0x0a) continue
     const feed = body.indexOf('\r\n', at + mark.length)
     const stop = feed < 0 ? body.length : feed

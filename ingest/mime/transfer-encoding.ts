@@ -1,7 +1,7 @@
 /** Content-Transfer-Encoding (RFC 2045 §6) over octets, strict: what would not come back as it was is not decoded. */
 
 /** RFC 5322 §2.1.1, without CRLF. */
-const lineOctetsMax = 998
+const maxLineOctets = 998
 const base64Line = 76
 const qpLine = 76
 
@@ -83,7 +83,7 @@ function hasShortLines(octets: Buffer): boolean {
   for (let start = 0; start < octets.length;) {
     const feed = octets.indexOf(0x0a, start)
     const next = feed < 0 ? octets.length + 2 : feed + 1
-    if (next - 2 - start > lineOctetsMax) return false
+    if (next - 2 - start > maxLineOctets) return false
     start = next
   }
   return true

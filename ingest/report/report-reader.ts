@@ -8,9 +8,9 @@ import { readReport } from './report.ts'
 export type ReportResult = ReportReading & { readonly problem?: string }
 
 /** Up to here a mail is read where it is; that takes a few milliseconds. */
-const inlineMax = 64 * 1024
+const maxInline = 64 * 1024
 /** As much as is read of any mail. */
-const octetsMax = 32 * 1024 * 1024
+const maxOctets = 32 * 1024 * 1024
 const entry = new URL('./report-worker.ts', import.meta.url)
 
 export class ReportReader implements AsyncDisposable {
@@ -28,9 +28,9 @@ export class ReportReader implements AsyncDisposable {
 
   /** `turn`: whose mail it is, an organization or the address of a sender; these take turns. */
   async read(mail: Uint8Array, turn = ''): Promise<ReportResult> {
-    if (mail.length <= inlineMax) return readReport(mail)
-    const place = { turn, octets: Math.min(mail.length, octetsMax) }
-    const answer = await this.#threads.ask(place, () => ({ kind: 'report', raw: new Uint8Array(mail.subarray(0, octetsMax)) }))
+    if (mail.length <= maxInline) return readReport(mail)
+    const place = { turn, octets: Math.min(mail.length, maxOctets) }
+    const answer = await this.#threads.ask(place, () => ({ kind: 'report', raw: new Uint8Array(mail.subarray(0, maxOctets)) }))
     if (answer.kind === 'report') return answer.reading
     return { kind: 'none', events: [], problem: answer.kind === 'failed' ? answer.sentence : 'The message could not be parsed.' }
   }

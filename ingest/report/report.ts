@@ -7,7 +7,7 @@ import {
   deliveryEvents,
   listedRecipients,
   namesRecipient,
-  recipientsMax,
+  maxRecipients,
   reportsOutcome,
   type ProseHints,
 } from './structured/delivery-status.ts'
@@ -30,8 +30,8 @@ const dispositionTypes = new Set(['message/disposition-notification', 'message/g
 const returnedTypes = /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers|partial)|text\/rfc822(?:-headers?)?)$/
 /** What Exchange makes of message/delivery-status where it passes a report on: a text file. */
 const attachedFields = /^\s*reporting-mta\s*:/i
-const returnedMax = 256 * 1024
-const noticesMax = 4
+const maxReturned = 256 * 1024
+const maxNotices = 4
 
 /** A mail that was taken apart, for the readers of its kinds. */
 interface OpenReport {
@@ -55,13 +55,13 @@ export function readReport(raw: Uint8Array): ReportReading {
   const readings: ReportReading[] = []
   let count = 0
   for (const mail of only === undefined ? [] : [only, ...more]) {
-    if (count >= recipientsMax) break
+    if (count >= maxRecipients) break
     const reading = readOne(mail)
     count += reading.events.length
     readings.push(reading)
   }
   const kind = (readings.find(({ events }) => events.length > 0) ?? readings[0])?.kind ?? 'none'
-  return { kind, events: readings.flatMap(({ events }) => events).slice(0, recipientsMax) }
+  return { kind, events: readings.flatMap(({ events }) => events).slice(0, maxRecipients) }
 }
 
 function readOne(raw: Buffer): ReportReading {
@@ -74,7 +74,7 @@ function opened(raw: Uint8Array): OpenReport {
   const text = noticeParts(mail.parts).map(partText).join('\n')
   const notice = noticeText(text)
   const inside = mail.parts.find(({ type }) => returnedTypes.test(type))
-  const returned = inside ? headerFields(partOctets(inside).subarray(0, returnedMax)) : notice.returned
+  const returned = inside ? headerFields(partOctets(inside).subarray(0, maxReturned)) : notice.returned
   return { mail, signs: headerSigns(mail.fields), text, notice, returned }
 }
 
@@ -84,7 +84,7 @@ function noticeParts(parts: readonly ReportPart[]): readonly ReportPart[] {
   const before = end <= 0 ? parts : parts.slice(0, end)
   const shown = before.filter(({ fields }) => !/^\s*attachment/i.test(firstValue(fields, 'content-disposition') ?? ''))
   const plain = shown.filter(({ type }) => type === 'text/plain' || type === 'text/enriched' || type.startsWith('multipart/'))
-  return (plain.length > 0 ? plain : shown.filter(({ type }) => type === 'text/html')).slice(0, noticesMax)
+  return (plain.length > 0 ? plain : shown.filter(({ type }) => type === 'text/html')).slice(0, maxNotices)
 }
 
 const factsOf = ({ mail, notice, returned }: OpenReport): NoticeFacts => ({ fields: mail.fields, lines: notice.lines, returned })

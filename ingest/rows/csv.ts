@@ -1,5 +1,5 @@
 /** CSV as it comes (RFC 4180): records out of bytes in pieces of any size, holding one record at a time. */
-import { rowUnitsMax, UnreadableRows, utf8Pieces } from './rows-text.ts'
+import { maxRowUnits, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
 /** A record: its cells, and what is wrong with its quotes where something is. */
 export interface CsvRecord {
@@ -84,8 +84,8 @@ class CsvScanner {
 
   #take(text: string): void {
     this.#units += text.length
-    if (this.#units > rowUnitsMax) {
-      throw new UnreadableRows(`${this.#where()} is longer than ${rowUnitsMax} characters; look for a quote that is not closed`)
+    if (this.#units > maxRowUnits) {
+      throw new UnreadableRows(`${this.#where()} is longer than ${maxRowUnits} characters; look for a quote that is not closed`)
     }
     this.#cell += text
   }

@@ -1,6 +1,6 @@
 /** The rows of a JSON document, an array or `{"rows": [...]}`, one at a time: the whole is never built. */
 import type { GivenRow } from '#core/feedback/suppression/suppression-import.ts'
-import { rowUnitsMax, UnreadableRows, utf8Pieces } from './rows-text.ts'
+import { maxRowUnits, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
 /** Reads rows, those of a piece together. Throws `UnreadableRows` for what is not such a document. */
 export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly GivenRow[]> {
@@ -15,7 +15,7 @@ type RowState = 'before' | 'first' | 'next' | 'element' | 'behind'
 // Blanks between tokens: RFC 8259 §2.
 const opening = /^[ \t\r\n]*(?:\[|\{[ \t\r\n]*"rows"[ \t\r\n]*:[ \t\r\n]*\[)/
 const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t'
-const openingMax = 1024
+const maxOpening = 1024
 
 class JsonRowScanner {
   #state: RowState = 'before'
@@ -60,7 +60,7 @@ class JsonRowScanner {
     this.#text += piece
     const found = opening.exec(this.#text)
     if (!found) {
-      if (this.#text.length > openingMax) throw notRows()
+      if (this.#text.length > maxOpening) throw notRows()
       return ''
     }
     const rest = this.#text.slice(found[0].length)
@@ -87,9 +87,9 @@ class JsonRowScanner {
 
   #take(text: string): void {
     this.#text += text
-    if (this.#text.length <= rowUnitsMax) return
+    if (this.#text.length <= maxRowUnits) return
     throw new UnreadableRows(
-      `row ${this.#rows + 1} is longer than ${rowUnitsMax} characters; look for a bracket or quote that is not closed`,
+      `row ${this.#rows + 1} is longer than ${maxRowUnits} characters; look for a bracket or quote that is not closed`,
     )
   }
 

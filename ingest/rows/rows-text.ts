@@ -6,7 +6,7 @@ export class UnreadableRows extends Error {
 }
 
 /** Longest row, in UTF-16 units: what is longer is no row, but a quote or bracket that was left open. */
-export const rowUnitsMax = 65_536
+export const maxRowUnits = 65_536
 
 /** Bytes that become one piece of text: its rows are found in one go. */
 const pieceBytes = 16_384

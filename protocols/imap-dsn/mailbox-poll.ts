@@ -21,7 +21,7 @@ export interface RoundResult {
 }
 
 /** So that a mailbox with many mails does not keep others waiting. */
-const mailsMax = 500
+const maxMails = 500
 const starttlsPort = 143
 
 /** Undefined when the mailbox is not to be looked into any more. Throws `PollFailure`; what was taken until then stays taken. */
@@ -53,7 +53,7 @@ async function readNew(
   let lastUid = checkpoint?.uidValidity === uidValidity ? checkpoint.lastUid : 0
   const uids = await mailbox.uidsAfter(lastUid)
   let [mails, reports, skipped] = [0, 0, 0]
-  for (const uid of uids.slice(0, mailsMax)) {
+  for (const uid of uids.slice(0, maxMails)) {
     if (signal.aborted) throw new PollFailure('time')
     const raw = await mailbox.read(uid)
     const at = { uidValidity, lastUid: uid }
@@ -68,7 +68,7 @@ async function readNew(
     lastUid = uid
   }
   await storing(() => mailboxes.succeeded(source, { uidValidity, lastUid }))
-  return { mails, reports, skipped, isUnfinished: uids.length > mailsMax }
+  return { mails, reports, skipped, isUnfinished: uids.length > maxMails }
 }
 
 /** A mail that breaks the reader must not keep the ones behind it from being read. */

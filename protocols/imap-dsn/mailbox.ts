@@ -28,8 +28,8 @@ export interface ImapLogin {
 }
 
 /** Reports say what they have to say before the message they return. */
-export const readOctetsMax = 1024 * 1024
-const addressesMax = 4
+export const maxReadOctets = 1024 * 1024
+const maxAddresses = 4
 
 /** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
@@ -37,7 +37,7 @@ export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal
   // loaded with the first mailbox: a daemon that reads none does without it and its 4 MiB
   const { ImapFlow: Client } = await import('imapflow')
   let failure = new PollFailure('name')
-  for (const address of addresses.slice(0, addressesMax)) {
+  for (const address of addresses.slice(0, maxAddresses)) {
     const client = new Client(optionsOf(network, login, address))
     const mailbox = new ImapMailbox(client, signal)
     try {
@@ -77,9 +77,9 @@ function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: 
     socketTimeout: stepMs,
     disableAutoIdle: true,
     disableCompression: true,
-    maxLiteralSize: 2 * readOctetsMax,
-    maxLineLength: 64 * readOctetsMax, // the answer to a search is one line
-    maxResponseSize: 64 * readOctetsMax,
+    maxLiteralSize: 2 * maxReadOctets,
+    maxLineLength: 64 * maxReadOctets, // the answer to a search is one line
+    maxResponseSize: 64 * maxReadOctets,
     logger: false,
   }
 }
@@ -115,9 +115,9 @@ export class ImapMailbox {
     return found.filter((one) => one > uid).toSorted((a, b) => a - b)
   }
 
-  /** The mail, or its first `readOctetsMax`; undefined when it is gone or the server cannot give it. Throws `PollFailure`. */
+  /** The mail, or its first `maxReadOctets`; undefined when it is gone or the server cannot give it. Throws `PollFailure`. */
   async read(uid: number): Promise<Buffer | undefined> {
-    const query = { uid: true, source: { start: 0, maxLength: readOctetsMax } }
+    const query = { uid: true, source: { start: 0, maxLength: maxReadOctets } }
     const found = await this.#ask(() =>
       this.#client.fetchAll(String(uid), query, { uid: true }).catch((error: unknown) => {
         if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return []

@@ -32,9 +32,9 @@ interface Entry extends MailboxKey {
 
 /** What nobody tells of: a mailbox that went with its organization. */
 const lookEveryMs = 15_000
-const atOnceMax = 10
+const maxAtOnce = 10
 /** Of one organization, whose servers may be as slow as they like: others find room beside them. */
-const atOnceOfOneMax = 5
+const maxAtOnceOfOne = 5
 /** The longest that one mailbox may take. */
 const roundMs = 5 * 60_000
 
@@ -117,8 +117,8 @@ export class Poller {
   }
 
   #next(): void {
-    while (!this.#stopped && this.#running.size < atOnceMax) {
-      const at = this.#waiting.findIndex(({ organizationId }) => (this.#runningOf.get(organizationId) ?? 0) < atOnceOfOneMax)
+    while (!this.#stopped && this.#running.size < maxAtOnce) {
+      const at = this.#waiting.findIndex(({ organizationId }) => (this.#runningOf.get(organizationId) ?? 0) < maxAtOnceOfOne)
       const [entry] = at < 0 ? [] : this.#waiting.splice(at, 1)
       if (!entry) return
       if (this.#entries.get(entry.sourceId) !== entry) continue

@@ -16,9 +16,9 @@ import type { MxOptions } from './mx-settings.ts'
 const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
 const none: ReadonlySet<string> = new Set()
 /** Recipients that do not exist, after which a session ends: lists of guesses are not worth our time. */
-const unknownMax = 20
+const maxUnknown = 20
 /** Routes that one mail may go to. */
-const routesMax = 10
+const maxRoutes = 10
 
 export class MxListener extends ReceptionListener {
   readonly #context: MxContext
@@ -61,7 +61,7 @@ export class MxListener extends ReceptionListener {
     if (recipient.kind !== 'unknown' && recipient.kind !== 'forged') return address
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
-    if (unknown >= unknownMax) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
+    if (unknown >= maxUnknown) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
     throw new NegativeReply(550, '5.1.1', 'There is nobody at this address.')
   }
 
@@ -73,7 +73,7 @@ export class MxListener extends ReceptionListener {
   /** A mail is kept once for each route. */
   #refuseTooManyRoutes({ id }: LiveRoute, { envelope: { rcptTo } }: SMTPServerSession): void {
     const routes = new Set(rcptTo.map((path) => routeOf(this.#context, path)?.id).filter((other) => other !== undefined))
-    if (routes.add(id).size > routesMax)
+    if (routes.add(id).size > maxRoutes)
       throw new NegativeReply(452, '4.5.3', 'Too many different recipients at once; send the rest in a mail of their own.')
   }
 }

@@ -8,7 +8,7 @@ import type { Draft } from '#store/content.ts'
 import type { BoxMail } from './postmaster-box.ts'
 
 /** Reports say what they have to say before the message they return, so that more is never needed. */
-const keptOctetsMax = 512 * 1024
+const maxKeptOctets = 512 * 1024
 
 /** Where all of a mail goes; undefined where it is not for them. */
 interface Destinations {
@@ -28,7 +28,7 @@ export class MailDraft implements ContentDraft {
   #room: number
 
   constructor({ isRead, box, whole, routed }: Destinations) {
-    this.#room = isRead ? keptOctetsMax : 0
+    this.#room = isRead ? maxKeptOctets : 0
     this.#box = box
     this.#whole = whole
     this.#routed = routed
@@ -46,7 +46,7 @@ export class MailDraft implements ContentDraft {
     if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
-  /** The mail, or its first `keptOctetsMax`; empty when nobody reads it. */
+  /** The mail, or its first `maxKeptOctets`; empty when nobody reads it. */
   get kept(): Buffer {
     return Buffer.concat(this.#kept)
   }

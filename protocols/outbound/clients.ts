@@ -11,8 +11,8 @@ import { request } from './request.ts'
 export function guardedFetch(options: OutboundOptions): Fetch {
   const network = outboundNetwork(options, openingDeadlines)
   const headers = { accept: 'application/json', 'user-agent': 'Postern' }
-  return async (url, { deadlineMs, bytesMax }) => {
-    const rules = { deadlineMs, answerBytesMax: bytesMax, ifMore: 'fail', inClear: 'nowhere' } as const
+  return async (url, { deadlineMs, maxBytes }) => {
+    const rules = { deadlineMs, maxAnswerBytes: maxBytes, ifMore: 'fail', inClear: 'nowhere' } as const
     try {
       const { status, headers: fields, body } = await request(network, { method: 'GET', url, headers }, rules)
       return { status, headers: fields, text: body.toString('utf8') }
@@ -26,8 +26,8 @@ export function guardedFetch(options: OutboundOptions): Fetch {
 export function guardedGet(options: OutboundOptions): GetBytes {
   const network = outboundNetwork(options, openingDeadlines)
   const headers = { accept: 'image/*', 'user-agent': 'Postern' }
-  return async (url, { deadlineMs, bytesMax }, signal) => {
-    const rules = { deadlineMs, answerBytesMax: bytesMax, ifMore: 'fail', inClear: 'anywhere' } as const
+  return async (url, { deadlineMs, maxBytes }, signal) => {
+    const rules = { deadlineMs, maxAnswerBytes: maxBytes, ifMore: 'fail', inClear: 'anywhere' } as const
     try {
       const { status, body } = await request(network, { method: 'GET', url, headers }, rules, signal)
       return status === 200 ? body : undefined
@@ -41,8 +41,8 @@ export function guardedGet(options: OutboundOptions): GetBytes {
 /** Webhooks, notifications and captchas; in clear only to what is not public, which the operator has allowed. */
 export function guardedPost(options: OutboundOptions): Post {
   const network = outboundNetwork(options, openingDeadlines)
-  return async (message, { deadlineMs, answerBytesMax }, signal) => {
-    const rules = { deadlineMs, answerBytesMax, ifMore: 'cut', inClear: 'inside' } as const
+  return async (message, { deadlineMs, maxAnswerBytes }, signal) => {
+    const rules = { deadlineMs, maxAnswerBytes, ifMore: 'cut', inClear: 'inside' } as const
     try {
       const { status, body } = await request(network, { method: 'POST', ...message }, rules, signal)
       return { status, answer: body }

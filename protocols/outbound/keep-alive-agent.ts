@@ -15,7 +15,7 @@ export interface ConnectionFacts {
 }
 
 export interface KeepAliveOptions {
-  readonly connectionsMax: number
+  readonly maxConnections: number
   /** Milliseconds for which an unused connection is kept. */
   readonly idleMs: number
   readonly onStep?: OnStep | undefined
@@ -35,8 +35,8 @@ export class KeepAliveAgent extends Agent {
   readonly #closing = new AbortController()
   #retired = false
 
-  constructor(network: SecureNetwork, { connectionsMax, idleMs, onStep }: KeepAliveOptions) {
-    super({ keepAlive: true, maxSockets: connectionsMax, timeout: idleMs, scheduling: 'lifo' })
+  constructor(network: SecureNetwork, { maxConnections, idleMs, onStep }: KeepAliveOptions) {
+    super({ keepAlive: true, maxSockets: maxConnections, timeout: idleMs, scheduling: 'lifo' })
     this.#network = network
     this.#onStep = onStep
   }

@@ -17,7 +17,7 @@ export interface RequestRules {
   /** Milliseconds for everything: look-up, connection, TLS, request and answer. */
   readonly deadlineMs: number
   /** Bytes of the answer's body. */
-  readonly answerBytesMax: number
+  readonly maxAnswerBytes: number
   /**
    * `fail`: an answer counts when it came whole. `cut`: its status line counts, with what had come of the body when it was enough,
    * or broke off, or time was up.
@@ -91,21 +91,21 @@ function exchange(
   })
 }
 
-async function read(answer: IncomingMessage, { answerBytesMax, ifMore }: RequestRules): Promise<Buffer> {
+async function read(answer: IncomingMessage, { maxAnswerBytes, ifMore }: RequestRules): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
   try {
     for await (const piece of answer as AsyncIterable<Buffer>) {
       pieces.push(piece)
       length += piece.length
-      if (length > answerBytesMax || (length === answerBytesMax && ifMore === 'cut')) break
+      if (length > maxAnswerBytes || (length === maxAnswerBytes && ifMore === 'cut')) break
     }
   } catch (error) {
     if (ifMore === 'fail') throw error
   }
-  if (length > answerBytesMax && ifMore === 'fail')
-    throw new OutboundFailure('answer_too_long', 'request', `The answer is longer than ${answerBytesMax} bytes.`)
-  return Buffer.concat(pieces).subarray(0, answerBytesMax)
+  if (length > maxAnswerBytes && ifMore === 'fail')
+    throw new OutboundFailure('answer_too_long', 'request', `The answer is longer than ${maxAnswerBytes} bytes.`)
+  return Buffer.concat(pieces).subarray(0, maxAnswerBytes)
 }
 
 /** One text for each name. */

@@ -18,10 +18,10 @@ const afterDotCr = 4
 type State = typeof inText | typeof afterCr | typeof atLineStart | typeof afterDot | typeof afterDotCr
 
 /** The longest line that is taken, in octets without its CRLF: far over the 998 of RFC 5322 §2.1.1, as clients send such. */
-export const lineOctetsMax = 64 * 1024
+export const maxLineOctets = 64 * 1024
 
 // A rewritten chunk may double in size; below this much waste it is not worth another copy.
-const wasteOctetsMax = 4096
+const maxWasteOctets = 4096
 
 /** What a chunk brought: the content in it, and the offset after the final dot, or -1 while the message goes on. */
 export interface Scanned {
@@ -34,7 +34,7 @@ export class DataScanner {
   eightBit = false
   /** There was a NUL, which no mail may hold (RFC 5322 §4). */
   hasNul = false
-  /** There was a line over `lineOctetsMax`. */
+  /** There was a line over `maxLineOctets`. */
   hasLongLine = false
   /** Where the first line end stood that was put right, of which there should be none (RFC 5321 §2.3.8). */
   bareLineEnd: 'header' | 'body' | undefined
@@ -92,7 +92,7 @@ export class DataScanner {
   #stop(at: number, line: number, state: State): number {
     this.#line = line
     this.#state = state
-    if (line > lineOctetsMax) this.hasLongLine = true
+    if (line > maxLineOctets) this.hasLongLine = true
     return at
   }
 
@@ -109,7 +109,7 @@ export class DataScanner {
       else size = written
     }
     const content = out.subarray(0, size)
-    return { content: out.length - size > wasteOctetsMax ? Buffer.from(content) : content, end }
+    return { content: out.length - size > maxWasteOctets ? Buffer.from(content) : content, end }
   }
 
   /** One octet in a state where something may be held back. Returns the new size of `out`, or -1 at the end of the message. */
@@ -144,7 +144,7 @@ export class DataScanner {
     if (octet === lf) return this.#writeLineEnd(out, size)
     out[size++] = octet
     if (octet === cr) return size
-    if (++this.#line > lineOctetsMax) this.hasLongLine = true
+    if (++this.#line > maxLineOctets) this.hasLongLine = true
     if (octet === nul || octet >= 0x80) this.#note(octet)
     return size
   }
@@ -160,7 +160,7 @@ export class DataScanner {
   }
 
   #endLine(line: number, size: number): void {
-    if (line > lineOctetsMax) this.hasLongLine = true
+    if (line > maxLineOctets) this.hasLongLine = true
     if (line === 0 && this.headerEnd < 0) this.headerEnd = this.#produced + size
   }
 

@@ -1,12 +1,12 @@
 /** One message on its way in: what was scanned goes into the draft, its beginning is kept for the core, and what cannot be taken is refused. */
 import type { ContentDraft } from '#core/submission/submission.ts'
-import { DataScanner, lineOctetsMax } from './data-scanner.ts'
+import { DataScanner, maxLineOctets } from './data-scanner.ts'
 import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
 
 /** How much of a header block is shown to the core; more is stored, but not looked at. */
-export const headOctetsMax = 256 * 1024
+export const maxHeadOctets = 256 * 1024
 /** RFC 5321 §6.3: more Received fields than this mean a loop. */
-const receivedFieldsMax = 50
+const maxReceivedFields = 50
 
 // Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
 const pieceOctetsMin = 1024
@@ -68,9 +68,9 @@ export class MessageIntake {
 
   /** What speaks against the message, once it is complete. */
   verdict(): NegativeReply | undefined {
-    if (!this.#refusal && this.#receivedFields() > receivedFieldsMax) {
+    if (!this.#refusal && this.#receivedFields() > maxReceivedFields) {
       this.#refuse(
-        new NegativeReply(554, '5.4.6', `The message has more than ${receivedFieldsMax} Received fields; it is going in circles.`),
+        new NegativeReply(554, '5.4.6', `The message has more than ${maxReceivedFields} Received fields; it is going in circles.`),
       )
     }
     return this.#refusal
@@ -80,7 +80,7 @@ export class MessageIntake {
   head(): Buffer {
     const { headerEnd } = this.#scanner
     const whole = this.#head.length === 1 && this.#head[0] ? this.#head[0] : Buffer.concat(this.#head)
-    return whole.subarray(0, headerEnd < 0 ? headOctetsMax : Math.min(headerEnd, headOctetsMax))
+    return whole.subarray(0, headerEnd < 0 ? maxHeadOctets : Math.min(headerEnd, maxHeadOctets))
   }
 
   /** Forgets everything, once what is being written is written; nothing of the message remains. */
@@ -100,7 +100,7 @@ export class MessageIntake {
     } else if (this.#scanner.hasNul) {
       this.#refuse(new NegativeReply(550, '5.6.0', 'The message holds a NUL octet; encode binary content as base64.'))
     } else if (this.#scanner.hasLongLine) {
-      this.#refuse(new NegativeReply(550, '5.6.0', `The message has a line over ${lineOctetsMax} octets; break or encode it.`))
+      this.#refuse(new NegativeReply(550, '5.6.0', `The message has a line over ${maxLineOctets} octets; break or encode it.`))
     }
   }
 
@@ -155,7 +155,7 @@ export class MessageIntake {
 
   #wantsHead(): boolean {
     const { headerEnd } = this.#scanner
-    return this.#headOctets < (headerEnd < 0 ? headOctetsMax : Math.min(headerEnd, headOctetsMax))
+    return this.#headOctets < (headerEnd < 0 ? maxHeadOctets : Math.min(headerEnd, maxHeadOctets))
   }
 
   #failed(error: unknown): void {
@@ -167,7 +167,7 @@ export class MessageIntake {
   #receivedFields(): number {
     // "Received:x" with its line end is at least 11 octets.
     const head = this.head()
-    if (head.length < receivedFieldsMax * 11) return 0
+    if (head.length < maxReceivedFields * 11) return 0
     return head.toString('latin1').match(/^received[ \t]*:/gim)?.length ?? 0
   }
 }

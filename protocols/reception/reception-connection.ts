@@ -21,11 +21,11 @@ export interface Taken {
 }
 
 /** RFC 5321 §4.5.3.1.4 asks for 512 octets; SMTPUTF8 paths and AUTH responses need more. */
-const commandOctetsMax = 4096
+const maxCommandOctets = 4096
 /** Replies of 500 to 504, 530 and 555 after which a session ends. An accepted message starts the count anew. */
-const errorsMax = 10
+const maxErrors = 10
 /** Commands beside RCPT between two messages. */
-const commandsMax = 100
+const maxCommands = 100
 
 const served = new Set(['EHLO', 'HELO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY', 'HELP'])
 // Known to the standard or to the package, and not for here: RFC 5321 §4.2.4 gives them 502, unknown ones 500.
@@ -158,7 +158,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   override _armTimeout(): void {}
 
   override _createParser(): ReceptionStream {
-    const parser = new ReceptionStream({ maxCommandLength: commandOctetsMax })
+    const parser = new ReceptionStream({ maxCommandLength: maxCommandOctets })
     parser.oncommand = (command, resume) => this._onCommand(command, resume)
     parser.onPipelined = (read) => this.#answerTogether(read)
     parser.on('error', () => {
@@ -169,7 +169,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   override _onCommand(command: Buffer, resume?: Resume): void {
-    if (++this.#commands > commandsMax + 2 * this.#context.limits.maxRecipients) {
+    if (++this.#commands > maxCommands + 2 * this.#context.limits.maxRecipients) {
       return this.send(421, '4.7.0 Too many commands without a message; closing the connection.')
     }
     super._onCommand(command, resume)
@@ -327,7 +327,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     const [enhanced = ''] = text.split(' ', 1)
     this.#context.events.refused(`${code} ${enhanced}`, factsOf(this.session))
     // An address that is refused says nothing about the client's grasp of SMTP.
-    return errorCodes.has(code) && !enhanced.startsWith('5.1.') && ++this.#errors >= errorsMax
+    return errorCodes.has(code) && !enhanced.startsWith('5.1.') && ++this.#errors >= maxErrors
   }
 
   #leave(): void {

@@ -40,11 +40,11 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
 }
 
 const triedUsers = new WeakMap<SMTPServerSession, string>()
-const triedCharactersMax = 64
+const maxTriedCharacters = 64
 
 /** The user name of a login that is asked for now, so that a refusal can be told with it. */
 export function noteTriedUser(session: SMTPServerSession, username: string): void {
-  triedUsers.set(session, username.slice(0, triedCharactersMax))
+  triedUsers.set(session, username.slice(0, maxTriedCharacters))
 }
 
 export function factsOf(session: SMTPServerSession): SessionFacts {

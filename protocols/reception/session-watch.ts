@@ -17,7 +17,7 @@ export interface Watched {
 /** A message must come in with at least this many octets in each window. */
 const slowestOctetsPerWindow = 60 * 1024
 const rateWindowMs = 60_000
-const lookEveryMsMax = 10_000
+const maxLookEveryMs = 10_000
 /** The longest silence where connections are scarce. */
 const scarceIdleMs = 30_000
 
@@ -55,7 +55,7 @@ export class SessionWatch {
   }
 
   #schedule(): void {
-    this.#timer = this.#clock.after(Math.min(lookEveryMsMax, this.#idleMs / 4, this.#sessionMs / 4), () => this.#look())
+    this.#timer = this.#clock.after(Math.min(maxLookEveryMs, this.#idleMs / 4, this.#sessionMs / 4), () => this.#look())
   }
 
   #look(): void {

@@ -2,7 +2,7 @@
 import { Refusal, refusals } from '#core/refusals.ts'
 
 // RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line.
-const textOctetsMax = 450
+const maxTextOctets = 450
 
 /** A reply of 400 or more. smtp-server sends `responseCode` and `message`, so the message begins with the enhanced code. */
 export class NegativeReply extends Error {
@@ -37,5 +37,5 @@ function oneLine(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[^\x20-\x7e]/g, '?')
     .trim()
-  return printable.length > textOctetsMax ? `${printable.slice(0, textOctetsMax - 3)}...` : printable
+  return printable.length > maxTextOctets ? `${printable.slice(0, maxTextOctets - 3)}...` : printable
 }

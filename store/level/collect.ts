@@ -5,7 +5,7 @@ import type { Look } from './group.ts'
 import type { LogEntry, ValueLog } from './value-log.ts'
 
 /** A segment is rewritten when at most this share of its bytes is still alive. */
-const aliveShareMax = 0.25
+const maxAliveShare = 0.25
 
 /** Returns how many segments were dropped. Segments that live are not walked to their end. */
 export async function collectSegments(log: ValueLog, kv: Kv, look: Look): Promise<number> {
@@ -22,7 +22,7 @@ export async function collectSegments(log: ValueLog, kv: Kv, look: Look): Promis
 
 /** The entries that live, or undefined when they are too many. */
 async function aliveIn(log: ValueLog, segment: number, look: Look): Promise<LogEntry[] | undefined> {
-  const most = (await log.size(segment)) * aliveShareMax
+  const most = (await log.size(segment)) * maxAliveShare
   const alive: LogEntry[] = []
   let aliveBytes = 0
   for await (const entry of log.entries(segment)) {

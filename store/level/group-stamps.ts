@@ -24,7 +24,7 @@ interface Stamps {
 }
 
 /** More groups than the damaged end of a log can have held; a larger number was not one of ours. */
-const lostAtEndMax = 65_536
+const maxLostAtEnd = 65_536
 
 /** The last group, and those missing before it. The log may know of later groups than were recovered from it. */
 export async function missingGroups(db: Stamps, lastInLog: number): Promise<{ last: number; missing: readonly number[] }> {
@@ -35,7 +35,7 @@ export async function missingGroups(db: Stamps, lastInLog: number): Promise<{ la
     seen.add(number)
     recovered = Math.max(recovered, number)
   }
-  const last = lastInLog > recovered && lastInLog - recovered <= lostAtEndMax ? lastInLog : recovered
+  const last = lastInLog > recovered && lastInLog - recovered <= maxLostAtEnd ? lastInLog : recovered
   const missing: number[] = []
   for (let number = Math.max(1, last - ringSize + 1); number <= last; number++) if (!seen.has(number)) missing.push(number)
   return { last, missing }

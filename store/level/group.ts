@@ -52,7 +52,7 @@ interface Changes {
 const nothing = Buffer.alloc(0)
 const done: WriteResult = { ok: true }
 
-export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, inlineMax: number): Plan {
+export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, maxInline: number): Plan {
   const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
   const changes: Changes = { look, versions: checked ? new Map() : undefined, counters: new Map(), deleted: new Set() }
   const operations: Operation[] = []
@@ -79,7 +79,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       operations.push(operation)
       const isWhole = value instanceof Uint8Array
       if (value.length === 0) operation.value = sealedNothing ??= seal(version, nothing)
-      else if ((isWhole ? value.length : lengthOf(value)) <= inlineMax) operation.value = seal(version, isWhole ? value : joined(value))
+      else if ((isWhole ? value.length : lengthOf(value)) <= maxInline) operation.value = seal(version, isWhole ? value : joined(value))
       else large.push({ key, pieces: isWhole ? [value] : value, version, operation })
       changes.versions?.set(keyName(key), version)
     }

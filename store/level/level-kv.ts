@@ -19,7 +19,7 @@ type Engine = Level<Uint8Array, Uint8Array>
 
 export interface LevelOptions {
   /** Values over this many bytes go to the value log. */
-  readonly inlineMax?: number
+  readonly maxInline?: number
   readonly segmentBytes?: number
   /** LevelDB's memory for what is not yet in tables, in bytes; twice as much while one is being written out. */
   readonly writeBufferSize?: number
@@ -44,20 +44,20 @@ const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
 /** Measured; see `decisions/0012-what-goes-to-the-value-log.md` of the store. */
-const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
+const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 /** From so many operations on a chained batch costs less than an array; measured. */
 const chainedMin = 100
-const recentBytesMax = 12 * 1024 * 1024
+const maxRecentBytes = 12 * 1024 * 1024
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
 export class LevelKv implements Kv {
   readonly #db: Engine
   readonly #log: ValueLog
   readonly #options: LevelOptions
-  readonly #inlineMax: number
+  readonly #maxInline: number
   #closed = false
-  readonly #recent = new RecentValues(recentBytesMax)
+  readonly #recent = new RecentValues(maxRecentBytes)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly missingGroups: readonly number[]
   #version: bigint
@@ -71,7 +71,7 @@ export class LevelKv implements Kv {
     this.#db = db
     this.#log = log
     this.#options = options
-    this.#inlineMax = options.inlineMax ?? defaults.inlineMax
+    this.#maxInline = options.maxInline ?? defaults.maxInline
     this.#version = versionOf(db.getSync(versionKey) ?? seal(0n, Buffer.alloc(0)))
     this.#groupNumber = groups.last
     this.missingGroups = groups.missing
@@ -178,7 +178,7 @@ export class LevelKv implements Kv {
   }
 
   async #commit(writes: readonly Write[]): Promise<readonly WriteResult[]> {
-    const plan = planGroup(writes, (key) => this.#look(key), this.#version, this.#inlineMax)
+    const plan = planGroup(writes, (key) => this.#look(key), this.#version, this.#maxInline)
     const { operations, large } = plan
     if (large.length > 0) pointTo(large, await this.#log.append(large))
     if (operations.length === 0) return plan.results

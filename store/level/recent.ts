@@ -6,14 +6,14 @@
 import type { Bytes } from '../kv.ts'
 
 export class RecentValues {
-  readonly #generationBytesMax: number
+  readonly #maxGenerationBytes: number
   #young = new Map<string, Bytes>()
   #old = new Map<string, Bytes>()
   #youngBytes = 0
 
-  /** Holds between half of `bytesMax` and all of it. */
-  constructor(bytesMax: number) {
-    this.#generationBytesMax = bytesMax / 2
+  /** Holds between half of `maxBytes` and all of it. */
+  constructor(maxBytes: number) {
+    this.#maxGenerationBytes = maxBytes / 2
   }
 
   get(name: string): Bytes | undefined {
@@ -24,7 +24,7 @@ export class RecentValues {
   put(name: string, stored: Bytes): void {
     this.#young.set(name, stored)
     this.#youngBytes += name.length + stored.length + overheadBytes
-    if (this.#youngBytes < this.#generationBytesMax) return
+    if (this.#youngBytes < this.#maxGenerationBytes) return
     this.#old = this.#young
     this.#young = new Map()
     this.#youngBytes = 0

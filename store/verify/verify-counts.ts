@@ -11,7 +11,7 @@ export interface CountedKind {
   readonly weigh?: (record: unknown) => number
 }
 
-const triesMax = 5
+const maxTries = 5
 
 /** What was met on a walk. Memory grows with the number of organizations. */
 export class RecordCounts {
@@ -49,7 +49,7 @@ async function problemOf(database: Database, counted: CountedKind, organizationI
   const { kind, counter, weigh } = counted
   const key = pack(counter(organizationId))
   let records = met
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const before = await database.kv.counter(key)
     if (before === records) return undefined
     records = 0

@@ -13,7 +13,7 @@ export type AnyKind = RecordKind<any>
 /** What is wrong with a record that fits its schema, one sentence for each problem. */
 export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>
 
-const triesMax = 5
+const maxTries = 5
 
 /** A record as its kind describes it, or what keeps it from being one. */
 export function readRecord(
@@ -80,7 +80,7 @@ async function settled(
   key: Bytes,
   judge: (record: Entry | undefined) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const record = await database.kv.get(key)
     const problems = await judge(record)
     if (problems.length === 0) return []

@@ -55,7 +55,7 @@ export interface VerifyReport {
   readonly problems: readonly string[]
 }
 
-const problemsMax = 1000
+const maxProblems = 1000
 
 /** Compares everything in the store. An empty list of problems means that nothing is lost, left over or changed. */
 export async function verify(database: Database, options: VerifyOptions): Promise<VerifyReport> {
@@ -112,7 +112,7 @@ class Verifier {
 
   #report(...problems: readonly string[]): void {
     for (const problem of problems) {
-      if (this.#problems.length < problemsMax) this.#problems.push(problem)
+      if (this.#problems.length < maxProblems) this.#problems.push(problem)
       else this.#untold++
     }
   }

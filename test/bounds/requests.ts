@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
-import { inflatedMax } from '../../admin-api/bodies/signed-body.ts'
+import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'
+import { maxInflated } from '../../admin-api/bodies/signed-body.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
 import type { Served } from './probe.ts'
@@ -233,15 +233,15 @@ function* fullSize(bytes: number, example: unknown): Iterable<Attack> {
 function* rowAttacks(type: string): Iterable<Attack> {
   const isCsv = type === 'text/csv'
   const rowsOf = (email: (at: number) => string): string => {
-    const rows = Array.from({ length: importRowsMax }, (_, at) => (isCsv ? email(at) : `{"email":"${email(at)}"}`))
+    const rows = Array.from({ length: maxImportRows }, (_, at) => (isCsv ? email(at) : `{"email":"${email(at)}"}`))
     return isCsv ? `email\n${rows.join('\n')}` : `[${rows.join(',')}]`
   }
   const rows = (title: string, email: (at: number) => string): Attack => ({
-    title: `${importRowsMax} rows of ${title}`,
+    title: `${maxImportRows} rows of ${title}`,
     bytes: () => Buffer.from(rowsOf(email)),
-    records: importRowsMax,
+    records: maxImportRows,
   })
-  let made = isCsv ? 0 : 50 * importRowsMax
+  let made = isCsv ? 0 : 50 * maxImportRows
   yield rows('new addresses', () => `somebody${made++}@example.ch`)
   yield rows('new short addresses', () => `${(made++).toString(36)}@b.c`)
   yield rows('one address', () => 'a@b.c')
@@ -324,6 +324,6 @@ function* signed(
 function packed(bytes: Buffer): Buffer {
   const pieces = [gzipSync(bytes)]
   const nothing = gzipSync('')
-  for (let length = pieces[0]?.length ?? 0; inflatedMax(length, Infinity) < bytes.length; length += nothing.length) pieces.push(nothing)
+  for (let length = pieces[0]?.length ?? 0; maxInflated(length, Infinity) < bytes.length; length += nothing.length) pieces.push(nothing)
   return Buffer.concat(pieces)
 }

@@ -42,7 +42,7 @@ export interface WalkOptions extends Extent {
 }
 
 const mebi = 1024 * 1024
-const triesMax = 3
+const maxTries = 3
 
 type Weight = Pick<Walked, 'bytes' | 'inflated' | 'records' | 'threads' | 'pace'>
 
@@ -61,7 +61,7 @@ export async function walk(measured: MeasuredDaemon, options: WalkOptions): Prom
   const walked: Walked[] = []
   const take: Take = async (what, { bytes, inflated = 0, records = 0, threads = 0 }, work) => {
     let best: Walked | undefined
-    for (let tries = 0; tries < triesMax && (best === undefined || isBeyond(best)); tries++) {
+    for (let tries = 0; tries < maxTries && (best === undefined || isBeyond(best)); tries++) {
       if (tries > 0) await measured.settled()
       const script = await bytes()
       const before = tries > 0 ? pace() : 1

@@ -65,12 +65,12 @@ export interface HouseOptions {
   readonly random?: () => number
   /** More settings, as an operator gives them. */
   readonly env?: Readonly<Record<string, string>>
-  readonly connectionsMax?: number
-  readonly memoryBytesMax?: number
-  readonly readyMax?: number
+  readonly maxConnections?: number
+  readonly maxMemoryBytes?: number
+  readonly maxReady?: number
   readonly readyTotal?: number
-  readonly recipientsMax?: number
-  readonly messageBytesMax?: number
+  readonly maxRecipients?: number
+  readonly maxMessageBytes?: number
   readonly admission?: { check(): void }
   readonly resolver?: Resolver
   readonly bounceDomain?: string | null
@@ -89,8 +89,8 @@ type Test = Pick<ExecutionContext, 'teardown'>
 
 /** Settings and replacements as an operator and the composition know them. */
 function startOptions(options: HouseOptions, clock: FakeClock, transport: Transport): StartOptions {
-  const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test', connectionsMax = 200 } = options
-  const { readyMax = 100, readyTotal = 10_000, memoryBytesMax = 1e9, retry, publicUrl, resolver, post, random = () => 0.5 } = options
+  const { maxRecipients = 100, maxMessageBytes = 10_000_000, bounceDomain = 'bounces.postern.test', maxConnections = 200 } = options
+  const { maxReady = 100, readyTotal = 10_000, maxMemoryBytes = 1e9, retry, publicUrl, resolver, post, random = () => 0.5 } = options
   return {
     env: {
       POSTERN_SMTP_HOST: 'mx.postern.test',
@@ -102,16 +102,16 @@ function startOptions(options: HouseOptions, clock: FakeClock, transport: Transp
       const { delaysMs, maxAgeMs, ...jitter } = { jitter: 0, ...retry }
       return {
         ...config,
-        submission: { ...submission, maxRecipients: recipientsMax, maxMessageBytes: messageBytesMax },
+        submission: { ...submission, maxRecipients, maxMessageBytes },
         delivery: {
-          ...{ ...delivery, ...jitter, connectionsPerDestination: 1, connectionsTotal: connectionsMax, memoryBudgetBytes: memoryBytesMax },
+          ...{ ...delivery, ...jitter, connectionsPerDestination: 1, connectionsTotal: maxConnections, memoryBudgetBytes: maxMemoryBytes },
           ...(delaysMs && { retrySeconds: delaysMs.map((ms) => ms / 1000) }),
           ...(maxAgeMs !== undefined && { maxAgeHours: maxAgeMs / 3_600_000 }),
         },
       }
     },
     replacements: {
-      ...{ clock, transport, random, queue: { readyMax, readyTotal } },
+      ...{ clock, transport, random, queue: { maxReady, readyTotal } },
       ...{ reader: options.reader ?? new NoReader(), rewriter: options.rewriter ?? noRewriter },
       ...(resolver && { resolver: { ...noNames, ...resolver } }),
       ...(post && { post }),

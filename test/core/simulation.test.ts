@@ -185,8 +185,8 @@ for (const seed of [1, 2, 3, 4, Date.now() % 1_000_000]) {
       transport,
       random: () => simulation.random.fraction(),
       retry: { jitter: 0.2 },
-      connectionsMax: 6,
-      readyMax: 3,
+      maxConnections: 6,
+      maxReady: 3,
     })
     for (const [i, id] of destinationIds.entries())
       await simulation.house.destination({ id, maxConnections: i + 1, maxRatePerMin: i === 2 ? 600 : null })

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
 import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
-import { openMailbox, readOctetsMax, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
+import { openMailbox, maxReadOctets, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce } from '../../protocols/imap-dsn/mailbox-poll.ts'
 import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
@@ -123,7 +123,7 @@ peers('Of a large mail the beginning is read, and one that breaks the reader is 
   const result = await pollOnce({ ...parts, readReport }, { organizationId: 'org_1', sourceId }, new AbortController().signal)
   t.deepEqual(result, { mails: 3, reports: 2, skipped: 1, isUnfinished: false })
   t.deepEqual(subjects(), ['large', 'last'])
-  t.is(feedback.taken[0]?.origin.raw?.length, readOctetsMax)
+  t.is(feedback.taken[0]?.origin.raw?.length, maxReadOctets)
   const { skipped, checkpoint } = (await status()) ?? {}
   t.deepEqual([skipped, checkpoint?.lastUid], [1, 3])
 })

@@ -59,7 +59,7 @@ for (const ascending of [true, false])
       const options = { index: 'colour', values: ['grey'], ascending }
       const sieve: Sieve<Pet> = {
         sort: ({ born }) => ((ascending ? born > 280 : born < 20) ? 'end' : born % 3 === 0 ? 'take' : 'pass'),
-        looksMax: 40,
+        maxLooks: 40,
       }
       for (const reach of [org, bound])
         for (const how of [undefined, sieve]) {
@@ -155,7 +155,7 @@ for (const count of [60, 600, 2400])
 
 test('a page that passes most rows over reads in steps that grow to 128, and no further than the sieve looks', async (t) => {
   const kv = await keptPets(t, 1500)
-  const rare: Sieve<Pet> = { sort: ({ born }) => (born % 400 === 7 ? 'take' : 'pass'), looksMax: 1000 }
+  const rare: Sieve<Pet> = { sort: ({ born }) => (born % 400 === 7 ? 'take' : 'pass'), maxLooks: 1000 }
   const { database, asked } = counted(kv)
   const page = await database.list(pets, org, { index: 'born', ascending: true, limit: 5 }, rare)
   t.deepEqual(idsIn(page), [7, 407, 807].map(idOf))

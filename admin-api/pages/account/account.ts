@@ -4,7 +4,7 @@ import type { Passkey } from '#core/people/sign-in/passkey.ts'
 import type { RelyingParty } from '#core/people/sign-in/relying-party.ts'
 import { permissionsOfRole } from '#core/access/principal/role.ts'
 import type { Session } from '#core/people/sign-in/session.ts'
-import { userNameMax } from '#core/people/users/user.ts'
+import { maxUserName } from '#core/people/users/user.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Operation } from '../../http/operation.ts'
 import { applicationsPath } from '../consent/applications.ts'
@@ -35,7 +35,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         accountPage(pages, request, undefined, {
           field: 'name',
-          message: `Keep the name on one line, with at most ${userNameMax} characters.`,
+          message: `Keep the name on one line, with at most ${maxUserName} characters.`,
         }),
     ),
     pages.form(
@@ -89,7 +89,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
           ${csrf}
           <div class="inline">
             ${textField({
-              ...{ name: 'name', label: 'Name', autocomplete: 'name', maxLength: userNameMax, fault, isOptional: true },
+              ...{ name: 'name', label: 'Name', autocomplete: 'name', maxLength: maxUserName, fault, isOptional: true },
               value: fault ? (request.form.get('name') ?? '') : user.name,
               hint: 'Other members of your organizations see it.',
             })}

@@ -1,6 +1,6 @@
 /** The page that asks a person about an application: who it is, what it may do, and where. */
 import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
-import { projectNameMax, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
+import { maxProjectName, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 import { invalid } from '#core/refusals.ts'
@@ -162,7 +162,7 @@ function placeFields(place: OrganizationChoice, { form }: ConsentView, chosen: s
       html`<div class="another">
         ${radio(choiceValue(place), 'New project', chosen)}
         ${textField({
-          ...{ name, label: 'Name of the new project', autocomplete: 'off', maxLength: projectNameMax, fault, isOptional: true },
+          ...{ name, label: 'Name of the new project', autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
           value: form.get(name) ?? '',
         })}
       </div>`

@@ -5,14 +5,14 @@ import { html, type Html, type HtmlValue } from '../layout/html.ts'
 const linkify = new LinkifyIt({ fuzzyLink: false, fuzzyIP: false, fuzzyEmail: true }).add('ftp:', null).add('//', null)
 
 /** Characters. The search costs the square of a line, so both bounds together keep a page under a tenth of a second. */
-const lineMax = 1500
-const searchedMax = 64 * 1024
+const maxLine = 1500
+const maxSearched = 64 * 1024
 
 /** Text beyond the bounds is shown without links. */
 export function linkedText(text: string): Html {
   const pieces: HtmlValue[] = []
-  for (const line of text.slice(0, searchedMax).split(/(?<=\n)/)) {
-    const found = line.length <= lineMax ? (linkify.match(line) ?? []) : []
+  for (const line of text.slice(0, maxSearched).split(/(?<=\n)/)) {
+    const found = line.length <= maxLine ? (linkify.match(line) ?? []) : []
     let at = 0
     for (const { index, lastIndex, url } of found) {
       const address = safeAddress(url)
@@ -22,7 +22,7 @@ export function linkedText(text: string): Html {
     }
     pieces.push(line.slice(at))
   }
-  pieces.push(text.slice(searchedMax))
+  pieces.push(text.slice(maxSearched))
   return html`${pieces}`
 }
 

@@ -14,7 +14,7 @@ export interface FrameOptions {
 }
 
 /** Addresses of others in one view: each is signed, and no message for people comes near it. */
-const remoteImagesMax = 1000
+const maxRemoteImages = 1000
 
 type Shown = Pick<ReadMessage, 'document' | 'attachments'>
 
@@ -42,7 +42,7 @@ export function messageFrame({ document, attachments }: Shown, options: FrameOpt
   const parts = indexesByContentId(attachments)
   const asked = new Map<string, string>()
   const throughService = (address: string): string | undefined => {
-    const known = asked.get(address) ?? (asked.size < remoteImagesMax ? remote(address) : undefined)
+    const known = asked.get(address) ?? (asked.size < maxRemoteImages ? remote(address) : undefined)
     if (known !== undefined) asked.set(address, known)
     return known
   }

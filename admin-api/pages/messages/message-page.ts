@@ -31,10 +31,10 @@ export interface Source {
 }
 
 /** Octets. */
-export const sourceShownMax = 256 * 1024
+export const maxSourceShown = 256 * 1024
 
-const subjectShownMax = 200
-const recipientsShownMax = 20
+const maxSubjectShown = 200
+const maxRecipientsShown = 20
 
 const tabs = [
   ['html', 'HTML'],
@@ -105,12 +105,12 @@ const named = ({ name, address }: ReadAddress): string => (name === '' ? address
 
 /** Subjects are as long as their writers want; all of it stands under Headers. */
 export function shortened(subject: string): string {
-  const characters = [...subject.slice(0, 2 * subjectShownMax + 2)]
-  return characters.length > subjectShownMax ? `${characters.slice(0, subjectShownMax).join('')}…` : subject
+  const characters = [...subject.slice(0, 2 * maxSubjectShown + 2)]
+  return characters.length > maxSubjectShown ? `${characters.slice(0, maxSubjectShown).join('')}…` : subject
 }
 
 /** The first of them, and how many more there are. */
-export function recipients(addresses: readonly string[], most = recipientsShownMax): string {
+export function recipients(addresses: readonly string[], most = maxRecipientsShown): string {
   const more = addresses.length - most
   return addresses.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
@@ -133,7 +133,7 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   if (tab === 'source' || !read.ok) {
     const text = Buffer.from(source.beginning).toString('utf8')
     return html`<p><a class="button quiet" href="${base}/raw">Download the message</a></p>
-      ${source.size > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
+      ${source.size > maxSourceShown && html`<p class="meta">The first ${maxSourceShown / 1024} KiB:</p>`}
       <pre tabindex="0">${text}</pre>`
   }
   const { message } = read

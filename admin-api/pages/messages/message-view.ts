@@ -11,7 +11,7 @@ import { operation, pathParameters, type Operation } from '../../http/operation.
 import { attachmentFile, messageFile } from '../../http/download.ts'
 import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
-import { messagePage, sourceShownMax, type Source } from './message-page.ts'
+import { messagePage, maxSourceShown, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 
@@ -152,7 +152,7 @@ async function beginning({ size, pieces }: RawMessage): Promise<Source> {
   for await (const piece of pieces) {
     taken.push(piece)
     length += piece.length
-    if (length >= sourceShownMax) break
+    if (length >= maxSourceShown) break
   }
-  return { size, beginning: Buffer.concat(taken).subarray(0, sourceShownMax) }
+  return { size, beginning: Buffer.concat(taken).subarray(0, maxSourceShown) }
 }

@@ -11,7 +11,7 @@ import { page } from '../layout/layout.ts'
 import { membersPath } from './organizations.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 
-const nameMax = 200
+const maxName = 200
 
 export const organizationEndPath = (organizationId: string): string => `/organizations/${organizationId}/delete`
 
@@ -74,7 +74,7 @@ async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFaul
           ? html`<form method="post" action="${organizationEndPath(id)}" novalidate>
               ${csrfField(visitor)}
               ${textField({
-                ...{ name: 'name', label: 'Name of the organization', autocomplete: 'off', maxLength: nameMax, fault },
+                ...{ name: 'name', label: 'Name of the organization', autocomplete: 'off', maxLength: maxName, fault },
                 hint: `To continue, enter ${name}`,
                 value: form.get('name') ?? '',
               })}

@@ -2,7 +2,7 @@
 import type { Membership } from '#core/people/members/members.ts'
 import type { InvitationView } from '#core/people/members/invitations.ts'
 import { permissionsOfRole } from '#core/access/principal/role.ts'
-import { userNameMax } from '#core/people/users/user.ts'
+import { maxUserName } from '#core/people/users/user.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Operation } from '../../http/operation.ts'
 import { csrfField } from '../session/confirm-first.ts'
@@ -32,7 +32,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         organizationsPage(pages, request, {
           field: 'organization',
-          message: `Enter a name on one line, with at most ${userNameMax} characters.`,
+          message: `Enter a name on one line, with at most ${maxUserName} characters.`,
         }),
     ),
     pages.form(
@@ -81,7 +81,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
             ${csrfField(visitor)}
             <div class="inline">
               ${textField({
-                ...{ name: 'organization', label: 'Name', autocomplete: 'organization', maxLength: userNameMax, fault },
+                ...{ name: 'organization', label: 'Name', autocomplete: 'organization', maxLength: maxUserName, fault },
                 value: form.get('organization') ?? '',
               })}
               <button>Make it</button>

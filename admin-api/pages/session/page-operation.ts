@@ -40,7 +40,7 @@ export interface PageRequest {
 
 export type SignedInRequest = PageRequest & { readonly signedIn: SignedIn; readonly visitor: Visitor }
 
-const formBytesMax = 64 * 1024
+const maxFormBytes = 64 * 1024
 
 /** Makes the pages of one service. */
 export class Pages {
@@ -120,7 +120,7 @@ export class Pages {
     return operation({
       ...common,
       method,
-      maxBodyBytes: formBytesMax,
+      maxBodyBytes: maxFormBytes,
       body: formBody,
       handle: async (input) => answer(input as Input, await readForm(input.body)),
     })

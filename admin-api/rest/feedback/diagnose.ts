@@ -1,6 +1,6 @@
 /** Diagnoses: why a message bounced, and why one did not arrive. */
 import * as z from 'zod'
-import { searchMax } from '#core/diagnose/search/find-message.ts'
+import { maxSearch } from '#core/diagnose/search/find-message.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { bounceDiagnosis, missingDiagnosis, type NothingFound } from '../../wire/feedback/diagnose.ts'
 import { filledLine } from '../../wire/fields/text.ts'
@@ -9,7 +9,7 @@ import type { RestCore } from '../core.ts'
 const tags = ['diagnose']
 
 const nothingFound: NothingFound = {
-  plainReason: `No message visible to this key has this id: neither one of the latest ${searchMax} messages nor one that the id itself resolves to.`,
+  plainReason: `No message visible to this key has this id: neither one of the latest ${maxSearch} messages nor one that the id itself resolves to.`,
   nextAction: 'Use the trace id that the send returned, or give the recipient too: then all messages to it are searched.',
 }
 

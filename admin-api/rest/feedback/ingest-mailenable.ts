@@ -108,12 +108,12 @@ async function toReported(read: ReportReader['read'], entry: BounceEntry): Promi
   return { postoffice, events: notice ? entryEvents(entry, await read(notice)) : [event], raw: notice ?? undefined }
 }
 
-const agentMax = 200
+const maxAgent = 200
 const agentName = ({ name, version, hostname }: Agent): string =>
   [name, version, hostname && `(${hostname})`]
     .filter((word) => word !== null && word !== '')
     .join(' ')
-    .slice(0, agentMax)
+    .slice(0, maxAgent)
 
 /** In the order of the envelope. */
 function toWireBounces({ entries, invalid: bad }: BounceEnvelope, answers: readonly BounceAnswer[]): z.input<typeof bounceEnvelopeAnswer> {

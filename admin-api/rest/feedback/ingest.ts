@@ -9,7 +9,7 @@ import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../../http/operation.ts'
 import { BodyMemory } from '../../bodies/request-body.ts'
-import { beginningOf, inflated, linesOf, signedBytesMax, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
+import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { eventCounts, reportAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import type { RestCore } from '../core.ts'
 import { requireProvider } from '../ingest-core.ts'
@@ -17,9 +17,9 @@ import { requireProvider } from '../ingest-core.ts'
 /** Octets of all bodies that are looked at at a time. */
 export const ingestMemoryBytes = 64 * 1024 * 1024
 /** Of a report mail; it says what it has to say before the message it returns. */
-const reportReadBytes = signedBytesMax
+const reportReadBytes = maxSignedBytes
 /** Of a log in one request, inflated. */
-const logBounds = { bytesMax: 64 * 1024 * 1024, linesMax: 500_000 }
+const logBounds = { maxBytes: 64 * 1024 * 1024, maxLines: 500_000 }
 const logDeadlineSeconds = 120
 
 /** What all of these have in common: a signature over the body as it was sent stands in place of a key, so they are operations. */
@@ -28,7 +28,7 @@ export const signedOperation = {
   scope: 'none',
   status: 202,
   errors: ['invalid_signature', 'feature_disabled', 'conflict', 'storage_full'],
-  maxBodyBytes: signedBytesMax,
+  maxBodyBytes: maxSignedBytes,
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
 const signedWords =
@@ -86,7 +86,7 @@ export const ingestOperations = (core: RestCore): readonly Operation[] => {
   ]
 }
 
-const takeReport = ({ ingest: { feedback, reports }, reportBytesMax }: RestCore, checks: SignatureChecks): Operation =>
+const takeReport = ({ ingest: { feedback, reports }, maxReportBytes }: RestCore, checks: SignatureChecks): Operation =>
   operation({
     ...signedOperation,
     method: 'POST',
@@ -94,9 +94,9 @@ const takeReport = ({ ingest: { feedback, reports }, reportBytesMax }: RestCore,
     operationId: 'ingestReportMail',
     summary: 'Ingest a report as a raw mail',
     description:
-      `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${reportBytesMax} bytes, ` +
+      `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${maxReportBytes} bytes, ` +
       `the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
-    maxBodyBytes: reportBytesMax,
+    maxBodyBytes: maxReportBytes,
     query: sourceQuery,
     body: asSent({ 'message/rfc822': z.string() }),
     response: reportAnswer,
@@ -105,7 +105,7 @@ const takeReport = ({ ingest: { feedback, reports }, reportBytesMax }: RestCore,
         checks,
         input,
         async (body) => {
-          const raw = await beginningOf(body, reportReadBytes, reportBytesMax)
+          const raw = await beginningOf(body, reportReadBytes, maxReportBytes)
           const { kind, events, problem } = await reports.read(raw, body.signed.organizationId)
           const { organizationId, source } = body.signed
           const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)

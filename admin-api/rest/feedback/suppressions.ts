@@ -1,7 +1,7 @@
 /** Suppressions: the list, its entries, import and export. Spec "Traces, inspect, suppressions". */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
+import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'
 import type { AddedSuppression } from '#core/feedback/suppression/add-suppressions.ts'
 import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
@@ -29,7 +29,7 @@ import type { RestCore } from '../core.ts'
 
 const tags = ['suppressions']
 const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })
-const importBytesMax = 32 * 1024 * 1024
+const maxImportBytes = 32 * 1024 * 1024
 const importDeadlineSeconds = 300
 
 export const suppressionActions = (core: RestCore): readonly (Action | Operation)[] => [...entries(core), ...bulk(core)]
@@ -85,14 +85,14 @@ const bulk = (core: RestCore): readonly Operation[] => [
     method: 'POST',
     path: '/v1/suppressions/bulk-import',
     operationId: 'importSuppressions',
-    summary: `Import up to ${importRowsMax.toLocaleString('en')} suppressions`,
+    summary: `Import up to ${maxImportRows.toLocaleString('en')} suppressions`,
     description:
       'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
       'is refused (too many rows, unreadable file), no row is added. Idempotent.',
     tags,
     scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
-    maxBodyBytes: importBytesMax,
+    maxBodyBytes: maxImportBytes,
     deadlineSeconds: importDeadlineSeconds,
     body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
     response: importReportShape,

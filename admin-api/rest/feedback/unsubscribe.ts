@@ -19,7 +19,7 @@ const tags = ['suppressions']
 const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })
 const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
 const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
-const formBytesMax = 4096
+const maxFormBytes = 4096
 
 export const unsubscribeActions = (core: RestCore): readonly (Action | Operation)[] => [
   unsubscribes.list({
@@ -67,7 +67,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     scope: 'none',
     errorRenderer: publicRefusalPage,
     errors: ['not_found', 'storage_full'],
-    maxBodyBytes: formBytesMax,
+    maxBodyBytes: maxFormBytes,
     params,
     body: streamed({ 'application/x-www-form-urlencoded': click, 'multipart/form-data': click }),
     response: media('text/html'),

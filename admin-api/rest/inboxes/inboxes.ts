@@ -21,16 +21,16 @@ const inboxes = resource('/v1/inboxes', { name: 'Inbox', plural: 'Inboxes', tags
 const address = z.string().min(1).max(320)
 const messageParams = z.strictObject({ id, message_id: id })
 const defaultWaitSeconds = 30
-const waitSecondsMax = 120
+const maxWaitSeconds = 120
 
 /** Whole seconds. Spec "Limits" 13. */
 const timeout = z
   .string()
-  .regex(/^\d{1,3}$/, `must be a whole number of seconds, at most ${waitSecondsMax}`)
+  .regex(/^\d{1,3}$/, `must be a whole number of seconds, at most ${maxWaitSeconds}`)
   .transform(Number)
-  .pipe(z.number().max(waitSecondsMax))
+  .pipe(z.number().max(maxWaitSeconds))
   .default(defaultWaitSeconds)
-  .meta({ description: `Seconds to wait, from 0 to ${waitSecondsMax}. Defaults to ${defaultWaitSeconds}.` })
+  .meta({ description: `Seconds to wait, from 0 to ${maxWaitSeconds}. Defaults to ${defaultWaitSeconds}.` })
 
 export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
   ...finding(core),

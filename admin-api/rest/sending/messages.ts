@@ -11,7 +11,7 @@ import type { RestCore } from '../core.ts'
 
 const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */
-const pageBodyBytesMax = 65_536
+const maxPageBodyBytes = 65_536
 
 /** What only a send of a web page is refused with. Spec "Errors". */
 const pageRefusals = [
@@ -72,7 +72,7 @@ export const messageActions = (core: RestCore): readonly Action[] => [
           of: ({ repeated }) => (repeated ? 'true' : undefined),
         },
       },
-      maxBodyBytes: core.sendBodyBytesMax,
+      maxBodyBytes: core.maxSendBodyBytes,
       maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
       credentials: [publishableKeys(core), 'bearer'],
       deadlineSeconds: sendDeadlineSeconds,
@@ -92,7 +92,7 @@ const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
     prefix: publishablePrefix,
     authenticate: (key, { headers }) => keys.authenticate(key, headers.origin),
     limits: {
-      maxBodyBytes: pageBodyBytesMax,
+      maxBodyBytes: maxPageBodyBytes,
       admit: (principal, remoteAddress) => sends.admit(principal, remoteAddress),
       countRefused: (principal, remoteAddress) => sends.countRefused(principal, remoteAddress),
     },

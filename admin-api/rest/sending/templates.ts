@@ -5,7 +5,7 @@ import {
   newTemplate,
   previewInput,
   template,
-  templateBodyBytesMax,
+  maxTemplateBodyBytes,
   templateContent,
   templatePreview,
   templateSave,
@@ -18,7 +18,7 @@ import { moveBody } from '../../wire/fields/text.ts'
 import type { RestCore } from '../core.ts'
 
 const templates = resource('/v1/templates', { name: 'Template', tags: ['templates'], feature: 'templates' })
-const http = { maxBodyBytes: templateBodyBytesMax }
+const http = { maxBodyBytes: maxTemplateBodyBytes }
 
 const syntax =
   'Variables are written in double braces: {{.name}} or {{name}}, {{.order.total}}, {{if .x}}…{{else if .y}}…{{else}}…{{end}}, ' +

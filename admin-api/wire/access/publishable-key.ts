@@ -9,10 +9,10 @@ import { decoder, encoder } from '../fields/codec.ts'
 import { filledLine, id, line, nullAsAbsent } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
-const entriesMax = 50
-const rateMax = 1_000_000
+const maxEntries = 50
+const maxRate = 1_000_000
 
-const rate = z.int().min(0).max(rateMax)
+const rate = z.int().min(0).max(maxRate)
 const rates = { per_ip_hour: rate, per_recipient_hour: rate, per_key_hour: rate, per_key_day: rate }
 const readRates = decoder(z.strictObject(rates).partial())
 /** The core knows only the numbers that are given. */
@@ -58,12 +58,12 @@ export const newPublishableKey = z.strictObject({
   allowed_origins: z
     .array(z.string().max(300))
     .min(1)
-    .max(entriesMax)
+    .max(maxEntries)
     .meta({ description: 'Origins of the pages that can use the key: https, or http on localhost.' }),
   allowed_to: z
     .array(z.string().max(320))
     .min(1)
-    .max(entriesMax)
+    .max(maxEntries)
     .meta({ description: 'Recipients allowed in to, cc and bcc: user@host, or @host for every address of a domain.' }),
   locked_from: filledLine(600, 'The only sender. The address of a visitor belongs in reply_to.'),
   rate_preset: z.enum(ratePresets).default('normal').meta({

@@ -145,7 +145,7 @@ export const mintedSourceEncoder = (baseUrl: string) =>
     .from<SourceFields & { readonly hmacSecret: string }>(codeOf(baseUrl))
     .via(({ story, secret }: MintedSource) => ({ ...fieldsOf(story), hmacSecret: secret }))
 
-const shownMax = 100
+const maxShown = 100
 
 const domainComplaint = encoder(domainComplaintShape).from<UnusedInput['complaints'][number]>()
 const dropped = encoder(droppedShape).from<UnusedInput['dropped'][number]>()
@@ -161,9 +161,9 @@ export const sourceDetailEncoder = (baseUrl: string) =>
     .from<SourceFields & UnusedInput>({
       ...codeOf(baseUrl),
       unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
-      domain_complaints: ({ complaints }) => complaints.slice(0, shownMax).map(domainComplaint.encode),
+      domain_complaints: ({ complaints }) => complaints.slice(0, maxShown).map(domainComplaint.encode),
       dropped_postoffices: (source) => source.dropped.map(dropped.encode),
-      refusals: ({ refusals }) => refusals.slice(0, shownMax).map(refusal.encode),
+      refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
     })
     .via(fieldsOf<SourceStory & UnusedInput>)
 

@@ -9,7 +9,7 @@ import { decoder, encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
 import { timeInput, wireTime } from '../fields/time.ts'
 
-const reasonMax = 500
+const maxReason = 500
 const source = z.enum(suppressionSources)
 
 const suppressionShape = z
@@ -24,7 +24,7 @@ const suppressionShape = z
   })
   .meta({ id: 'Suppression' })
 
-const reason = line(reasonMax).nullable().optional()
+const reason = line(maxReason).nullable().optional()
 const expiresAt = timeInput
   .nullable()
   .optional()
@@ -59,7 +59,7 @@ export const importedCsv = z.string().meta({
     'CSV (RFC 4180) with commas, in UTF-8. The first row contains the column names: email, and any of reason, project_id and expires_at.',
 })
 
-const ignoredMax = 20
+const maxIgnored = 20
 const toNewSuppression = decoder(newSuppression)
 
 /** Reads rows by the fields of a new entry, and keeps the names of those it does not take. */
@@ -71,7 +71,7 @@ export class RowFields {
     const known: Record<string, unknown> = {}
     for (const name of Object.keys(fields)) {
       if (Object.hasOwn(newFields, name)) known[name] = fields[name]
-      else if (this.#ignored.size < ignoredMax) this.#ignored.add(name.slice(0, 40).toWellFormed())
+      else if (this.#ignored.size < maxIgnored) this.#ignored.add(name.slice(0, 40).toWellFormed())
     }
     return toNewSuppression(check(newSuppression, known, 'body'))
   }
@@ -87,7 +87,7 @@ export const importReportShape = z
     added: z.int(),
     already_there: z.int(),
     refused: z.int(),
-    ignored_fields: z.array(z.string()).meta({ description: `The first ${ignoredMax} unknown fields or columns, which were ignored.` }),
+    ignored_fields: z.array(z.string()).meta({ description: `The first ${maxIgnored} unknown fields or columns, which were ignored.` }),
     rows: z
       .array(
         z.object({

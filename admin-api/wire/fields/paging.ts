@@ -5,15 +5,15 @@ import { encoderOf, type Encoder } from './codec.ts'
 import { withTextForm } from './text-form.ts'
 
 const limitDefault = 50
-const limitMax = 200
+const maxLimit = 200
 
-const limitWords = { description: `Maximum number of entries, from 1 to ${limitMax}. Defaults to ${limitDefault}.` }
+const limitWords = { description: `Maximum number of entries, from 1 to ${maxLimit}. Defaults to ${limitDefault}.` }
 
 const limit = z
   .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${limitMax}`)
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxLimit}`)
   .transform(Number)
-  .pipe(z.number().max(limitMax))
+  .pipe(z.number().max(maxLimit))
   .default(limitDefault)
   .meta(limitWords)
 
@@ -33,7 +33,7 @@ export const project = z
   .meta({ description: 'Id of a project. Defaults to the project that the key is bound to, or else to the whole organization.' })
 
 /** The fields of a page in the input of an action. */
-export const pageFields = { limit: withTextForm(z.int().min(1).max(limitMax).default(limitDefault).meta(limitWords), limit), cursor }
+export const pageFields = { limit: withTextForm(z.int().min(1).max(maxLimit).default(limitDefault).meta(limitWords), limit), cursor }
 
 /** The answer of a list: the entries of this page, and the cursor of the next one or null on the last page. */
 export function pageOf<T extends z.ZodType>(entry: T) {

@@ -40,14 +40,14 @@ const inboxDetailShape = z
   })
   .meta({ id: 'InboxDetail' })
 
-const retentionDaysMax = 3650
+const maxRetentionDays = 3650
 
 const changes = {
   name: nameLine(100),
   notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
     description: 'An https URL. Each message is notified once, without a retry. Redirects are not followed.',
   }),
-  retention_days: z.int().min(1).max(retentionDaysMax).nullable().meta({
+  retention_days: z.int().min(1).max(maxRetentionDays).nullable().meta({
     description:
       'Days after which a message expires from the inbox. A message is removed once it has expired from every inbox that contains it.',
   }),

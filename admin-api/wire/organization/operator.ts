@@ -12,9 +12,9 @@ import { id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
 /** Far beyond any use, and far below where sums of integers lose their exactness. */
-const numberMax = 1_000_000_000
+const maxNumber = 1_000_000_000
 /** Ten thousand francs. */
-const unitPriceMax = 1_000_000_000_000
+const maxUnitPrice = 1_000_000_000_000
 
 const organizationFields = {
   id: z.string(),
@@ -54,7 +54,7 @@ export const paymentStateChoice = z.strictObject({ id, payment_state: z.enum(pay
 
 type Given = Readonly<Record<string, unknown>>
 
-const number = z.int().min(-1).max(numberMax).nullable().optional()
+const number = z.int().min(-1).max(maxNumber).nullable().optional()
 const days = number.refine((value) => value !== 0, 'must be at least 1, or -1 for no limit')
 export const limitChoices = z
   .strictObject({
@@ -77,7 +77,7 @@ export const priceChoices = z.strictObject({
     .array(
       z.strictObject({
         axis: z.enum(axisNames),
-        unit_price_urp: z.int().min(0).max(unitPriceMax).meta({ description: 'Price of one unit in millionths of a rappen.' }),
+        unit_price_urp: z.int().min(0).max(maxUnitPrice).meta({ description: 'Price of one unit in millionths of a rappen.' }),
         effective_from: z
           .string()
           .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')

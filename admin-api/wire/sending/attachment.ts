@@ -12,10 +12,10 @@ const cid = z
   .meta({ description: 'The HTML refers to the file by `cid:` and this id.' })
 
 /** Longer texts are looked at later, in steps. */
-const checkedHereMax = 32_768
+const maxCheckedHere = 32_768
 
 const content = z.string().transform((given, context): UncheckedAttachment['content'] => {
-  if (given.length > checkedHereMax) return { unchecked: given }
+  if (given.length > maxCheckedHere) return { unchecked: given }
   const parsed = Base64File.parse(given)
   if (parsed instanceof Base64File) return parsed
   context.addIssue({ code: 'custom', message: parsed.fault })

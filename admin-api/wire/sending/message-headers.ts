@@ -2,10 +2,10 @@
 import * as z from 'zod'
 import { isOneLine } from '../fields/text.ts'
 
-const fieldsMax = 50
+const maxFields = 50
 // RFC 5322 §2.1.1, without CRLF.
-const lineOctetsMax = 998
-const nameMax = 76
+const maxLineOctets = 998
+const maxName = 76
 /** RFC 5322 §3.6.8. */
 const fieldName = /^[\u0021-\u0039\u003b-\u007e]+$/
 
@@ -17,7 +17,7 @@ const ownedFamilies = ['content-', 'resent-', 'arc-', 'x-postern-'] as const
 
 /** `{name: value}` in order. */
 export const messageHeaders = z
-  .preprocess(fewFields, z.record(z.string(), z.string().max(lineOctetsMax)))
+  .preprocess(fewFields, z.record(z.string(), z.string().max(maxLineOctets)))
   .transform((given, context) => {
     const fields = Object.entries(given).map(([name, value]) => ({ name, value: value.trim() }))
     const seen = new Set<string>()
@@ -29,21 +29,21 @@ export const messageHeaders = z
     }
     return fields
   })
-  .meta({ description: `At most ${fieldsMax} fields. Fields that the service sets itself are refused.` })
+  .meta({ description: `At most ${maxFields} fields. Fields that the service sets itself are refused.` })
 
 /** What is too many is not looked at one by one. */
 function fewFields(given: unknown, context: z.RefinementCtx): unknown {
-  if (typeof given !== 'object' || given === null || Object.keys(given).length <= fieldsMax) return given
-  context.addIssue({ code: 'custom', message: `at most ${fieldsMax} fields` })
+  if (typeof given !== 'object' || given === null || Object.keys(given).length <= maxFields) return given
+  context.addIssue({ code: 'custom', message: `at most ${maxFields} fields` })
   return z.NEVER
 }
 
 function fault(name: string, value: string): string | undefined {
   const folded = name.toLowerCase()
   if (!fieldName.test(name)) return 'is not a valid header field name'
-  if (name.length > nameMax) return `is too long for a header field name: at most ${nameMax} characters`
+  if (name.length > maxName) return `is too long for a header field name: at most ${maxName} characters`
   if (owned.has(folded)) return 'is set by the service; use the field of the request, or leave it out'
   if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is set by the service; leave it out'
   if (!isOneLine(value)) return 'must be on one line, without control characters'
-  return name.length + 2 + value.length > lineOctetsMax ? `is too long: at most ${lineOctetsMax} characters with its name` : undefined
+  return name.length + 2 + value.length > maxLineOctets ? `is too long: at most ${maxLineOctets} characters with its name` : undefined
 }

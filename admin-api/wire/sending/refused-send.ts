@@ -5,7 +5,7 @@ import { mailbox } from '../fields/mailbox.ts'
 import { id } from '../fields/text.ts'
 
 /** Entries of each field that are looked at. */
-const entriesMax = 100
+const maxEntries = 100
 
 export function toRefusedSend(body: unknown): RefusedSend {
   const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {}
@@ -19,7 +19,7 @@ export function toRefusedSend(body: unknown): RefusedSend {
 }
 
 function readable(value: unknown): Mailbox[] {
-  const entries: readonly unknown[] = Array.isArray(value) ? value.slice(0, entriesMax) : value === undefined ? [] : [value]
+  const entries: readonly unknown[] = Array.isArray(value) ? value.slice(0, maxEntries) : value === undefined ? [] : [value]
   return entries.flatMap((entry) => {
     const read = mailbox.safeParse(entry)
     return read.success ? [read.data] : []

@@ -1,6 +1,6 @@
 /** The message envelope of `POST /v1/messages` and its answer. Spec "Message envelope", "Send response". */
 import * as z from 'zod'
-import { attachmentsMax } from '#core/submission/compose/attachments.ts'
+import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { SendOrder } from '#core/submission/doors/send-messages.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
@@ -12,28 +12,28 @@ import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } f
 import { besideFaults, environmentName, filledLine, id, line, nameLine } from '../fields/text.ts'
 import { outcomes } from './trace.ts'
 
-const addressesMax = 100
-const replyToMax = 10
+const maxAddresses = 100
+const maxReplyTo = 10
 /** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
-const subjectMax = 989
+const maxSubject = 989
 
 /** What a list is called; an address would look like the list of a sender. */
 const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news, or true for the list of the sender’s address')
 
 export const sendInput = z
   .strictObject({
-    to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
-    cc: mailboxes(addressesMax).optional(),
-    bcc: mailboxes(addressesMax).optional().meta({ description: 'Blind copies: not in a header field.' }),
+    to: mailboxes(maxAddresses).refine((list) => list.length > 0, 'must not be empty'),
+    cc: mailboxes(maxAddresses).optional(),
+    bcc: mailboxes(maxAddresses).optional().meta({ description: 'Blind copies: not in a header field.' }),
     from: mailbox.optional().meta({ description: 'Defaults to the From of the destination.' }),
-    reply_to: mailboxes(replyToMax).optional(),
-    subject: line(subjectMax).default('').meta({ description: 'With a template, replaces its subject.' }),
+    reply_to: mailboxes(maxReplyTo).optional(),
+    subject: line(maxSubject).default('').meta({ description: 'With a template, replaces its subject.' }),
     text: z.string().max(26_214_400).optional(),
     html: z.string().max(26_214_400).optional(),
     headers: messageHeaders.optional(),
     attachments: z
       .array(attachment)
-      .max(attachmentsMax)
+      .max(maxAttachments)
       .optional()
       .meta({
         description:

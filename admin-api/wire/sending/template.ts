@@ -9,8 +9,8 @@ import { filledLine, id } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { wireTime } from '../fields/time.ts'
 
-const schemaDepthMax = 32
-const versionMax = 999_999_999
+const maxSchemaDepth = 32
+const maxVersion = 999_999_999
 
 const summary = {
   id: z.string(),
@@ -58,7 +58,7 @@ const schemaJson = z
 
 function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<string, unknown>> {
   try {
-    const schema = parseJsonBody(Buffer.from(text), { depthMax: schemaDepthMax, valuesMax: templateLimits.schema })
+    const schema = parseJsonBody(Buffer.from(text), { maxDepth: maxSchemaDepth, maxValues: templateLimits.schema })
     if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>
     context.addIssue({ code: 'custom', message: 'must be an object' })
   } catch (error) {
@@ -82,12 +82,12 @@ const content = {
 }
 
 /** Room for every field at its largest, each character escaped. */
-export const templateBodyBytesMax = 4 * 1024 * 1024
+export const maxTemplateBodyBytes = 4 * 1024 * 1024
 
 export const newTemplate = z.strictObject({ slug, name, ...content, project_id: id.optional() })
 export const templateSave = z.strictObject({ slug: slug.optional(), name: name.optional(), ...content })
 const variables = z.record(z.string(), z.unknown())
-const version = z.int().min(1).max(versionMax)
+const version = z.int().min(1).max(maxVersion)
 export const previewInput = z.strictObject({
   variables: variables.default({}),
   version: version.optional().meta({ description: 'Defaults to the current version.' }),

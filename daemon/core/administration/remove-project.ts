@@ -40,7 +40,7 @@ export interface RemovalWork {
 /** Rows in one write. */
 const batch = 100
 /** What changes at the same moment is tried again, so often. */
-const fruitlessMax = 100
+const maxFruitless = 100
 
 /** False when it was stopped before the end; another call goes on. `lastKey` is deleted with the project. */
 export async function removeProject(
@@ -131,7 +131,7 @@ async function removeTraces(
     if (ids.length === 0) return
     const gone = await Promise.all(ids.map((id) => discardTrace(database, organizationId, id, keepsLinks ? nowMs : undefined)))
     fruitless = gone.some(Boolean) ? 0 : fruitless + 1
-    if (fruitless > fruitlessMax) throw new Error(`traces of the project ${projectId} cannot be removed; run postern verify`)
+    if (fruitless > maxFruitless) throw new Error(`traces of the project ${projectId} cannot be removed; run postern verify`)
   }
 }
 

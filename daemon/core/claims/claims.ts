@@ -61,7 +61,7 @@ const dayMs = 24 * hourMs
 const openMs = 30 * 60_000
 const undoMs = 7 * dayMs
 /** A person may own so many organizations on the plan free; each brings quotas of its own. */
-const freeMax = 10
+const maxFree = 10
 
 const gone = (): Refusal => new Refusal('not_found', 'This code is wrong, expired or already used. Ask your agent for a new code.')
 
@@ -179,10 +179,10 @@ export class Claims {
   async #requireRoom({ id }: User): Promise<void> {
     const mine = await this.#options.people.members.organizationsOf(id)
     const free = mine.filter(({ member, organization }) => member.role === 'owner' && organization.plan === 'free')
-    if (free.length < freeMax) return
+    if (free.length < maxFree) return
     throw new Refusal(
       'conflict',
-      `You own ${freeMax} organizations on the plan free. Delete one, or raise its plan, and then claim this one.`,
+      `You own ${maxFree} organizations on the plan free. Delete one, or raise its plan, and then claim this one.`,
     )
   }
 

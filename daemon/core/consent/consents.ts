@@ -37,7 +37,7 @@ export interface Decision {
   readonly scopes: readonly OAuthScope[]
 }
 
-export const projectNameMax = 100
+export const maxProjectName = 100
 
 export class Consents {
   readonly #options: ConsentOptions
@@ -100,8 +100,8 @@ export class Consents {
     const principal = await members.scopeOf(userId, organization.id)
     requireScope(principal, 'api:admin')
     const name = typed.trim()
-    if (name === '' || name.length > projectNameMax || /[\p{Cc}\u2028\u2029]/u.test(name))
-      throw invalid([{ path: 'name', message: `Enter a name on one line, with at most ${projectNameMax} characters.` }])
+    if (name === '' || name.length > maxProjectName || /[\p{Cc}\u2028\u2029]/u.test(name))
+      throw invalid([{ path: 'name', message: `Enter a name on one line, with at most ${maxProjectName} characters.` }])
     if (projects.some((one) => one.name === name))
       throw invalid([{ path: 'name', message: 'A project with this name already exists. Choose it from the list, or enter another name.' }])
     return (await administration.create(principal, { name })).project.id

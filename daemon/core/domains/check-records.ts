@@ -6,10 +6,10 @@ import type { RecordCheck } from './sending-domain.ts'
 import { isSpf, readSpf } from './spf-terms.ts'
 
 /** What is kept of an answer, which anybody may have filled. */
-const foundMax = 10
-const foundTextMax = 1000
+const maxFound = 10
+const maxFoundText = 1000
 /** The tree above a domain is walked no further (RFC 7489 §6.6.3 asks once more; deeper names exist). */
-const parentsMax = 5
+const maxParents = 5
 
 type Findings = Judgement & Pick<RecordCheck, 'found' | 'spf'>
 
@@ -19,7 +19,7 @@ export function checkRecords(resolver: RecordResolver, records: readonly Expecte
     records.map(async (record): Promise<RecordCheck> => {
       const { purpose, name } = record
       const { found, verdict, hint, spf } = await look(resolver, record, facts).catch(failure)
-      const kept = found.slice(0, foundMax).map((text) => text.slice(0, foundTextMax))
+      const kept = found.slice(0, maxFound).map((text) => text.slice(0, maxFoundText))
       return { purpose, name, found: kept, verdict, hint, spf }
     }),
   )
@@ -51,7 +51,7 @@ async function lookForDmarc(resolver: RecordResolver, domain: string): Promise<F
 export function withParents(domain: string): string[] {
   const labels = domain.split('.')
   const all = labels.slice(0, Math.max(labels.length - 1, 1)).map((_, index) => labels.slice(index).join('.'))
-  return all.slice(0, parentsMax + 1)
+  return all.slice(0, maxParents + 1)
 }
 
 function failure(error: unknown): Findings {

@@ -52,7 +52,7 @@ const signedFields = [
 const closedFields = new Set(['From', 'Subject', 'Date', 'To'])
 
 /** A header block beyond this size is not signed. */
-export const headerOctetsMax = 256 * 1024
+export const maxHeaderOctets = 256 * 1024
 
 const signAsync = promisify(sign)
 
@@ -69,7 +69,7 @@ export async function digestMessage(content: AsyncIterable<Uint8Array> | Iterabl
     const from = Math.max(head.length - 3, 0)
     head = head.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.concat([head, chunk])
     const end = head.indexOf('\r\n\r\n', from)
-    if ((end < 0 ? head.length : end) > headerOctetsMax) return undefined
+    if ((end < 0 ? head.length : end) > maxHeaderOctets) return undefined
     if (end < 0) continue
     inBody = true
     body.update(head.subarray(end + 4))

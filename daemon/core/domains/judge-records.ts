@@ -1,7 +1,7 @@
 /** Compares what DNS has with what should be there, and says what to do. Pure. */
 import { BlockList, isIP } from 'node:net'
 import type { RecordVerdict } from './sending-domain.ts'
-import { isSpf, spfLookupsMax, termsOf, type SpfReading } from './spf-terms.ts'
+import { isSpf, maxSpfLookups, termsOf, type SpfReading } from './spf-terms.ts'
 import { parseTagList } from './tag-list.ts'
 
 export interface Judgement {
@@ -68,9 +68,9 @@ export function judgeSpf(
   const [hole] = broken
   if (hole !== undefined)
     return mismatch(`${hole} has no SPF record or several, so receivers ignore yours (permerror, RFC 7208 §5.2); remove it.`)
-  if (lookups > spfLookupsMax)
+  if (lookups > maxSpfLookups)
     return mismatch(
-      `The record needs more than ${spfLookupsMax} DNS lookups, so receivers ignore it (permerror, RFC 7208 §4.6.4); remove mechanisms that no longer send.`,
+      `The record needs more than ${maxSpfLookups} DNS lookups, so receivers ignore it (permerror, RFC 7208 §4.6.4); remove mechanisms that no longer send.`,
     )
   const lacking = mechanisms.filter((mechanism) => !terms.some((term) => covers(term, mechanism.toLowerCase())))
   if (lacking.length > 0) return mismatch(`Add ${lacking.join(' ')}: ${withTerms(record, lacking)}`)

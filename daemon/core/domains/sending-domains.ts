@@ -50,7 +50,7 @@ export interface ShownDomain {
 }
 
 /** The longest name in front of a domain is that of a key record. */
-const domainLengthMax = 253 - 'pst202601ffffffff-ed._domainkey.'.length
+const maxDomainLength = 253 - 'pst202601ffffffff-ed._domainkey.'.length
 
 export class SendingDomains implements List<unknown, ShownDomain> {
   readonly #options: SendingDomainOptions
@@ -173,7 +173,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
 
 function readDomain(text: string): string {
   const domain = parseDomain(text.trim().replace(/^@/, '').replace(/\.$/, ''))
-  if (domain?.includes('.') && domain.length <= domainLengthMax) return domain
+  if (domain?.includes('.') && domain.length <= maxDomainLength) return domain
   throw invalid([{ path: 'domain', message: 'must be a domain such as example.ch, without a user and without http://' }])
 }
 

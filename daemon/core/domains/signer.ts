@@ -24,7 +24,7 @@ export type SigningResult =
   | { readonly kind: 'locked'; readonly domain: string }
 
 /** Opened keys are few: one or two for each domain. */
-const openedMax = 1000
+const maxOpened = 1000
 
 export class Signer {
   readonly #options: SignerOptions
@@ -60,7 +60,7 @@ export class Signer {
     if (!privateKey) {
       const pem = this.#options.secrets.open(sealedPrivateKey ?? '', place)
       if (pem === undefined) return undefined
-      if (this.#opened.size >= openedMax) this.#opened.clear()
+      if (this.#opened.size >= maxOpened) this.#opened.clear()
       this.#opened.set(place, (privateKey = createPrivateKey(pem)))
     }
     return { domain, selector, algorithm, privateKey }

@@ -4,9 +4,9 @@ import type { RecordResolver } from '../outbound/resolver.ts'
 /** Terms that cost a receiver a DNS look-up (RFC 7208 §4.6.4). */
 const costly = /^[+~?-]?(?:include:|a(?:$|[:/])|mx(?:$|[:/])|ptr(?:$|:)|exists:|redirect=)/
 /** Terms that are kept; a longer chain of records is no use to receivers. */
-const termsMax = 500
+const maxTerms = 500
 /** Receivers give up with permerror after so many (RFC 7208 §4.6.4). */
-export const spfLookupsMax = 10
+export const maxSpfLookups = 10
 
 export interface SpfReading {
   /** In lower case; of included records only what lets a sender pass. */
@@ -45,12 +45,12 @@ async function follow(
   const hasAll = terms.some((term) => /^[+~?-]?all$/.test(term))
   for (const term of terms) {
     const passes = !/^[~?-]/.test(term) && !/^\+?all$/.test(term)
-    if ((!isIncluded || passes) && found.terms.length < termsMax) found.terms.push(term)
+    if ((!isIncluded || passes) && found.terms.length < maxTerms) found.terms.push(term)
     if (!costly.test(term)) continue
     const [, how, domain = ''] = /^\+?(include:|redirect=)(.+)$/.exec(term) ?? []
     if (how === 'redirect=' && hasAll) continue // not looked at beside "all" (RFC 7208 §6.1)
     found.lookups++
-    if (how === undefined || domain.includes('%') || found.lookups > spfLookupsMax) continue // a macro depends on the mail
+    if (how === undefined || domain.includes('%') || found.lookups > maxSpfLookups) continue // a macro depends on the mail
     const [next, ...others] = (await resolver.resolveTxt(domain)).filter(isSpf)
     if (next === undefined || others.length > 0) found.broken.push(domain)
     else await follow(resolver, termsOf(next), isIncluded || how === 'include:', found)

@@ -45,7 +45,7 @@ export interface MintedRoute {
 }
 
 /** Of an organization. */
-const routesMax = 100
+const maxRoutes = 100
 /** So much of the mail of a deleted route goes before the deletion is answered, in rounds of `removeMessages`. */
 const roundsAtOnce = 10
 
@@ -170,8 +170,8 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
   }
 
   async #requireRoom({ organizationId }: Principal): Promise<void> {
-    if ((await this.#options.database.all(inboundRoutes, { organizationId })).length < routesMax) return
-    const message = `An organization can have at most ${routesMax} inbound routes; delete one first.`
+    if ((await this.#options.database.all(inboundRoutes, { organizationId })).length < maxRoutes) return
+    const message = `An organization can have at most ${maxRoutes} inbound routes; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_route' })
   }
 

@@ -14,7 +14,7 @@ const fullShare = 0.9
 /** … until so much is. */
 const enoughShare = 0.8
 /** Mail whose webhook does not answer can stand before what may go, and looking costs time. */
-const lookedAtMax = 2000
+const maxLookedAt = 2000
 const batch = 100
 const pauseMs = 10_000
 
@@ -69,7 +69,7 @@ export class Room {
   async #check(organizationId: string, target: number, from: string | undefined): Promise<string | undefined> {
     let toGo = (await this.#taken(organizationId)) - target
     let cursor = from
-    for (let seen = 0; seen < lookedAtMax; seen += batch) {
+    for (let seen = 0; seen < maxLookedAt; seen += batch) {
       const page = await this.#database.list(inboundMessages, { organizationId }, { limit: batch, cursor, ascending: true })
       for (const stored of page.rows) {
         if (toGo <= 0) return cursor

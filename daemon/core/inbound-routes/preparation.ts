@@ -31,15 +31,15 @@ export interface PreparationOptions {
 }
 
 /** Those whose DNS is slow must not hold up the others; each is in memory as long. */
-const atATimeMax = 64
+const maxAtATime = 64
 /** Of one organization, as its mail may be a flood that is made to be slow. */
-const ofOneMax = 16
-const octetsMax = 64 * 1024 * 1024
+const maxOfOne = 16
+const maxOctets = 64 * 1024 * 1024
 /** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
 const linksLastMs = 72 * 3_600_000
-const subjectMax = 500
-const addressesMax = 20
-const addressMax = 320
+const maxSubject = 500
+const maxAddresses = 20
+const maxAddress = 320
 
 export class Preparation {
   readonly #options: PreparationOptions
@@ -95,7 +95,7 @@ export class Preparation {
       const stored = await database.get(inboundMessages, { organizationId }, id)
       const octets = stored?.record.content.size ?? 0
       await this.#room(octets)
-      if (this.#rounds.stopping || (this.#counts.get(organizationId) ?? 0) >= ofOneMax) return
+      if (this.#rounds.stopping || (this.#counts.get(organizationId) ?? 0) >= maxOfOne) return
       const work = this.#prepare(organizationId, id, stored).catch((error: unknown) => {
         this.#broken.add(id)
         onError(error, id)
@@ -105,7 +105,7 @@ export class Preparation {
   }
 
   async #room(octets: number): Promise<void> {
-    while (this.#inFlight.size >= atATimeMax || (this.#inFlight.size > 0 && this.#octets + octets > octetsMax))
+    while (this.#inFlight.size >= maxAtATime || (this.#inFlight.size > 0 && this.#octets + octets > maxOctets))
       await Promise.race(this.#inFlight.values())
   }
 
@@ -154,8 +154,8 @@ export class Preparation {
     const told = { eventId, eventType: 'inbound_message', endpointId, projectId, traceId: null, body, at } as const
     const deliveryId = addDelivery(change, organizationId, told)
     const prepared = {
-      subject: read.ok ? read.message.subject.slice(0, subjectMax).toWellFormed() : '',
-      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address.slice(0, addressMax).toWellFormed()) : [],
+      subject: read.ok ? read.message.subject.slice(0, maxSubject).toWellFormed() : '',
+      from: read.ok ? read.message.from.slice(0, maxAddresses).map(({ address }) => address.slice(0, maxAddress).toWellFormed()) : [],
       unreadable: read.ok ? null : read.unreadable,
       authentication,
       deliveryId,

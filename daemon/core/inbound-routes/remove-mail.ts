@@ -17,7 +17,7 @@ interface CleanupWork {
 
 const batch = 100
 /** What changes at the same moment is tried again, so often. */
-const fruitlessMax = 100
+const maxFruitless = 100
 
 /** Removes all mail of a route or of a project. */
 export async function removeMessages(
@@ -31,7 +31,7 @@ export async function removeMessages(
     if (rows.length === 0) return
     const gone = await Promise.all(rows.map((stored) => removeMessage(database, organizationId, stored)))
     fruitless = gone.includes(true) ? 0 : fruitless + 1
-    if (fruitless > fruitlessMax) throw new Error(`mail of ${value} cannot be removed; run postern verify`)
+    if (fruitless > maxFruitless) throw new Error(`mail of ${value} cannot be removed; run postern verify`)
   }
 }
 

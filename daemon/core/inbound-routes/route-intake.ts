@@ -82,7 +82,7 @@ interface Copy {
 }
 
 /** What changes at the same moment is tried again, so often. */
-const triesMax = 20
+const maxTries = 20
 
 /** Nothing of it counts before `commit`. */
 export class RoutedMail {
@@ -111,7 +111,7 @@ export class RoutedMail {
    * room for it.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
-    for (let tries = 0; tries < triesMax && !this.#isCommitted; tries++) {
+    for (let tries = 0; tries < maxTries && !this.#isCommitted; tries++) {
       const change = new Change()
       for (const copy of this.#copies) await this.#add(change, copy, facts)
       const result = await this.#options.database.commit(change)

@@ -1,7 +1,7 @@
 /** Which local parts an inbound route takes: one exactly, all that begin with `name+`, or every one. Pure. */
 
 /** Longer local parts do not exist (RFC 5321 §4.5.3.1.1). */
-const lengthMax = 64
+const maxLength = 64
 const word = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9._-]*)*$/
 
 /** Everybody must be able to reach those who run the domain (RFC 5321 §4.5.1, RFC 2142 §4); their mail never is a tenant's. */
@@ -24,7 +24,7 @@ export function parsePattern(text: string): string | undefined {
   const pattern = text.trim().toLowerCase()
   if (pattern === '*') return pattern
   const name = pattern.endsWith('+*') ? pattern.slice(0, -1) : pattern
-  return name.length <= lengthMax && word.test(name) ? pattern : undefined
+  return name.length <= maxLength && word.test(name) ? pattern : undefined
 }
 
 /** What comes before the first `+`; empty for `*`. All patterns with one name belong to one organization. */

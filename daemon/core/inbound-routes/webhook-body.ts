@@ -85,9 +85,9 @@ type Reading = Pick<
 >
 
 /** Characters of the text and of the HTML, and of all header values; receivers have limits of their own. */
-const bodyMax = 256 * 1024
-const headersMax = 64 * 1024
-const attachmentsMax = 200
+const maxBody = 256 * 1024
+const maxHeaders = 64 * 1024
+const maxAttachments = 200
 
 export interface InboundEvent {
   readonly eventId: string
@@ -131,7 +131,7 @@ const time = (ms: number): string => new Date(ms).toISOString()
 
 function readingOf(message: Extract<ReadResult, { ok: true }>['message'], urlOf: (part: LinkedPart) => string): Reading {
   const headers = fitting(message.headers)
-  const isShortened = message.text.length > bodyMax || message.html.length > bodyMax || headers.length < message.headers.length
+  const isShortened = message.text.length > maxBody || message.html.length > maxBody || headers.length < message.headers.length
   return {
     unreadable: null,
     from: plain(message.from),
@@ -141,12 +141,12 @@ function readingOf(message: Extract<ReadResult, { ok: true }>['message'], urlOf:
     subject: message.subject,
     date: message.date ?? null,
     message_id: message.messageId ?? null,
-    text: message.text.slice(0, bodyMax).toWellFormed(),
+    text: message.text.slice(0, maxBody).toWellFormed(),
     // half of a markup is none
-    html: message.html.length > bodyMax ? '' : message.html,
-    is_truncated: isShortened || message.attachments.length > attachmentsMax,
+    html: message.html.length > maxBody ? '' : message.html,
+    is_truncated: isShortened || message.attachments.length > maxAttachments,
     headers,
-    attachments: message.attachments.slice(0, attachmentsMax).map(({ filename, contentType, size, contentId, inline }, index) => {
+    attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline }, index) => {
       return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, url: urlOf(index) }
     }),
   }
@@ -161,6 +161,6 @@ const plain = (addresses: readonly ReadAddress[]): ReadAddress[] => addresses.ma
 
 /** The first header fields, as many as fit. */
 function fitting(headers: readonly { readonly name: string; readonly value: string }[]): { name: string; value: string }[] {
-  let room = headersMax
+  let room = maxHeaders
   return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0).map(({ name, value }) => ({ name, value }))
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FeedbackEvent } from '../feedback/event.ts'
 
-const subjectMax = 200
+const maxSubject = 200
 
 /**
  * It annotates and never changes a state: a null reverse-path alone does not say that the message failed, and who knows the
@@ -38,5 +38,5 @@ function subjectOf(raw: Uint8Array): string {
   return subject
     .replaceAll(/[^\x20-\x7e]/g, '?')
     .trim()
-    .slice(0, subjectMax)
+    .slice(0, maxSubject)
 }

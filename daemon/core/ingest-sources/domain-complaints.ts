@@ -16,9 +16,9 @@ interface SourceRef {
 
 const keptMs = 30 * 86_400_000
 /** Domains of one complaint. */
-const domainsMax = 20
+const maxDomains = 20
 /** Of one source, so many complaints are counted. */
-const countedMax = 10_000
+const maxCounted = 10_000
 
 const complaintKey = ({ organizationId, sourceId }: SourceRef, ...rest: readonly string[]): readonly Element[] => [
   ...[organizationId, 'feedback.domain', sourceId],
@@ -27,7 +27,7 @@ const complaintKey = ({ organizationId, sourceId }: SourceRef, ...rest: readonly
 
 /** Notes a complaint under each domain; `key` is the same for the same complaint. */
 export function noteDomains(change: Change, source: SourceRef, domains: readonly string[], key: string, nowMs: number): void {
-  for (const domain of domains.slice(0, domainsMax)) {
+  for (const domain of domains.slice(0, maxDomains)) {
     const row = complaintKey(source, domain.slice(0, 255).toLowerCase(), key)
     change.set(row, encode(nowMs)).expire(nowMs + keptMs, row)
   }
@@ -36,7 +36,7 @@ export function noteDomains(change: Change, source: SourceRef, domains: readonly
 /** Of the last thirty days, the most frequent first. */
 export async function domainComplaints(database: Database, source: SourceRef): Promise<readonly DomainComplaints[]> {
   const found = new Map<string, DomainComplaints>()
-  for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: countedMax })) {
+  for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: maxCounted })) {
     const domain = String(unpack(key)[3])
     const before = found.get(domain)
     const at = decode<number>(value)

@@ -12,7 +12,7 @@ export interface DroppedPostoffice {
 }
 
 /** Names are given by whoever posts; more of them are dropped without being counted. */
-const namesMax = 200
+const maxNames = 200
 /** A postoffice of which nothing is heard for so long is forgotten. */
 const keptMs = 30 * 86_400_000
 
@@ -44,7 +44,7 @@ export function countDropped(
   postoffices: ReadonlyMap<string, { readonly postoffice: string; readonly events: number }>,
   nowMs: number,
 ): void {
-  let room = namesMax - before.size
+  let room = maxNames - before.size
   for (const [folded, { postoffice, events }] of postoffices) {
     const known = before.get(folded)
     if (!known && room-- <= 0) continue

@@ -63,7 +63,7 @@ export interface UnusedInput {
 }
 
 /** So many at a time, for an organization. */
-const sourcesMax = 1000
+const maxSources = 1000
 const secretLength = 40
 
 export class IngestSources implements List<unknown, SourceStory> {
@@ -81,8 +81,8 @@ export class IngestSources implements List<unknown, SourceStory> {
     const mailbox = request.imap && (await checkImap(request.provider, request.imap, this.#options))
     return writes.runAudited(principal, 'ingest_source.created', async (change) => {
       const alive = (await database.all(ingestSources, { organizationId })).length
-      if (alive >= sourcesMax) {
-        const message = `An organization can have at most ${sourcesMax} ingest sources; revoke one first.`
+      if (alive >= maxSources) {
+        const message = `An organization can have at most ${maxSources} ingest sources; revoke one first.`
         throw new Refusal('conflict', message, { nextAction: 'revoke_source' })
       }
       const now = clock.now()

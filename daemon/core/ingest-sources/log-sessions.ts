@@ -5,7 +5,7 @@ import { pack, type Element } from '#store/tuple.ts'
 
 const keptMs = 86_400_000
 /** Names are made of hosts and queue ids, or of file names; a longer one is none. */
-const nameMax = 300
+const maxName = 300
 
 interface SourceRef {
   readonly organizationId: string
@@ -21,14 +21,14 @@ const sessionKey = ({ organizationId, sourceId }: SourceRef, name: string): read
 
 /** Those of the sessions that are remembered, by name. */
 export async function readSessions<S>(database: Database, source: SourceRef, names: readonly string[]): Promise<ReadonlyMap<string, S>> {
-  const asked = names.filter((name) => name.length <= nameMax)
+  const asked = names.filter((name) => name.length <= maxName)
   const rows = await database.kv.getMany(asked.map((name) => pack(sessionKey(source, name))))
   return new Map(rows.flatMap((row, i): [string, S][] => (row ? [[asked[i] ?? '', decode<S>(row.value)]] : [])))
 }
 
 export function keepSessions(change: Change, source: SourceRef, sessions: ReadonlyMap<string, unknown>, nowMs: number): void {
   for (const [name, session] of sessions) {
-    if (name.length > nameMax) continue
+    if (name.length > maxName) continue
     const key = sessionKey(source, name)
     change.set(key, encode(session)).expire(nowMs + keptMs, key)
   }

@@ -37,7 +37,7 @@ export interface PostofficeMappingFilter {
 }
 
 /** For one source; a provider's customers, at most. */
-const mappingsMax = 10_000
+const maxMappings = 10_000
 
 export class PostofficeMappings implements List<PostofficeMappingFilter, PostofficeMapping> {
   readonly #options: PostofficeMappingsOptions
@@ -124,9 +124,9 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     const values = [sourceId, foldPostoffice(postoffice)]
     if (await database.find(postofficeMappings, principal, 'postoffice', values))
       throw new Refusal('conflict', 'This postoffice already has a mapping in the source; update that one.')
-    const page = await database.list(postofficeMappings, principal, { index: 'source', values: [sourceId], limit: mappingsMax })
-    if (page.rows.length < mappingsMax) return
-    const message = `A source can have at most ${mappingsMax} postoffice mappings; delete one first.`
+    const page = await database.list(postofficeMappings, principal, { index: 'source', values: [sourceId], limit: maxMappings })
+    if (page.rows.length < maxMappings) return
+    const message = `A source can have at most ${maxMappings} postoffice mappings; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_mapping' })
   }
 }

@@ -25,7 +25,7 @@ const keptMs = 30 * dayMs
 /** As long as an agent reads lines again. */
 const rememberedMs = 7 * dayMs
 /** Kinds that are told apart in a day; peers are many, and those beyond are not counted. */
-const kindsMax = 500
+const maxKinds = 500
 
 const dayKey = ({ organizationId, sourceId }: SourceRef, day: number): readonly Element[] => [
   organizationId,
@@ -67,7 +67,7 @@ export async function newRefusals(
       const row = lineKey(source, key)
       change.set(row, encode(null)).expire(nowMs + rememberedMs, row)
       const before = counts.get(kindOf(kind))
-      if (before || counts.size < kindsMax) counts.set(kindOf(kind), { ...kind, count: (before?.count ?? 0) + 1 })
+      if (before || counts.size < maxKinds) counts.set(kindOf(kind), { ...kind, count: (before?.count ?? 0) + 1 })
     }
     change.set(day, encode([...counts.values()])).expire(nowMs + keptMs, day)
   }

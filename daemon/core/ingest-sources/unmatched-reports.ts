@@ -34,7 +34,7 @@ const dayMs = 86_400_000
 const keptDays = 30
 /** Places for the latest reports. Each report has one of them by its key, so that writing needs no reading. */
 const slots = 20
-const textMax = 500
+const maxText = 500
 
 const counterKey = ({ organizationId, sourceId }: SourceRef, type: UnmatchedReport['type'], day: number): readonly Element[] => [
   ...[organizationId, 'counter', 'unmatched', sourceId],
@@ -58,8 +58,8 @@ export function noteUnmatched(change: Change, source: SourceRef, reports: readon
     const key = slotsKey(source, slot)
     const row: GivenUpReport = {
       ...{ at: nowMs, type, occurredAt, recipient, status },
-      messageId: messageId?.slice(0, textMax) ?? null,
-      diagnostic: diagnostic?.slice(0, textMax) ?? null,
+      messageId: messageId?.slice(0, maxText) ?? null,
+      diagnostic: diagnostic?.slice(0, maxText) ?? null,
     }
     change.set(key, encode(row)).expire(nowMs + keptDays * dayMs, key)
   }

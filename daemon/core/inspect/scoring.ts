@@ -17,7 +17,7 @@ export interface InspectScoringOptions {
 const most = 4
 const unreadable = 'The mail could not be checked.'
 /** A mail that ended the process so often is not tried again. */
-const triesMax = 3
+const maxTries = 3
 
 export class InspectScoring {
   readonly #options: InspectScoringOptions
@@ -63,7 +63,7 @@ export class InspectScoring {
     await database.commit(setPendingScore(new Change(), organizationId, id, tries + 1))
     const mail = (await database.get(inspectTests, { organizationId }, id))?.record.mail
     const score: InspectScore =
-      tries >= triesMax || !mail
+      tries >= maxTries || !mail
         ? { ok: false, problem: unreadable, error: new Error(`the mail of ${id} ended the process ${tries} times`) }
         : await scorer.score(await readWholeContent(database, organizationId, mail.content), mail.session)
     if (this.#rounds.stopping && !score.ok) return

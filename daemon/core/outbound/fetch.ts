@@ -4,7 +4,7 @@ export interface FetchLimits {
   /** Milliseconds for all of it. */
   readonly deadlineMs: number
   /** Bytes of the document. */
-  readonly bytesMax: number
+  readonly maxBytes: number
 }
 
 export interface FetchedDocument {

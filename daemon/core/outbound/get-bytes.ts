@@ -4,7 +4,7 @@ export interface GetLimits {
   /** Milliseconds for all of it. */
   readonly deadlineMs: number
   /** Bytes of the file; a longer one is none. */
-  readonly bytesMax: number
+  readonly maxBytes: number
 }
 
 /** The body of an answer with status 200; undefined for everything else. Never throws for what the outside does. */

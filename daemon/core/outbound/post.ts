@@ -11,7 +11,7 @@ export interface PostLimits {
   /** Milliseconds for all of it. */
   readonly deadlineMs: number
   /** Bytes of the answer's body that are read; of a longer one the beginning is taken. */
-  readonly answerBytesMax: number
+  readonly maxAnswerBytes: number
 }
 
 /** The answer, whose status line counts however its body ends; or why there is none, in one sentence that tells nothing of the network around the service. */

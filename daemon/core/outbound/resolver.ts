@@ -67,7 +67,7 @@ interface Entry {
 }
 
 const ttlMaxSeconds = 60
-const entriesMax = 1000
+const maxEntries = 1000
 
 /** Asks DNS, and the host's own table for names that DNS does not know, with a cache of at most a minute. */
 export class SystemResolver implements Resolver, RecordResolver {
@@ -125,7 +125,7 @@ export class SystemResolver implements Resolver, RecordResolver {
     this.#cache.delete(key)
     this.#cache.set(key, entry)
     const oldest = this.#cache.keys().next().value
-    if (this.#cache.size > entriesMax && oldest !== undefined) this.#cache.delete(oldest)
+    if (this.#cache.size > maxEntries && oldest !== undefined) this.#cache.delete(oldest)
     return entry.addresses
   }
 

@@ -11,7 +11,7 @@ import type { Notices } from './account-notices.ts'
 import { peoplePartition } from './users/partition.ts'
 import type { Session } from './sign-in/session.ts'
 import type { Sessions } from './sign-in/sessions.ts'
-import { renameUser, userNameMax, type User } from './users/user.ts'
+import { renameUser, maxUserName, type User } from './users/user.ts'
 
 export interface AccountOptions {
   readonly database: Database
@@ -78,6 +78,6 @@ export class Accounts {
 
 function readName(text: string, path: string): string {
   const name = text.trim()
-  if (name.length <= userNameMax && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name
-  throw invalid([{ path, message: `must be on one line, with at most ${userNameMax} characters` }])
+  if (name.length <= maxUserName && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name
+  throw invalid([{ path, message: `must be on one line, with at most ${maxUserName} characters` }])
 }

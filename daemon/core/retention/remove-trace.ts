@@ -22,7 +22,7 @@ import { waitingEntry } from '../trace/waiting-entry.ts'
 /** A trace that waits for nothing more: what is pending or queued is never removed. */
 export const isSettled = ({ status }: Trace): boolean => status !== 'pending' && status !== 'queued'
 
-const capturesMax = 10
+const maxCaptures = 10
 
 /** False when the trace is gone, is queued again, or changed at the same moment: then nothing is removed. */
 export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
@@ -56,7 +56,7 @@ async function removalOf(database: Database, organizationId: string, stored: Sto
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   for await (const { key } of database.kv.range(within([organizationId, 'event', id]))) change.deletes.push(key)
   if (outcome !== 'relayed') {
-    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [id], limit: capturesMax })
+    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [id], limit: maxCaptures })
     for (const capture of rows) change.remove(captures, organizationId, capture).delete(pendingReadKey(organizationId, capture.record.id))
   }
   return change

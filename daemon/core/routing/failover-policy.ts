@@ -6,7 +6,7 @@ import * as z from 'zod'
 export const failoverCauses = ['transient', 'rate_limited', 'breaker_open', 'misconfigured', 'latency'] as const
 export type FailoverCause = (typeof failoverCauses)[number]
 
-export const fallbacksMax = 5
+export const maxFallbacks = 5
 
 const schema = z.strictObject({
   id: z.string(),

@@ -7,7 +7,7 @@ import { readPath, type Branch, type Node, type ParsedTemplate, type VariablePat
 import { quoted, TemplateFault } from './template-fault.ts'
 
 /** How deep `if` and `range` nest. */
-const depthMax = 10
+const maxDepth = 10
 
 /** A block that waits for its `end`. */
 interface OpenBlock {
@@ -64,7 +64,7 @@ class Tree {
   }
 
   open(kind: OpenBlock['kind'], condition: VariablePath, at: number): void {
-    if (this.#open.length === depthMax) throw new TemplateFault(`if and range nest deeper than ${depthMax} levels`, at)
+    if (this.#open.length === maxDepth) throw new TemplateFault(`if and range nest deeper than ${maxDepth} levels`, at)
     const body: Node[] = []
     this.#open.push({ kind, at, branches: [{ condition, body }], otherwise: undefined, outer: this.#into })
     this.#into = body

@@ -10,13 +10,13 @@ export interface RenderRules {
   readonly escape: (text: string) => string
   /** What is printed or ranged over must be given; otherwise nothing stands for what is missing. */
   readonly strict: boolean
-  readonly charactersMax: number
+  readonly maxCharacters: number
 }
 
 /** Passes through all loops of a template together. */
-const loopsMax = 10_000
+const maxLoops = 10_000
 /** Parts of the template that are looked at, over and over in loops. */
-const stepsMax = 200_000
+const maxSteps = 200_000
 
 /** A value and the name it goes by: empty for the root. */
 interface NamedValue {
@@ -86,7 +86,7 @@ class Rendering {
     const entries: readonly unknown[] = Array.isArray(value) ? value : []
     if (entries.length === 0) return this.#all(otherwise, dot)
     for (const [index, entry] of entries.entries()) {
-      if (++this.#loops > loopsMax) throw new TemplateFault(`goes through its loops more than ${loopsMax} times`, list.at)
+      if (++this.#loops > maxLoops) throw new TemplateFault(`goes through its loops more than ${maxLoops} times`, list.at)
       this.#step(list.at)
       this.#all(body, { value: entry, name: `${name}[${index}]` })
     }
@@ -112,12 +112,12 @@ class Rendering {
   }
 
   #checkSize(text: string, at: number): void {
-    const { charactersMax } = this.#rules
-    if (this.#characters + text.length > charactersMax) throw new TemplateFault(`comes to more than ${charactersMax} characters`, at)
+    const { maxCharacters } = this.#rules
+    if (this.#characters + text.length > maxCharacters) throw new TemplateFault(`comes to more than ${maxCharacters} characters`, at)
   }
 
   #step(at: number): void {
-    if (++this.#steps > stepsMax) throw new TemplateFault(`takes more than ${stepsMax} steps`, at)
+    if (++this.#steps > maxSteps) throw new TemplateFault(`takes more than ${maxSteps} steps`, at)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Variables against their schema: what is wrong with them, and what they are with the defaults filled in. */
 import type { FieldProblem } from '../refusals.ts'
 import type { Schema, TypeName } from './schema.ts'
-import { faultsMax, quoted } from './template-fault.ts'
+import { maxFaults, quoted } from './template-fault.ts'
 
 /** What a type is called in messages. */
 const words: Readonly<Record<TypeName, string>> = {
@@ -69,7 +69,7 @@ class Fitting {
   }
 
   #problem(path: string, message: string): void {
-    if (this.problems.length < faultsMax) this.problems.push({ path, message })
+    if (this.problems.length < maxFaults) this.problems.push({ path, message })
   }
 }
 

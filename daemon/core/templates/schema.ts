@@ -4,7 +4,7 @@
  */
 import type { FieldProblem } from '../refusals.ts'
 import { isVariableName } from './syntax.ts'
-import { faultsMax, quoted } from './template-fault.ts'
+import { maxFaults, quoted } from './template-fault.ts'
 
 const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 export type TypeName = (typeof typeNames)[number]
@@ -25,9 +25,9 @@ export interface Schema {
   readonly fallback: { readonly value: unknown } | undefined
 }
 
-const depthMax = 8
-const valuesMax = 500
-const choicesMax = 100
+const maxDepth = 8
+const maxValues = 500
+const maxChoices = 100
 const rules = ['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'default']
 /** Kept and shown, without a meaning here. */
 const notes = ['title', 'description', 'examples', '$schema', '$id', '$comment']
@@ -38,7 +38,7 @@ type Json = Readonly<Record<string, unknown>>
 /** The schema, and everything that is wrong with it; it is only to be used when nothing is. Defaults are not looked at. */
 export function readSchema(json: unknown, path: string): { readonly schema: Schema; readonly problems: readonly FieldProblem[] } {
   const reader = new SchemaReader()
-  const schema = reader.read(json, path, depthMax)
+  const schema = reader.read(json, path, maxDepth)
   const isObject = schema.types?.length === 1 && schema.types[0] === 'object'
   if (!isObject && reader.problems.length === 0)
     reader.problems.push({ path: `${path}.type`, message: 'must be object, with one property for each variable' })
@@ -61,8 +61,8 @@ class SchemaReader {
 
   read(json: unknown, path: string, depth: number): Schema {
     if (!isObject(json)) return this.#fault(path, 'must be a schema, such as {"type": "string"}', anything)
-    if (depth === 0) return this.#fault(path, `is declared deeper than ${depthMax} levels`, anything)
-    if (++this.#values > valuesMax) return this.#fault(path, `at most ${valuesMax} values are declared`, anything)
+    if (depth === 0) return this.#fault(path, `is declared deeper than ${maxDepth} levels`, anything)
+    if (++this.#values > maxValues) return this.#fault(path, `at most ${maxValues} values are declared`, anything)
     for (const word of Object.keys(json))
       if (!rules.includes(word) && !notes.includes(word))
         this.#fault(`${path}.${quoted(word)}`, `is not supported; ${supported}`, undefined)
@@ -123,13 +123,13 @@ class SchemaReader {
   #choices(json: Json, path: string): readonly Scalar[] | undefined {
     const choices = json['enum']
     if (choices === undefined) return undefined
-    const isList = Array.isArray(choices) && choices.length > 0 && choices.length <= choicesMax && choices.every(isScalar)
+    const isList = Array.isArray(choices) && choices.length > 0 && choices.length <= maxChoices && choices.every(isScalar)
     if (isList) return choices
-    return this.#fault(`${path}.enum`, `must be a list of 1 to ${choicesMax} texts, numbers, true, false or null`, undefined)
+    return this.#fault(`${path}.enum`, `must be a list of 1 to ${maxChoices} texts, numbers, true, false or null`, undefined)
   }
 
   #fault<T>(path: string, message: string, instead: T): T {
-    if (this.problems.length < faultsMax) this.problems.push({ path, message })
+    if (this.problems.length < maxFaults) this.problems.push({ path, message })
     return instead
   }
 }

@@ -26,22 +26,22 @@ export interface ParsedTemplate {
   readonly nodes: readonly Node[]
 }
 
-const namesMax = 10
-const nameMax = 100
+const maxNames = 10
+const maxName = 100
 const variableName = /^[\p{L}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?$/u
 
 /** Letters, digits, `_` and `-`; first a letter or `_`, and no `-` at the end, where it would be a trim marker. */
-export const isVariableName = (text: string): boolean => text.length <= nameMax && variableName.test(text)
+export const isVariableName = (text: string): boolean => text.length <= maxName && variableName.test(text)
 
 /** Reads `.`, `$`, `name`, `.name`, `.order.total` or `$.order.total`. Throws a fault that names the fix. */
 export function readPath(code: string, at: number): VariablePath {
   const fromRoot = code.startsWith('$')
   const rest = fromRoot ? code.slice(1) : code
   if (rest === (fromRoot ? '' : '.')) return { fromRoot, names: [], at }
-  const names = (rest.startsWith('.') ? rest.slice(1) : rest).split('.', namesMax + 1)
+  const names = (rest.startsWith('.') ? rest.slice(1) : rest).split('.', maxNames + 1)
   const isPath = (!fromRoot || rest.startsWith('.')) && names.every(isVariableName)
   if (!isPath) throw new TemplateFault(notAPath(code), at)
-  if (names.length > namesMax) throw new TemplateFault(`a variable has at most ${namesMax} names joined by dots`, at)
+  if (names.length > maxNames) throw new TemplateFault(`a variable has at most ${maxNames} names joined by dots`, at)
   return { fromRoot, names, at }
 }
 

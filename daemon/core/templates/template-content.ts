@@ -6,7 +6,7 @@ import { escapeHtml, onOneLine, render } from './renderer.ts'
 import { readSchema, type Schema } from './schema.ts'
 import { fitValues, wrongDefaults } from './schema-values.ts'
 import type { ParsedTemplate } from './syntax.ts'
-import { faultsMax, positionOf, TemplateFault } from './template-fault.ts'
+import { maxFaults, positionOf, TemplateFault } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
 /** A template filled in. */
@@ -17,14 +17,14 @@ export interface RenderedTemplate {
 }
 
 /** The characters that come of each part at most; a subject with its name keeps to a line (RFC 5322 §2.1.1). */
-const subjectMax = 989
-const bodyMax = 1_048_576
+const maxSubject = 989
+const maxBody = 1_048_576
 const asItIs = (text: string): string => text
 
 const parts = [
-  { part: 'subject', field: 'subject_tmpl', escape: onOneLine, charactersMax: subjectMax },
-  { part: 'text', field: 'text_tmpl', escape: asItIs, charactersMax: bodyMax },
-  { part: 'html', field: 'html_tmpl', escape: escapeHtml, charactersMax: bodyMax },
+  { part: 'subject', field: 'subject_tmpl', escape: onOneLine, maxCharacters: maxSubject },
+  { part: 'text', field: 'text_tmpl', escape: asItIs, maxCharacters: maxBody },
+  { part: 'html', field: 'html_tmpl', escape: escapeHtml, maxCharacters: maxBody },
 ] as const
 
 type Part = (typeof parts)[number]
@@ -48,7 +48,7 @@ export function checkContent(content: TemplateContent): void {
     if (source === null) continue
     problems.push(...faultsOf(source, inSchema.length === 0 ? schema : undefined).map((fault) => placed(field, source, fault)))
   }
-  if (problems.length > 0) throw invalid(problems.slice(0, faultsMax))
+  if (problems.length > 0) throw invalid(problems.slice(0, maxFaults))
 }
 
 const noSchema = { schema: undefined, problems: [] } as const

@@ -1,7 +1,7 @@
 /** What is wrong with a template, or with what it is given, and where. The engine throws nothing else. */
 
 /** The most faults that are told at once. */
-export const faultsMax = 20
+export const maxFaults = 20
 
 export class TemplateFault extends Error {
   override readonly name = 'TemplateFault'

@@ -25,7 +25,7 @@ export interface TraceFilter extends OfProject {
 }
 
 /** One request looks at so many traces at most; the cursor goes on from there. */
-const looksMax = 2000
+const maxLooks = 2000
 
 /** The traces that a filter finds in the reach, the newest first. */
 export async function matchingTraces(
@@ -43,7 +43,7 @@ export function traceWalk(filter: TraceFilter, readSubject = (raw: string): stri
   const { q, since = -Infinity } = filter
   const wanted = q === undefined ? undefined : comparable(q)
   const fits = (trace: Trace) => passes(trace, filter) && (wanted === undefined || hasText(trace, readSubject(trace.subject), wanted))
-  return { ...indexFor(filter), sieve: sieve(fits, ({ createdAt }) => createdAt < since, looksMax) }
+  return { ...indexFor(filter), sieve: sieve(fits, ({ createdAt }) => createdAt < since, maxLooks) }
 }
 
 function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject: string, wanted: string): boolean {

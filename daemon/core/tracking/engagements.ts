@@ -21,9 +21,9 @@ export interface EngagementsOptions {
 }
 
 /** Traces that are waited for at one time; what comes beyond is not recorded. */
-const waitingMax = 1000
+const maxWaiting = 1000
 /** A trace that changes under our hands is read again so often. */
-const triesMax = 5
+const maxTries = 5
 
 export class Engagements {
   readonly #options: EngagementsOptions
@@ -61,7 +61,7 @@ export class Engagements {
 
   #note(traceId: string, seen: Seen): void {
     const before = this.#waiting.get(traceId)
-    if (!before && (this.#writing.size >= waitingMax || !this.#mayWrite())) return
+    if (!before && (this.#writing.size >= maxWaiting || !this.#mayWrite())) return
     this.#waiting.set(traceId, joinSeen(before ?? nothingSeen, seen))
     if (!this.#writing.has(traceId)) this.#writing.set(traceId, this.#record(traceId))
   }
@@ -95,7 +95,7 @@ export class Engagements {
 
   async #write(traceId: string, seen: Seen): Promise<void> {
     const { database } = this.#options
-    for (let tries = 0; tries < triesMax; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const found = await database.lookup(traces, 'id', [traceId])
       if (!found) return
       const { organizationId, record: trace, version } = found

@@ -38,13 +38,13 @@ export interface Solution {
   readonly remoteAddress: string
 }
 
-const limits = { deadlineMs: 8000, answerBytesMax: 16_384 }
+const limits = { deadlineMs: 8000, maxAnswerBytes: 16_384 }
 
 /** The longest token of either provider has room in it twice. */
-export const captchaTokenMax = 8192
+export const maxCaptchaToken = 8192
 
 /** Visitors who wait for a provider at one time, of one asker and altogether: a provider that hangs must not use up our connections. */
-const waitingMax = { ofClient: 32, altogether: 512 }
+const maxWaiting = { ofClient: 32, altogether: 512 }
 
 export class Captchas {
   readonly #options: CaptchaOptions
@@ -63,7 +63,7 @@ export class Captchas {
         'captcha_required',
         `This ${noun} asks visitors for a captcha; send its token in the header X-Service-Captcha-Token.`,
       )
-    if (token.length > captchaTokenMax) throw failed()
+    if (token.length > maxCaptchaToken) throw failed()
     const secret = this.#options.secrets.open(captcha.sealedSecret, place)
     if (secret === undefined) throw notConfigured(noun, 'cannot be opened on this service')
     const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
@@ -74,7 +74,7 @@ export class Captchas {
   async #ask(clientId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
     const { post, verifyUrls } = this.#options
     const before = this.#waiting.get(clientId) ?? 0
-    if (before >= waitingMax.ofClient || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
+    if (before >= maxWaiting.ofClient || this.#waitingAltogether >= maxWaiting.altogether) throw unavailable(5)
     this.#waiting.set(clientId, before + 1)
     this.#waitingAltogether++
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', 'user-agent': 'Postern' }

@@ -29,11 +29,11 @@ export interface FailedLogin {
 
 const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
 /** Rows of the list for the operator; the latest stay. */
-const listedMax = 1000
+const maxListed = 1000
 const shownCharacters = 64
 
 /** Addresses remembered for a user. */
-const welcomeMax = 8
+const maxWelcome = 8
 
 export class LoginGuard {
   readonly #clock: Clock
@@ -77,7 +77,7 @@ export class LoginGuard {
   succeeded(username: string, address: string): void {
     const network = clientNetwork(address)
     const others = (this.#welcome.get(username) ?? []).filter((known) => known !== network)
-    this.#welcome.set(username, [network, ...others].slice(0, welcomeMax))
+    this.#welcome.set(username, [network, ...others].slice(0, maxWelcome))
     this.#failures.clear(userKey(username))
   }
 
@@ -105,7 +105,7 @@ export class LoginGuard {
     this.#listed.delete(key)
     this.#listed.set(key, { ...row, failures: (isRecent ? before.failures : 0) + 1, lastAt: this.#clock.now(), blocked, monotonic })
     const [oldest] = this.#listed.keys()
-    if (this.#listed.size > listedMax && oldest !== undefined) this.#listed.delete(oldest)
+    if (this.#listed.size > maxListed && oldest !== undefined) this.#listed.delete(oldest)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 
 /** Beyond this many keys the oldest are forgotten. */
-const keysMax = 50_000
+const maxKeys = 50_000
 
 export class RecentTries {
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class RecentTries {
   /** Counts one try. Of each key the last `most` are kept, as no limit looks at more. */
   add(key: string, most: number): void {
     this.#young.set(key, [...this.of(key), this.#clock.monotonic()].slice(-most))
-    if (this.#young.size < keysMax / 2) return
+    if (this.#young.size < maxKeys / 2) return
     this.#old = this.#young
     this.#young = new Map()
   }

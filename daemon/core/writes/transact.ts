@@ -6,7 +6,7 @@ import { keyName, type Element } from '#store/tuple.ts'
 import { Refusal } from '../refusals.ts'
 
 /** Of writers that meet, one is done with each try, so that only ever more of them come to the end of this. */
-const triesMax = 100
+const maxTries = 100
 
 /** A change that notes what it reads: it is not written when one of these records has changed or gone meanwhile. */
 export class Transaction extends Change {
@@ -52,7 +52,7 @@ export class Transaction extends Change {
  * `Transaction.limits` says when a counter would pass its limit.
  */
 export async function transact<T>(database: Database, reach: Visibility, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const change = new Transaction(database, reach)
     const result = await decide(change)
     if (change.isEmpty) return result

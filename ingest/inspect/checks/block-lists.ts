@@ -8,7 +8,7 @@ import type { DnsList } from '../../dns/resolve.ts'
 import type { Questions } from '../../dns/questions.ts'
 import type { Verdict } from './verdict.ts'
 
-const linkHostsMax = 20
+const maxLinkHosts = 20
 
 interface Lookup {
   readonly list: DnsList
@@ -77,7 +77,7 @@ export async function checkAddressLists({ input, questions }: Facts): Promise<Ve
 /** Check 9. */
 export async function checkDomainLists({ input, questions, mail, auth, links, mailFromDomain }: Facts): Promise<Verdict> {
   const lists = (await input.lists).filter(({ kind }) => kind === 'domain')
-  const hosts = [...new Set(links.map(({ url }) => url.hostname))].slice(0, linkHostsMax)
+  const hosts = [...new Set(links.map(({ url }) => url.hostname))].slice(0, maxLinkHosts)
   const domains = [mail.fromDomain, mailFromDomain, ...auth.dkim.map(({ domain }) => domain.toLowerCase()), ...hosts]
   const subjects = [...new Set(domains.map(organizationOf))].filter(
     (domain) => domain.includes('.') && plainAddress(domain) === undefined && !domain.startsWith('['),

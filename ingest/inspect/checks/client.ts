@@ -6,7 +6,7 @@ import type { Questions } from '../../dns/questions.ts'
 import { unanswered, type Verdict } from './verdict.ts'
 
 /** A host with more names than this is looked at by the first ones only. */
-const namesMax = 10
+const maxNames = 10
 
 /** `unknown`: DNS did not answer. */
 type Confirmation = 'yes' | 'no' | 'unknown'
@@ -26,7 +26,7 @@ export async function checkReverse({ input, questions }: Facts): Promise<Verdict
   if (answer.kind === 'fault') return unanswered(`the name of ${ip}`, evidence)
   const fix = `Let the owner of ${ip} (your hosting provider) set its PTR record to the name of your mail server, and let that name resolve to ${ip}.`
   if (answer.kind === 'none') return { status: 'fail', summary: `${ip} has no name in reverse DNS.`, evidence, fix }
-  const names = answer.records.map(plainDomain).slice(0, namesMax)
+  const names = answer.records.map(plainDomain).slice(0, maxNames)
   const seen = [...evidence, ...names.map((value) => ({ label: 'PTR', value }))]
   const confirmed = await Promise.all(names.map((name) => resolvesTo(questions, name, ip)))
   const good = names.filter((_, at) => confirmed[at] === 'yes')

@@ -24,11 +24,11 @@ const rar5 = Buffer.from('Rar!\u001a\u0007\u0001\0')
 const sevenZip = Buffer.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c)
 /** The name of AES in the list of methods, which stands at the end. */
 const sevenZipAes = Buffer.of(6, 0xf1, 7, 1)
-const methodsMax = 64 * 1024
+const maxMethods = 64 * 1024
 
 /** Whether a RAR or 7z archive says at once that a password is needed; one that says so deep inside is not found out. */
 function isLocked(octets: Buffer): boolean {
-  if (octets.subarray(0, 6).equals(sevenZip)) return octets.subarray(-methodsMax).includes(sevenZipAes)
+  if (octets.subarray(0, 6).equals(sevenZip)) return octets.subarray(-maxMethods).includes(sevenZipAes)
   // the type of its first header: the one that encrypts those behind it
   if (octets.subarray(0, 8).equals(rar5)) return octets[13] === 4
   if (!octets.subarray(0, 7).equals(rar4) || octets.length < 14) return false

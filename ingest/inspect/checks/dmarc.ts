@@ -85,11 +85,11 @@ function severalAuthors({ mail }: Facts): Verdict | undefined {
     ...failedFor([
       { text: `${what}, so that no DMARC policy can be applied; most receivers refuse it.`, fix: 'Send with exactly one From address.' },
     ]),
-    evidence: [{ label: 'From domains', value: domains.slice(0, shownMax).join(', ') }],
+    evidence: [{ label: 'From domains', value: domains.slice(0, maxShown).join(', ') }],
   }
 }
 
-const shownMax = 10
+const maxShown = 10
 
 /** Why there is no record to go by, where it is not that nobody published one: receivers use none of several (RFC 9989 §4.10). */
 async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly fix: string; readonly evidence: string } | undefined> {
@@ -100,7 +100,7 @@ async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly f
     return {
       text: `${where} has ${found.records.length} records, so that receivers use none`,
       fix: `Keep exactly one TXT record at ${where} that begins with v=DMARC1.`,
-      evidence: found.records.slice(0, shownMax).join(' | '),
+      evidence: found.records.slice(0, maxShown).join(' | '),
     }
   return {
     text: `receivers cannot use the record of ${where}`,

@@ -20,9 +20,9 @@ const single = [
   'Subject',
   'MIME-Version',
 ]
-const lineMax = 998
-const headMax = 64 * 1024
-const recipientsMax = 50
+const maxLine = 998
+const maxHead = 64 * 1024
+const maxRecipients = 50
 const dayMs = 86_400_000
 const aheadMs = 600_000
 
@@ -55,8 +55,8 @@ function hardFaults(mail: Mail): Finding[] {
 
 function rawFaults({ mail, input }: Facts): Finding[] {
   const faults: Finding[] = []
-  if (mail.head.split('\n').some((line) => line.replace(/\r$/, '').length > lineMax))
-    faults.push({ text: `A header line has more than ${lineMax} octets.`, fix: 'Fold long header fields.' })
+  if (mail.head.split('\n').some((line) => line.replace(/\r$/, '').length > maxLine))
+    faults.push({ text: `A header line has more than ${maxLine} octets.`, fix: 'Fold long header fields.' })
   if (input.session.bareLineEnd === 'header' || /\r(?!\n)|(?<!\r)\n|\0/.test(mail.head))
     faults.push({
       text: 'The header has a bare CR, a bare LF or a NUL.',
@@ -72,7 +72,7 @@ function softFaults(facts: Facts): Finding[] {
   const { fields } = mail
   const faults = [...idFaults(valueOf(fields, 'message-id')), ...timeFaults(valueOf(fields, 'date') ?? '', input.session.receivedAt)]
   const to = addressList(valueOf(fields, 'to') ?? '').length
-  if (to > recipientsMax) faults.push({ text: `To lists ${to} addresses.`, fix: 'Send one message to each recipient.' })
+  if (to > maxRecipients) faults.push({ text: `To lists ${to} addresses.`, fix: 'Send one message to each recipient.' })
   if (valueOf(fields, 'to') === undefined && valueOf(fields, 'cc') === undefined)
     faults.push({ text: 'There is neither To nor Cc.', fix: 'Name the recipient in To.' })
   const hasMime = ['content-type', 'content-transfer-encoding'].some((name) => valueOf(fields, name) !== undefined)
@@ -84,7 +84,7 @@ function softFaults(facts: Facts): Finding[] {
     )
   )
     faults.push({ text: 'An encoded word is encoded twice or not in the right form.', fix: 'Encode each header value exactly once.' })
-  if (mail.head.length > headMax) faults.push({ text: 'The header has more than 64 KiB.', fix: 'Remove fields that nobody reads.' })
+  if (mail.head.length > maxHead) faults.push({ text: 'The header has more than 64 KiB.', fix: 'Remove fields that nobody reads.' })
   if (valueOf(fields, 'bcc') !== undefined) faults.push({ text: 'Bcc is visible to the recipient.', fix: 'Remove Bcc before sending.' })
   if (/^\s*yes\b/i.test(valueOf(fields, 'x-spam-flag') ?? ''))
     faults.push({

@@ -2,7 +2,7 @@
 import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
-const hiddenMax = 200
+const maxHidden = 200
 const wordsMin = 25
 
 export function checkHtmlContent({ page }: Facts): Verdict {
@@ -27,7 +27,7 @@ export function checkHtmlContent({ page }: Facts): Verdict {
   const words = page.text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
   if (shown.length > 0 && words < wordsMin)
     findings.push({ text: `There are only ${words} words beside the images.`, fix: 'Say it in text as well; many readers see no images.' })
-  if (page.hidden > hiddenMax)
+  if (page.hidden > maxHidden)
     findings.push({
       text: `${page.hidden} characters are hidden.`,
       fix: 'Remove hidden text; only a short preview text at the beginning may be hidden.',

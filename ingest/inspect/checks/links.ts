@@ -6,7 +6,7 @@ import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { isUnsubscribeLink, type WebLink } from '../facts/web-links.ts'
 
-const hostsMax = 30
+const maxHosts = 30
 const shorteners: ReadonlySet<string> = new Set([
   ...[
     'bit.ly',
@@ -31,7 +31,7 @@ export function checkLinks({ links, bulk, auth }: Facts): Verdict {
   const hosts = [...new Set(links.map(({ url }) => url.hostname))]
   const evidence = [
     { label: 'Links', value: String(links.length) },
-    { label: 'Hosts', value: hosts.slice(0, hostsMax).join(', ') },
+    { label: 'Hosts', value: hosts.slice(0, maxHosts).join(', ') },
   ]
   // a signature whose key DNS did not give may hold
   const signatures = auth.dkim.filter(({ result }) => result === 'pass' || result === 'temperror')
@@ -41,7 +41,7 @@ export function checkLinks({ links, bulk, auth }: Facts): Verdict {
   const findings: Finding[] = []
   if (links.some(({ url }) => url.protocol === 'http:'))
     findings.push({ text: 'Some links are not encrypted (http).', fix: 'Link to https addresses.' })
-  if (hosts.length > hostsMax) findings.push({ text: `The links lead to ${hosts.length} hosts.`, fix: 'Link to few hosts of your own.' })
+  if (hosts.length > maxHosts) findings.push({ text: `The links lead to ${hosts.length} hosts.`, fix: 'Link to few hosts of your own.' })
   if (links.some(({ url }) => url.username !== '' || url.password !== ''))
     findings.push({ text: 'A link holds a login.', fix: 'Remove user name and password from links.' })
   if (bulk.length > 0 && !links.some(isUnsubscribeLink))

@@ -7,11 +7,11 @@ import type { Facts } from '../facts/mail-facts.ts'
 import type { Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
-const htmlMax = 102_400
-const lineMax = 998
-const messageMax = 10 * 1024 * 1024
-const wordsMax = 20_000
-const quotedMax = 2 * 1024 * 1024
+const maxHtml = 102_400
+const maxLine = 998
+const maxMessage = 10 * 1024 * 1024
+const maxWords = 20_000
+const maxQuoted = 2 * 1024 * 1024
 
 export function checkMimeStructure(facts: Facts): Verdict {
   const { mail, input } = facts
@@ -59,8 +59,8 @@ function structureOf(raw: Buffer, hadBareLineEnd: boolean): Structure {
 /** The octets of a part; of one in quoted-printable, which takes much room to decode, as many lines as anybody writes. */
 function decoded(raw: Buffer, { bodyStart, bodyEnd, encoding }: PlacedPart): Buffer | undefined {
   const body = raw.subarray(bodyStart, bodyEnd)
-  if (encoding !== 'quoted-printable' || body.length <= quotedMax) return decodeBody(body, encoding)
-  const end = body.lastIndexOf('\r\n', quotedMax)
+  if (encoding !== 'quoted-printable' || body.length <= maxQuoted) return decodeBody(body, encoding)
+  const end = body.lastIndexOf('\r\n', maxQuoted)
   return decodeBody(body.subarray(0, Math.max(end, 0)), encoding)
 }
 
@@ -73,8 +73,8 @@ function hasBareLineEnd(raw: Buffer): boolean {
 function lineFindings(raw: Buffer): Finding[] {
   let start = 0
   for (let feed = raw.indexOf(0x0a); feed >= 0; feed = raw.indexOf(0x0a, start)) {
-    if (feed - 1 - start > lineMax)
-      return [{ text: `A line has more than ${lineMax} octets.`, fix: 'Encode the part as quoted-printable or base64.' }]
+    if (feed - 1 - start > maxLine)
+      return [{ text: `A line has more than ${maxLine} octets.`, fix: 'Encode the part as quoted-printable or base64.' }]
     start = feed + 1
   }
   return []
@@ -107,9 +107,9 @@ function bodyFindings({ mail, page }: Facts): Finding[] {
     })
   else if (text !== null && page && saysOther(text, page.text))
     findings.push({ text: 'Text and HTML say different things.', fix: 'Make the plain text from the HTML, with the same content.' })
-  if (htmlOctets > htmlMax)
-    findings.push({ text: `The HTML has more than ${htmlMax} octets, so that Gmail cuts it.`, fix: 'Shorten the HTML and its styles.' })
-  if (raw.length > messageMax)
+  if (htmlOctets > maxHtml)
+    findings.push({ text: `The HTML has more than ${maxHtml} octets, so that Gmail cuts it.`, fix: 'Shorten the HTML and its styles.' })
+  if (raw.length > maxMessage)
     findings.push({ text: 'The mail is larger than 10 MiB.', fix: 'Offer large files for download instead of attaching them.' })
   return findings
 }
@@ -129,5 +129,5 @@ const wordsOf = (text: string): ReadonlySet<string> =>
         .toLowerCase()
         .replaceAll(/https?:\/\/\S{1,4000}/g, ' ')
         .match(/[\p{L}\p{N}]{3,40}/gu) ?? []
-    ).slice(0, wordsMax),
+    ).slice(0, maxWords),
   )

@@ -8,7 +8,7 @@ import { policyMode, type PolicyMode } from '../../dns/mta-sts.ts'
 import type { Questions } from '../../dns/questions.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
 
-const exchangesMax = 5
+const maxExchanges = 5
 
 type Reach =
   | { readonly kind: 'mx'; readonly hosts: readonly string[] }
@@ -26,7 +26,7 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   if (answer.kind === 'records') {
     const hosts = answer.records.toSorted((a, b) => a.priority - b.priority).map(({ exchange }) => exchange.replace(/\.$/, ''))
     if (hosts.every((host) => host === '')) return { kind: 'none', why: `${domain} says that it takes no mail (null MX).` }
-    return judgeHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, exchangesMax))
+    return judgeHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, maxExchanges))
   }
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }

@@ -3,7 +3,7 @@ import type { Facts } from '../facts/mail-facts.ts'
 import { unanswered, type Verdict } from './verdict.ts'
 
 const lookupsFine = 8
-const lookupsMax = 10
+const maxLookups = 10
 
 export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
   const { result, record, lookups, comment } = auth.spf
@@ -13,7 +13,7 @@ export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
     { label: 'Client address', value: ip },
     { label: 'Result', value: result },
     ...(record === '' ? [] : [{ label: 'Record', value: record }]),
-    { label: 'DNS lookups', value: `${lookups} of ${lookupsMax}` },
+    { label: 'DNS lookups', value: `${lookups} of ${maxLookups}` },
   ]
   const allow = `Publish or extend the TXT record of ${mailFromDomain} so that it allows the server that sends, such as "v=spf1 ip${ip.includes(':') ? '6' : '4'}:${ip} -all".`
   switch (result) {
@@ -33,7 +33,7 @@ export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
         status: 'fail',
         summary: `The SPF record of ${mailFromDomain} is broken, so that receivers ignore it.`,
         evidence: [...evidence, { label: 'Problem', value: comment }],
-        fix: `Keep exactly one TXT record that begins with v=spf1, correct its syntax, and stay within ${lookupsMax} DNS lookups.`,
+        fix: `Keep exactly one TXT record that begins with v=spf1, correct its syntax, and stay within ${maxLookups} DNS lookups.`,
       }
     default:
       return { status: 'fail', summary: `${mailFromDomain} forbids ${ip} to send for it.`, evidence, fix: allow }
@@ -46,7 +46,7 @@ function judgePass(domain: string, record: string, lookups: number): Omit<Verdic
     return warn(`The SPF record of ${domain} allows everybody to send for it.`, 'End the record with -all or ~all in place of +all.')
   if (lookups > lookupsFine)
     return warn(
-      `The SPF record of ${domain} needs ${lookups} DNS lookups; beyond ${lookupsMax} it stops working.`,
+      `The SPF record of ${domain} needs ${lookups} DNS lookups; beyond ${maxLookups} it stops working.`,
       'Remove includes that are not used any more, or replace them by ip4 and ip6 mechanisms.',
     )
   return { status: 'pass', summary: `${domain} allows the server that delivered the mail.` }

@@ -7,7 +7,7 @@ import { valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { alignment } from './dmarc.ts'
 
-const subjectMax = 150
+const maxSubject = 150
 /** Providers of mailboxes for everybody, whose addresses are sent from their own servers only. */
 const freeMail =
   /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]{2,6}|(?:outlook|hotmail|live|msn)\.[a-z.]{2,6}|aol\.com|icloud\.com|me\.com|mac\.com|gmx\.[a-z]{2,3}|web\.de|t-online\.de|freenet\.de|proton\.me|protonmail\.com|bluewin\.ch|orange\.fr|free\.fr|laposte\.net|wanadoo\.fr|libero\.it|mail\.ru|yandex\.[a-z]{2,3}|qq\.com|163\.com|zoho\.com)$/
@@ -51,8 +51,8 @@ function subjectFindings(subject: string): Finding[] {
   const letters = subject.replaceAll(/[^\p{L}]/gu, '')
   const capitals = letters.replaceAll(/[^\p{Lu}]/gu, '').length
   if (subject.trim() === '') findings.push({ text: 'The subject is empty.', fix: 'Write a subject that tells what the mail is about.' })
-  if (subject.length > subjectMax)
-    findings.push({ text: `The subject has more than ${subjectMax} characters.`, fix: 'Make it shorter; phones show about 40.' })
+  if (subject.length > maxSubject)
+    findings.push({ text: `The subject has more than ${maxSubject} characters.`, fix: 'Make it shorter; phones show about 40.' })
   if (letters.length >= 10 && capitals > letters.length / 2)
     findings.push({ text: 'Most of the subject is in capitals.', fix: 'Write it in ordinary letters.' })
   if (/!!|\$\$\$/.test(subject) || emojiIn(subject) > 2)

@@ -70,8 +70,8 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
 
 export const checkIds = Object.keys(definitions) as readonly CheckId[]
 
-const valueMax = 500
-const evidenceMax = 40
+const maxValue = 500
+const maxEvidence = 40
 
 /** The verdict with the check's name and bounds. Evidence comes from strangers: it is cut to a readable size. */
 export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
@@ -79,14 +79,14 @@ export function resultOf(id: CheckId, { status, points, summary, evidence = [], 
   const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
   return {
     ...{ id, title, status, points: Math.max(0, Math.min(max, given)), max, summary: readable(summary, 2000) },
-    evidence: evidence.slice(0, evidenceMax).map(({ label, value }) => ({ label: readable(label), value: readable(value) })),
+    evidence: evidence.slice(0, maxEvidence).map(({ label, value }) => ({ label: readable(label), value: readable(value) })),
     fix: fix === undefined ? null : readable(fix, 4000),
     references,
   }
 }
 
 /** Text of strangers in one line, without characters that cannot be seen, cut to a readable size. */
-export function readable(text: string, max = valueMax): string {
+export function readable(text: string, max = maxValue): string {
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()

@@ -30,11 +30,11 @@ export interface HtmlPage {
 const forbidden: ReadonlySet<string> = new Set(['script', 'form', 'iframe', 'object', 'embed', 'applet', 'frame', 'frameset'])
 const unseen: ReadonlySet<string> = new Set(['script', 'style', 'title', 'head', 'noscript', 'template'])
 const empty: ReadonlySet<string> = new Set(['area', 'base', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr', 'embed'])
-const itemsMax = 2000
-const depthMax = 500
-const openMax = 5000
+const maxItems = 2000
+const maxDepth = 500
+const maxOpen = 5000
 const pieceLength = 16_384
-const textMax = 500_000
+const maxText = 500_000
 
 export function readPage(html: string): HtmlPage {
   const reader = new HtmlPageReader()
@@ -72,27 +72,27 @@ class HtmlPageReader {
   #open = 0
 
   get isTooDeep(): boolean {
-    return this.#open > openMax
+    return this.#open > maxOpen
   }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#noteActive(name, attributes)
     const above = this.#level()
-    if (name === 'img' && this.#images.length < itemsMax) this.#images.push(imageOf(attributes))
-    if ((name === 'a' || name === 'area') && attributes['href'] !== undefined && this.#links.length < itemsMax) {
+    if (name === 'img' && this.#images.length < maxItems) this.#images.push(imageOf(attributes))
+    if ((name === 'a' || name === 'area') && attributes['href'] !== undefined && this.#links.length < maxItems) {
       this.#link = { href: attributes['href'].trim(), text: name === 'area' ? (attributes['alt'] ?? '') : '' }
       this.#links.push(this.#link)
     }
     if (name === 'img' && this.#link) this.#link.text += ' '
     if (empty.has(name)) return void (this.#text += ' ')
     this.#open += 1
-    if (this.#levels.length > depthMax) return
+    if (this.#levels.length > maxDepth) return
     this.#levels.push({ name, style: above.style.inside(attributes), isUnseen: above.isUnseen || unseen.has(name) })
   }
 
   take(text: string): void {
     const { style, isUnseen } = this.#level()
-    if (isUnseen || this.#text.length > textMax) return
+    if (isUnseen || this.#text.length > maxText) return
     const length = text.replaceAll('\u034f', '').replaceAll(/[\s\u00a0\u00ad\u200b-\u200f\u2007\ufeff]+/g, '').length
     if (style.isHidden) {
       // hidden text before all other text is what lists of mails show beside the subject

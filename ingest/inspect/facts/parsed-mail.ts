@@ -32,7 +32,7 @@ export interface Mail {
   readonly subject: string
 }
 
-const shownMax = 1_000_000
+const maxShown = 1_000_000
 
 export function openMail(octets: Uint8Array): Mail {
   const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
@@ -68,7 +68,7 @@ export const countOf = (fields: readonly HeaderField[], name: string): number =>
   fields.filter((field) => field.name.toLowerCase() === name).length
 
 function joined(parts: readonly ReportPart[]): string | null {
-  return parts.length === 0 ? null : parts.map(partCharacters).join('\n').slice(0, shownMax)
+  return parts.length === 0 ? null : parts.map(partCharacters).join('\n').slice(0, maxShown)
 }
 
 function headOf(raw: Buffer): string {

@@ -3,7 +3,7 @@
 const invisible =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|max-height\s*:\s*0(?:px)?\s*(?:;|!|$)|mso-hide\s*:\s*all)/i
 const sizePx = /(?:^|;)\s*font-size\s*:\s*(\d{1,6}(?:\.\d{1,6})?|\.\d{1,6})(px|pt)?\s*(?:;|!|$)/i
-const styleMax = 4000
+const maxStyle = 4000
 const named: Readonly<Record<string, string>> = { white: '#ffffff', black: '#000000', red: '#ff0000', gray: '#808080', silver: '#c0c0c0' }
 
 export class ShownStyle {
@@ -32,7 +32,7 @@ export class ShownStyle {
 
   /** The style of an element with these attributes, inside one of this style. */
   inside(attributes: Readonly<Record<string, string>>): ShownStyle {
-    const style = (attributes['style'] ?? '').slice(0, styleMax)
+    const style = (attributes['style'] ?? '').slice(0, maxStyle)
     const { bgcolor, color, hidden } = attributes
     if (style === '' && bgcolor === undefined && color === undefined && hidden === undefined) return this
     const [, size, unit] = sizePx.exec(style) ?? []

@@ -9,8 +9,8 @@ export interface WebLink {
   readonly href: string
 }
 
-const linksMax = 1000
-const hrefMax = 4000
+const maxLinks = 1000
+const maxHref = 4000
 const inText = /https?:\/\/[^\s<>"'`|\\^{}[\]]{1,4000}/gi
 
 /** http and https only; addresses that cannot be read are left out. */
@@ -19,10 +19,10 @@ export function webLinks(page: HtmlPage | null, text: string | null): WebLink[] 
     ...(page?.links ?? []),
     ...(text === null
       ? []
-      : [...text.matchAll(inText)].slice(0, linksMax).map(([href]) => ({ href: href.replace(/[).,;:!?]+$/, ''), text: href }))),
+      : [...text.matchAll(inText)].slice(0, maxLinks).map(([href]) => ({ href: href.replace(/[).,;:!?]+$/, ''), text: href }))),
   ]
-  return written.slice(0, linksMax).flatMap(({ href, text: shown }) => {
-    if (href.length > hrefMax || !/^\s*(?:https?:)?\/\//i.test(href)) return []
+  return written.slice(0, maxLinks).flatMap(({ href, text: shown }) => {
+    if (href.length > maxHref || !/^\s*(?:https?:)?\/\//i.test(href)) return []
     const url = URL.parse(href.trim(), 'https://invalid.invalid')
     return url ? [{ url, text: shown, href }] : []
   })

@@ -5,18 +5,18 @@ interface ArchivedFile {
   readonly isEncrypted: boolean
 }
 
-const filesMax = 5000
+const maxFiles = 5000
 /** The end of the directory stands in the last octets, before a comment of at most 64 KiB. */
-const endMax = 22 + 65_535
+const maxEnd = 22 + 65_535
 
 /** By the directory at the end; of an archive without one, the first file. None for what is no archive. Never throws. */
 export function archivedFiles(octets: Buffer): ArchivedFile[] {
   if (!isAt(octets, 0, 3, 4)) return []
-  const tail = octets.subarray(-endMax)
+  const tail = octets.subarray(-maxEnd)
   const end = tail.lastIndexOf(Buffer.of(0x50, 0x4b, 5, 6))
   const files: ArchivedFile[] = []
   let at = end >= 0 && end + 20 <= tail.length ? tail.readUInt32LE(end + 16) : octets.length
-  while (isAt(octets, at, 1, 2) && at + 46 <= octets.length && files.length < filesMax) {
+  while (isAt(octets, at, 1, 2) && at + 46 <= octets.length && files.length < maxFiles) {
     const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((place) => octets.readUInt16LE(at + place))
     files.push(fileOf(octets, { flags: at + 8, name: at + 46, length: name }))
     at += 46 + name + extra + comment

@@ -1,6 +1,6 @@
 /** Addresses as reports write them: with a type before, in angle brackets, among words. */
 
-const lineMax = 2000
+const maxLine = 2000
 /** Letters of scripts that set spaces between words, and marks on them. */
 const spaced =
   '\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Armenian}\\p{Script=Georgian}\\p{Script=Devanagari}\\p{M}'
@@ -28,7 +28,7 @@ const addresses = new RegExp(
 
 /** `rfc822; a@b`, also `rfc/822;`, `utf-8;` or no type, with or without angle brackets; undefined when it is no address. */
 export function typedAddress(value: string): string | undefined {
-  const text = value.slice(0, lineMax).replace(/^\s*[\w/-]{1,40}\s*;/, '')
+  const text = value.slice(0, maxLine).replace(/^\s*[\w/-]{1,40}\s*;/, '')
   const inner = /<([^<>]*)>/.exec(text)?.[1] ?? text
   const found = plainAddress(inner)
   // A path or a program is no address, even with one among its arguments.
@@ -49,7 +49,7 @@ export function plainAddress(text: string): string | undefined {
 /** All addresses of a line, in order. */
 export const addressesIn = (line: string): string[] =>
   line
-    .slice(0, lineMax)
+    .slice(0, maxLine)
     .match(addresses)
     ?.map((found) => found.replace(/^'+/, '')) ?? []
 

@@ -5,7 +5,7 @@ export interface ReplyCodes {
   readonly status: string | null
 }
 
-const searchMax = 8192
+const maxSearch = 8192
 const none: ReplyCodes = { smtpCode: null, status: null }
 // The first digits that tell of a refusal; a 2 in such a text is a version or a count.
 const both = /(?<![\w.])([45]\d\d)[ -]{1,3}['"#]{0,2}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
@@ -17,7 +17,7 @@ const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#['"[])|[\]:][ \t]{1,3}
 
 /** The codes of a failure; those of one reply where they stand together. */
 export function failureCodes(words: string): ReplyCodes {
-  const text = words.slice(0, searchMax)
+  const text = words.slice(0, maxSearch)
   const pair = both.exec(text)
   if (pair) return { smtpCode: Number(pair[1]), status: pair[2] ?? null }
   const smtpCode = firstCode(text, '45')
@@ -26,7 +26,7 @@ export function failureCodes(words: string): ReplyCodes {
 
 /** The codes of a reply that may tell of success as well. */
 export function replyCodes(words: string): ReplyCodes {
-  const text = words.slice(0, searchMax)
+  const text = words.slice(0, maxSearch)
   const code = /^\s*([245]\d\d)(?:[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d))?(?!\d)/.exec(text)
   return code ? { smtpCode: Number(code[1]), status: code[2] ?? firstStatus(text, '245') } : { ...none, status: firstStatus(text, '245') }
 }

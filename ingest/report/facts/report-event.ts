@@ -25,8 +25,8 @@ export type EventFacts = Partial<
   readonly remote?: string | undefined
 }
 
-const diagnosticMax = 2000
-const hostMax = 255
+const maxDiagnostic = 2000
+const maxHost = 255
 
 export function reportEvent(frame: ReportFrame, { remote, diagnostic, ...facts }: EventFacts): FeedbackEvent {
   const host = remote === undefined ? undefined : hostIn(remote)
@@ -60,10 +60,10 @@ function keyOf({ format, reportId, writtenAt, reportingMta, clues }: ReportFrame
 
 function oneLine(words: string): string | null {
   const line = words
-    .slice(0, 4 * diagnosticMax)
+    .slice(0, 4 * maxDiagnostic)
     .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
-  return line === '' ? null : line.slice(0, diagnosticMax).toWellFormed()
+  return line === '' ? null : line.slice(0, maxDiagnostic).toWellFormed()
 }
 
 /** `dns; mx.example.net. (192.0.2.1, the server for …)`: the name, and the address if one stands there. */
@@ -80,7 +80,7 @@ export function hostIn(written: string): { readonly name: string | null; readonl
       .exec(text)?.[1]
       ?.replace(/[.:]+$/, '')
       .toLowerCase() ?? ''
-  return { name: name === '' || name.length > hostMax ? ip : name, ip }
+  return { name: name === '' || name.length > maxHost ? ip : name, ip }
 }
 
 /** A date of RFC 5322 §3.3 as others write it, in milliseconds since 1970; null when it is none. */

@@ -5,9 +5,9 @@ import type { HeaderField } from '../../mime/header-fields.ts'
 import { addressesIn, plainAddress, typedAddress } from './mail-address.ts'
 import { valuesIn, type FieldGroup } from './status-fields.ts'
 
-const eachMax = 20
-const valueMax = 998
-const receivedMax = 5
+const maxEach = 20
+const maxValue = 998
+const maxReceived = 5
 /** Exchange puts its version where others put the queue id. */
 const version = /^\d{1,2}(?:\.\d{1,5}){2,4}$/
 /** Fields of the report that name whom it was sent to: that is the return path of what it is about. */
@@ -37,7 +37,7 @@ export function collectEvidence({ report, returned, groups }: EvidenceSources): 
     fields.filter(({ name }) => names(name.toLowerCase())).map(({ value }) => value)
   const told = (names: (name: string) => boolean): string[] =>
     groups.flatMap(({ fields }) => fields.filter(([name]) => names(name)).map(([, value]) => value))
-  const received = named(returned, (name) => name === 'received').slice(0, receivedMax)
+  const received = named(returned, (name) => name === 'received').slice(0, maxReceived)
   return {
     returnPaths: addresses([
       ...told((name) => name === 'original-mail-from' || name.endsWith('-sender')),
@@ -67,13 +67,13 @@ export const originalTo = (returned: readonly HeaderField[]): string[] =>
     .flatMap(({ value }) => addressList(value))
     .map(({ address }) => address)
     .filter((address) => plainAddress(address) !== undefined)
-    .slice(0, eachMax)
+    .slice(0, maxEach)
 
 /** Values of a field in all groups. */
 export const fieldValues = (groups: readonly FieldGroup[], name: string): string[] => groups.flatMap((group) => valuesIn(group, name))
 
 const distinct = (values: readonly string[]): string[] =>
-  [...new Set(values.map((value) => value.trim().slice(0, valueMax)))].filter((value) => value !== '').slice(0, eachMax)
+  [...new Set(values.map((value) => value.trim().slice(0, maxValue)))].filter((value) => value !== '').slice(0, maxEach)
 
 const addresses = (values: readonly string[]): string[] => distinct(values.flatMap((value) => typedAddress(value) ?? addressesIn(value)))
 

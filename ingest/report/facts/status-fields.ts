@@ -5,8 +5,8 @@ export interface FieldGroup {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-const fieldsMax = 20_000
-const valueMax = 8192
+const maxFields = 20_000
+const maxValue = 8192
 const lineShape = /^([!-9;-~]{1,100})[ \t]*:(.*)$/
 
 /**
@@ -22,13 +22,13 @@ export function fieldGroups(text: string): FieldGroup[] {
       group = undefined
       continue
     }
-    const match = /^[ \t]/.test(line) ? null : lineShape.exec(line.slice(0, valueMax))
+    const match = /^[ \t]/.test(line) ? null : lineShape.exec(line.slice(0, maxValue))
     const last = group?.fields.at(-1)
     if (!match) {
-      if (last && last[1].length < valueMax) last[1] = `${last[1]} ${line.trim()}`.slice(0, valueMax)
+      if (last && last[1].length < maxValue) last[1] = `${last[1]} ${line.trim()}`.slice(0, maxValue)
       continue
     }
-    if (++count > fieldsMax) break
+    if (++count > maxFields) break
     const name = (match[1] ?? '').toLowerCase()
     if (!group || startsRecipient(name, group.fields)) groups.push((group = { fields: [] }))
     group.fields.push([name, (match[2] ?? '').trim()])

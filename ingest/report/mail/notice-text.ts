@@ -10,9 +10,9 @@ export interface NoticeText {
   readonly beforeMark: readonly string[]
 }
 
-const textMax = 512 * 1024
-const lineMax = 2000
-const headerMax = 64 * 1024
+const maxText = 512 * 1024
+const maxLine = 2000
+const maxHeader = 64 * 1024
 const rule = /^[\s\-=*|_>#+~]+|[\s\-=*|_<#+~:.]+$/g
 const mark = new RegExp(
   [
@@ -33,7 +33,7 @@ const anyField = /^[A-Za-z][\w-]{0,60}:|^[ \t]+\S/
 
 /** Cuts the decoded text of a notice; `>` before all lines, as in forwarded notices, is taken off. */
 export function noticeText(text: string): NoticeText {
-  const lines = unquoted(text.slice(0, textMax).split('\n')).map((line) => line.slice(0, lineMax))
+  const lines = unquoted(text.slice(0, maxText).split('\n')).map((line) => line.slice(0, maxLine))
   const said = lines.findIndex((line, at) => at > 0 && saysThatMessageFollows(line))
   const shown = lines.findIndex((line, at) => at > 0 && firstField.test(line) && isHeader(lines, at))
   const until = [said, shown].filter((at) => at >= 0)
@@ -65,5 +65,5 @@ function returnedHeader(lines: readonly string[]): HeaderField[] {
   if (first < 0) return []
   const indent = /^\s*/.exec(lines[first] ?? '')?.[0] ?? ''
   const rest = lines.slice(first).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
-  return headerFields(Buffer.from(rest.join('\n').slice(0, headerMax)))
+  return headerFields(Buffer.from(rest.join('\n').slice(0, maxHeader)))
 }

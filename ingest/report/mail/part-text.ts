@@ -4,11 +4,11 @@ import { textOfHtml } from '../../html/html-text.ts'
 import { sanitizeHtml } from '../../html/sanitize-html.ts'
 import type { ReportPart } from './report-mail.ts'
 
-const encodedMax = 1024 * 1024
-const htmlMax = 128 * 1024
+const maxEncoded = 1024 * 1024
+const maxHtml = 128 * 1024
 
 /** The decoded octets of a part: of the first MiB of its body, or of as much as is asked for. */
-export function partOctets({ fields, body }: ReportPart, max = encodedMax): Buffer {
+export function partOctets({ fields, body }: ReportPart, max = maxEncoded): Buffer {
   const encoding = (firstValue(fields, 'content-transfer-encoding') ?? '').trim().toLowerCase()
   const head = body.subarray(0, max)
   if (encoding === 'base64') return Buffer.from(head.toString('latin1'), 'base64')
@@ -22,7 +22,7 @@ export const partCharacters = (part: ReportPart): string =>
 /** The text of a part, with LF as line end; HTML becomes plain text. */
 export function partText(part: ReportPart): string {
   const text = partCharacters(part)
-  return part.type === 'text/html' ? textOfHtml(sanitizeHtml(text.slice(0, htmlMax))) : text
+  return part.type === 'text/html' ? textOfHtml(sanitizeHtml(text.slice(0, maxHtml))) : text
 }
 
 /** RFC 2045 §6.7, with whatever is no escape left as it stands. */

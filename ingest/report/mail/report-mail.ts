@@ -20,13 +20,13 @@ export interface ReportMail {
   readonly parts: readonly ReportPart[]
 }
 
-const octetsMax = 32 * 1024 * 1024
-const leavesMax = 100
-const depthMax = 8
+const maxOctets = 32 * 1024 * 1024
+const maxLeaves = 100
+const maxDepth = 8
 /** Places that look like a delimiter; more are made to cost time. */
-const marksMax = 10_000
-const boundaryMax = 200
-const headMax = 16 * 1024
+const maxMarks = 10_000
+const maxBoundary = 200
+const maxHead = 16 * 1024
 const parameter = /;\s*([^\s=;"]{1,100})\s*=\s*(?:"([^"]{0,500})"|([^;]{0,500}))/g
 
 /** Takes LF, CRLF, CR CR LF and bare CR as line ends. Of a mail over 32 MiB the beginning is read. Never throws. */
@@ -35,9 +35,9 @@ export function openReportMail(raw: Uint8Array): ReportMail {
   const root = partOf(whole)
   const parts: ReportPart[] = []
   const waiting = [{ part: root, depth: 0 }]
-  for (let next = waiting.pop(); next && parts.length < leavesMax; next = waiting.pop()) {
+  for (let next = waiting.pop(); next && parts.length < maxLeaves; next = waiting.pop()) {
     const { part, depth } = next
-    const inner = part.type.startsWith('multipart/') && depth < depthMax ? pieces(part) : []
+    const inner = part.type.startsWith('multipart/') && depth < maxDepth ? pieces(part) : []
     if (inner.length === 0) parts.push(part)
     else waiting.push(...inner.map((piece) => ({ part: partOf(piece), depth: depth + 1 })).toReversed())
   }
@@ -46,7 +46,7 @@ export function openReportMail(raw: Uint8Array): ReportMail {
 
 /** A line ends with LF, with CR, or with any number of CR before LF, as gateways make of CRLF that they do not expect. */
 export function withLineFeeds(raw: Uint8Array): Buffer {
-  const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, octetsMax))
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, maxOctets))
   if (!octets.includes(0x0d)) return octets
   const plain = Buffer.allocUnsafe(octets.length)
   let length = 0
@@ -73,7 +73,7 @@ const doubledMin = 4
  */
 export function withSingleLineEnds(octets: Buffer): Buffer {
   const start = octets.indexOf('\n\n')
-  const head = octets.toString('latin1', 0, Math.min(Math.max(start, 0), headMax))
+  const head = octets.toString('latin1', 0, Math.min(Math.max(start, 0), maxHead))
   // a header of its own ends there
   if (start < 0 || (/^from:/im.test(head) && /^date:/im.test(head))) return octets
   // what stands behind goes on with the header, or all of it is as it was sent
@@ -110,13 +110,13 @@ function bodyStart(octets: Buffer): number {
 /** The parts of a multipart, each from its header on; a missing end is where the mail ends. None when no delimiter is there. */
 function pieces({ body, parameters }: ReportPart): Buffer[] {
   const boundary = parameters.get('boundary') ?? guessedBoundary(body)
-  if (boundary === '' || boundary.length > boundaryMax) return []
+  if (boundary === '' || boundary.length > maxBoundary) return []
   const mark = `--${boundary}`
   const found: Buffer[] = []
   let start: number | undefined
   let marks = 0
-  for (let at = body.indexOf(mark); at >= 0 && found.length < leavesMax; at = body.indexOf(mark, at + mark.length)) {
-    if (++marks > marksMax) break
+  for (let at = body.indexOf(mark); at >= 0 && found.length < maxLeaves; at = body.indexOf(mark, at + mark.length)) {
+    if (++marks > maxMarks) break
     if (at > 0 && body[at - 1] !== 0x0a) continue
     const feed = body.indexOf(0x0a, at + mark.length)
     const stop = feed < 0 ? body.length : feed

@@ -88,7 +88,7 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
 }
 
 /** What a notice says as a whole; it begins with that. */
-const saidMax = 32 * 1024
-export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, saidMax))
-export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, saidMax))
-export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, saidMax))
+const maxSaid = 32 * 1024
+export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, maxSaid))
+export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, maxSaid))
+export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, maxSaid))

@@ -12,12 +12,12 @@ export interface NamedRecipient {
   readonly words: string
 }
 
-const namedMax = 1000
-const nakedMax = 100
-const wordsMax = 4000
-const wordLinesMax = 30
+const maxNamed = 1000
+const maxNaked = 100
+const maxWords = 4000
+const maxWordLines = 30
 /** Lines that are searched for codes. */
-const searchedMax = 2000
+const maxSearched = 2000
 
 const bullets = String.raw`^[\s>*•·|#=-]{0,40}(?:\d{1,3}[.)]\s+)?`
 /** A line that begins with an address: `<a@b>:`, `a@b`, `* a@b`, `a@b [User unknown]`, `name@b <a@b>: …`. */
@@ -61,7 +61,7 @@ export const mentionedRecipients = (lines: readonly string[], wanted: (address: 
 export function nakedNames(lines: readonly string[], domain: string): NamedRecipient[] {
   const start = lines.findIndex((line) => /:\s*$/.test(line) && failing.test(line))
   const names: NamedRecipient[] = []
-  for (let at = start + 1; start >= 0 && names.length < nakedMax; at++) {
+  for (let at = start + 1; start >= 0 && names.length < maxNaked; at++) {
     const name = /^[ \t]+([\w.+-]{1,64})\s*$/.exec(lines[at] ?? '')?.[1]
     if (name === undefined) break
     names.push({ address: `${name}@${domain}`, original: undefined, words: lines[start] ?? '' })
@@ -92,17 +92,17 @@ function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
     if (!line.includes('@')) continue
     for (const address of find(line, lines, at)) {
       const key = address.toLowerCase()
-      if (found.size === namedMax && !found.has(key)) break
+      if (found.size === maxNamed && !found.has(key)) break
       const entry = found.get(key) ?? { address, original: undefined, words: [] }
       found.set(key, entry)
-      if (entry.words.length > 2 * wordLinesMax) continue
+      if (entry.words.length > 2 * maxWordLines) continue
       const words = find === byTo ? [] : wordsAt(lines, at)
       entry.words.push(...words)
-      entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
+      entry.original ??= madeFrom.exec(words.join(' ').slice(0, maxWords))?.[1]
     }
   }
   return [...found.values()].map(({ address, original, words }) => ({
-    ...{ address, words: words.join('\n').slice(0, wordsMax) },
+    ...{ address, words: words.join('\n').slice(0, maxWords) },
     original: original?.toLowerCase() === address.toLowerCase() ? undefined : original,
   }))
 }
@@ -163,7 +163,7 @@ const indent = (line: string): number => line.length - line.trimStart().length
 /** The line and those after it that go on about the same recipient: up to an empty line or the next recipient. */
 function wordsAt(lines: readonly string[], at: number): string[] {
   const words = [lines[at] ?? '']
-  for (let next = at + 1; next < lines.length && words.length < wordLinesMax; next++) {
+  for (let next = at + 1; next < lines.length && words.length < maxWordLines; next++) {
     const line = lines[next] ?? ''
     if (line.trim() === '' || (line.includes('@') && ownLine.test(line))) break
     words.push(line)
@@ -184,22 +184,22 @@ export function saidAbout(
 ): SaidWords {
   const near = codesIn(words)
   if (hasCode(near)) return { ...near, words: withoutName(words, address) }
-  const naming = address === '' ? [] : lines.slice(0, searchedMax).filter((line) => line.includes(address))
-  const elsewhere = naming.slice(0, wordLinesMax).join('\n')
+  const naming = address === '' ? [] : lines.slice(0, maxSearched).filter((line) => line.includes(address))
+  const elsewhere = naming.slice(0, maxWordLines).join('\n')
   const there = codesIn(elsewhere)
   if (hasCode(there)) return { ...there, words: elsewhere }
   const own = withoutName(words, address)
   if (!isOnly) return { ...near, words: own }
-  const at = lines.slice(0, searchedMax).findIndex((line) => hasCode(codesIn(line)))
+  const at = lines.slice(0, maxSearched).findIndex((line) => hasCode(codesIn(line)))
   if (at >= 0) {
     const beside = wordsAt(lines, at).join('\n')
     return { ...codesIn(beside), words: beside }
   }
   const isExplained = own !== '' && own !== words
-  return { ...near, words: isExplained ? own : lines.slice(0, searchedMax).join('\n').slice(0, wordsMax) }
+  return { ...near, words: isExplained ? own : lines.slice(0, maxSearched).join('\n').slice(0, maxWords) }
 }
 
-const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * wordsMax)))
+const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * maxWords)))
 const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
 
 /** The words without the name before them: what follows `<a@b>:`. */

@@ -10,14 +10,14 @@ const sentence = new RegExp(
   `(?:(?<loop>duplicated message-id in)|not (?:a )?member of (?:this|the) (?:mailing )?list|not allowed to post to (?:this|the) (?:mailing )?list)[\\s:]{1,4}<?(?<list>${addressSource})>?`,
   'iu',
 )
-const searchedMax = 4096
+const maxSearched = 4096
 
 /** The list did not take the message: `5.7.2`, or `5.4.6` for mail in circles (RFC 3463 §3.5, §3.8). Undefined for any other mail. */
 export function listRefusalEvent(fields: readonly HeaderField[], text: string, frame: ReportFrame): FeedbackEvent | undefined {
   // posts of the list bear the name of its server too
   if (firstValue(fields, 'x-mlserver') === undefined) return undefined
   if (!subjects.test(decodeEncodedWords(firstValue(fields, 'subject') ?? '').slice(0, 500))) return undefined
-  const { loop, list } = sentence.exec(text.slice(0, searchedMax))?.groups ?? {}
+  const { loop, list } = sentence.exec(text.slice(0, maxSearched))?.groups ?? {}
   if (list === undefined) return undefined
   return reportEvent(frame, {
     type: 'bounced',
@@ -25,6 +25,6 @@ export function listRefusalEvent(fields: readonly HeaderField[], text: string, f
     recipient: list,
     action: 'failed',
     status: loop === undefined ? '5.7.2' : '5.4.6',
-    diagnostic: text.slice(0, searchedMax),
+    diagnostic: text.slice(0, maxSearched),
   })
 }

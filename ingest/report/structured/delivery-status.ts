@@ -6,7 +6,7 @@ import { hostInWords, failureCodes, isVague, replyCodes } from '../facts/reply-c
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
 
-export const recipientsMax = 1000
+export const maxRecipients = 1000
 
 /** What the prose of the same mail knows better than its fields. */
 export interface ProseHints {
@@ -38,7 +38,7 @@ export function deliveryEvents(
 ): FeedbackEvent[] {
   const events = new Map<string, FeedbackEvent>()
   for (const group of withStrays(groups)) {
-    if (events.size === recipientsMax) break
+    if (events.size === maxRecipients) break
     const event = eventOf(group, frame, hints, isStructured)
     if (!event) continue
     const same = `${event.type} ${event.recipient?.toLowerCase() ?? ''}`
@@ -144,8 +144,8 @@ function derived(code: number | null, action: Action): string | null {
 export function listedRecipients(report: readonly HeaderField[]): string[] {
   const listed = report
     .filter(({ name }) => name.toLowerCase() === 'x-failed-recipients')
-    .flatMap(({ value }) => value.split(/[,;\s]+/, recipientsMax))
-    .slice(0, recipientsMax)
+    .flatMap(({ value }) => value.split(/[,;\s]+/, maxRecipients))
+    .slice(0, maxRecipients)
     .flatMap((entry) => plainAddress(entry.replaceAll(/[<>]/g, '')) ?? [])
     .filter((address) => !isMachine(address))
   const first = new Map<string, string>()

@@ -2,7 +2,7 @@
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
-import { recipientsMax } from './delivery-status.ts'
+import { maxRecipients } from './delivery-status.ts'
 import { typedAddress } from '../facts/mail-address.ts'
 import { originalTo, fieldValues } from '../facts/report-evidence.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
@@ -38,7 +38,7 @@ function recipientsOf(groups: readonly FieldGroup[], returned: readonly HeaderFi
     singleRecipient(returned),
   ]
   for (const values of kinds) {
-    const named = values.slice(0, recipientsMax).flatMap((value) => typedAddress(value) ?? [])
+    const named = values.slice(0, maxRecipients).flatMap((value) => typedAddress(value) ?? [])
     const found = new Map(named.filter((address) => !redacted.test(address)).map((address) => [address.toLowerCase(), address]))
     if (found.size > 0) return [...found.values()]
   }

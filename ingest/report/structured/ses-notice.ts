@@ -1,11 +1,11 @@
 /** Notices of Amazon SES that come as mail by way of SNS: JSON in the text, plain or inside an SNS envelope. */
 import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
-import { recipientsMax } from './delivery-status.ts'
+import { maxRecipients } from './delivery-status.ts'
 import { plainAddress } from '../facts/mail-address.ts'
 import { failureCodes, replyCodes } from '../facts/reply-codes.ts'
 import { dateIn, reportEvent, type EventFacts, type ReportFrame } from '../facts/report-event.ts'
 
-const jsonMax = 512 * 1024
+const maxJson = 512 * 1024
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -83,7 +83,7 @@ function objectIn(text: string): Json | undefined {
   const start = text.search(/\S/)
   if (start < 0 || text[start] !== '{') return undefined
   const end = text.search(/\n--\s*\n/)
-  const body = text.slice(start, end < 0 ? undefined : end).slice(0, jsonMax)
+  const body = text.slice(start, end < 0 ? undefined : end).slice(0, maxJson)
   const joined = body.slice(0, body.lastIndexOf('}') + 1)
   return [joined, joined.replaceAll(/!?\n ?/g, '')].map(parsed).find((value) => value !== undefined)
 }
@@ -115,7 +115,7 @@ function withMail(clues: FeedbackEvidence, mail: Json): FeedbackEvidence {
   }
 }
 
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value.slice(0, recipientsMax) : [])
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value.slice(0, maxRecipients) : [])
 const objects = (value: unknown): Json[] =>
   list(value)
     .map(asObject)

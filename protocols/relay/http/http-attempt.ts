@@ -27,10 +27,10 @@ import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 const lateStatuses: ReadonlySet<number> = new Set([504, 524])
 
 /** When so many are refused each alone, and nobody was taken, the others are not tried. */
-const refusedAloneMax = 2
+const maxRefusedAlone = 2
 
 /** Characters of an answer that are kept in a report. */
-const replyMax = 1000
+const maxReply = 1000
 
 export interface AttemptOptions extends Omit<ExchangeOptions, 'signal' | 'beforeLastByte'> {
   readonly reader: Pick<PartsReader, 'read'>
@@ -79,14 +79,14 @@ export class HttpAttempt {
 
   async run(): Promise<AttemptReport> {
     const { rcptTo } = this.#job
-    const most = this.#vendor.recipientsMax ?? rcptTo.length
+    const most = this.#vendor.maxRecipients ?? rcptTo.length
     let left: readonly string[] = rcptTo
     // One after the other: what ends the attempt for one request ends it for those that come after.
     while (left.length > 0 && this.#error === undefined) {
       const reached = await this.#send(left.slice(0, this.#isSplit ? 1 : most))
       left = left.filter((address) => !reached.includes(address))
       const words = [...this.#reports.values()]
-      if (!this.#isSplit || words.length < refusedAloneMax || words.some(({ verdict }) => verdict !== 'permanent')) continue
+      if (!this.#isSplit || words.length < maxRefusedAlone || words.some(({ verdict }) => verdict !== 'permanent')) continue
       this.#note(left, 'permanent', words.at(-1)?.reply) // it is the message and not a recipient
       break
     }
@@ -212,5 +212,5 @@ export class HttpAttempt {
 export function shown(text: string, secrets: readonly string[]): string {
   const reported = secrets.filter((secret) => secret !== '').reduce((words, secret) => words.replaceAll(secret, '***'), text)
   const clean = reported.replaceAll(/[^\P{C}\n]/gu, ' ').trim()
-  return clean.length > replyMax ? `${clean.slice(0, replyMax).toWellFormed()}…` : clean
+  return clean.length > maxReply ? `${clean.slice(0, maxReply).toWellFormed()}…` : clean
 }

@@ -10,7 +10,7 @@ import type { HttpDeadlines } from './deadlines.ts'
 import type { VendorAnswer, VendorRequest } from './contract/vendor.ts'
 
 /** Octets of an answer that are read; what goes beyond is cut off. */
-const answerOctetsMax = 64 * 1024
+const maxAnswerOctets = 64 * 1024
 const usualHeaders = { accept: 'application/json', 'user-agent': 'Postern' }
 const bytesPerUnit = 16 * 1024
 
@@ -137,9 +137,9 @@ class Exchange {
     const chunks: Buffer[] = []
     let octets = 0
     response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk.subarray(0, answerOctetsMax - octets))
+      chunks.push(chunk.subarray(0, maxAnswerOctets - octets))
       octets += chunk.length
-      if (octets > answerOctetsMax) this.#answered(response, chunks)
+      if (octets > maxAnswerOctets) this.#answered(response, chunks)
     })
     response.on('error', () => this.#fail(new Failure('connection_lost', this.#phase)))
     response.once('end', () =>

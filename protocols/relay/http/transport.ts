@@ -48,7 +48,7 @@ export class HttpTransport implements Transport<HttpTarget> {
   async probe(target: HttpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
     const { clock, deadlines } = this.#network
     const walk = new ProbeWalk(target, clock)
-    const agent = new KeepAliveAgent(this.#network, { connectionsMax: 1, idleMs: deadlines.idle, onStep: walk.passed })
+    const agent = new KeepAliveAgent(this.#network, { maxConnections: 1, idleMs: deadlines.idle, onStep: walk.passed })
     try {
       return await walk.through(vendors[target.provider], {
         agent,
@@ -76,11 +76,11 @@ export class HttpTransport implements Transport<HttpTarget> {
     await this.#reader[Symbol.asyncDispose]()
   }
 
-  #agentFor({ destinationId, revision, maxConnections: connectionsMax }: HttpTarget): KeepAliveAgent {
+  #agentFor({ destinationId, revision, maxConnections }: HttpTarget): KeepAliveAgent {
     const kept = this.#agents.get(destinationId)
     if (kept?.revision === revision) return kept.agent
     this.forget(destinationId)
-    const agent = new KeepAliveAgent(this.#network, { connectionsMax, idleMs: this.#network.deadlines.idle })
+    const agent = new KeepAliveAgent(this.#network, { maxConnections, idleMs: this.#network.deadlines.idle })
     this.#agents.set(destinationId, { revision, agent })
     return agent
   }

@@ -8,11 +8,11 @@ import { request, type HttpAnswer } from '../../outbound/request.ts'
 import { Failure } from '../smtp/connection/failure.ts'
 import { readToken, tokenRequest } from './token.ts'
 
-const rules = { deadlineMs: 20_000, answerBytesMax: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
+const rules = { deadlineMs: 20_000, maxAnswerBytes: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
 /** So long before its end a token is not used any more, or for half its life when that is shorter. */
 const marginMs = 5 * 60_000
 /** Grants remembered; the oldest is forgotten first, and costs a fetch when it is back. */
-const grantsMax = 1000
+const maxGrants = 1000
 
 /** A token, and whether it was had before this call, so that it may have been revoked meanwhile. */
 export interface HeldToken {
@@ -68,7 +68,7 @@ export class AccessTokens implements Disposable {
     const known = this.#entries.get(key)
     if (known) return known
     const entry: Entry = { token: undefined, usableUntil: 0, refreshToken: undefined, fetching: undefined }
-    const oldest = this.#entries.size < grantsMax ? undefined : this.#entries.keys().next().value
+    const oldest = this.#entries.size < maxGrants ? undefined : this.#entries.keys().next().value
     if (oldest !== undefined) this.#entries.delete(oldest)
     this.#entries.set(key, entry)
     return entry

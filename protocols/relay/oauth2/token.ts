@@ -10,7 +10,7 @@ export type TokenVerdict =
 
 /** Of a provider that does not tell. */
 const defaultSeconds = 600
-const wordsMax = 300
+const maxWords = 300
 
 /** RFC 6749 §2.3.1: the client says who it is in the body, which Microsoft and Google both take. */
 export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, scope }: OAuth2Grant): HttpRequest {
@@ -54,5 +54,5 @@ function said(status: number, body: Readonly<Record<string, unknown>>, { clientS
   const words = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
   if (words === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`
   const shown = [clientSecret, refreshToken].reduce<string>((all, secret) => (secret ? all.replaceAll(secret, '(removed)') : all), words)
-  return shown.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, wordsMax)
+  return shown.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, maxWords)
 }

@@ -3,7 +3,7 @@ import { Refusal } from '#core/refusals.ts'
 import { parseJsonBody } from '../../../admin-api/bodies/json-body.ts'
 import { findJsonFault } from '../../../admin-api/bodies/json-fault.ts'
 
-const parse = (text: string, depthMax = 32) => parseJsonBody(Buffer.from(text), { depthMax, valuesMax: 2_000_000 })
+const parse = (text: string, maxDepth = 32) => parseJsonBody(Buffer.from(text), { maxDepth, maxValues: 2_000_000 })
 
 test('parseJsonBody() parses what JSON.parse does, and leaves out a byte order mark', (t) => {
   for (const text of ['{"a":[1,2,{"b":"]}\\"\\\\"}]}', '"é😀"', ' [ ] ', '-1.5e3', 'null']) t.deepEqual(parse(text), JSON.parse(text))

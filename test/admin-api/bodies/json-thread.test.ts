@@ -3,7 +3,7 @@ import { Refusal } from '#core/refusals.ts'
 import { JsonThread } from '../../../admin-api/bodies/json-thread.ts'
 import { within } from '../../support/deadline.ts'
 
-const limits = { depthMax: 32, valuesMax: 50_000 }
+const limits = { maxDepth: 32, maxValues: 50_000 }
 const large = (before: string, after: string): Buffer =>
   Buffer.concat([Buffer.from(before), Buffer.alloc(1_000_000, 'x'), Buffer.from(after)])
 

@@ -155,7 +155,7 @@ test('readJsonBody() leaves out a body that may be missing', async (t) => {
 })
 
 test('BodyMemory refuses a body while others fill the memory, and takes it again afterwards', async (t) => {
-  const { port } = await startDemo(t, { limits: { bodyMemoryBytesMax: 1500 } })
+  const { port } = await startDemo(t, { limits: { maxBodyMemoryBytes: 1500 } })
   const half = await open(t, port)
   const first = 'x'.repeat(700)
   half.write(head(sender, 'Content-Length: 1400\r\n') + first)
@@ -171,7 +171,7 @@ test('BodyMemory refuses a body while others fill the memory, and takes it again
 test('Exchange reports a client that goes away in the middle of its body, and frees the memory', async (t) => {
   const gone = Promise.withResolvers<unknown>()
   const events = { answered: gone.resolve, failed: t.fail, connectionDropped() {} }
-  const { port } = await startDemo(t, { events, operations: [demoOperations[0] as Operation], limits: { bodyMemoryBytesMax: 1500 } })
+  const { port } = await startDemo(t, { events, operations: [demoOperations[0] as Operation], limits: { maxBodyMemoryBytes: 1500 } })
   const socket = await open(t, port)
   socket.write(head(sender, 'Content-Length: 1400\r\n') + 'x'.repeat(1300), () => socket.destroy())
   t.like(await gone.promise, { operationId: 'createNote', status: 499, code: undefined })

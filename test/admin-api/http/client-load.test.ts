@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { operation } from '../../../admin-api/http/operation.ts'
 import { call, demoOperations, errorOf, isWhole, open, receive, startDemo } from './demo-api.ts'
 
-const limits = { connectionsPerAddressMax: 3, countsLoopback: true }
+const limits = { maxConnectionsPerAddress: 3, countsLoopback: true }
 const request = 'POST /v1/echo-address HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 
 test('a client address has so many connections, and is told when it wants more', async (t) => {
@@ -46,7 +46,7 @@ test('a connection that closes makes room', async (t) => {
 })
 
 test('connections from this machine and from trusted proxies are not counted', async (t) => {
-  for (const options of [{ limits: { connectionsPerAddressMax: 3 } }, { limits, trustProxy: ['127.0.0.1'] }]) {
+  for (const options of [{ limits: { maxConnectionsPerAddress: 3 } }, { limits, trustProxy: ['127.0.0.1'] }]) {
     const { port } = await startDemo(t, options)
     await Promise.all(Array.from({ length: 10 }, () => open(t, port)))
     t.is((await call(port, 'POST', '/v1/echo-address')).status, 202)

@@ -211,7 +211,7 @@ test('AdminApi answers broken HTTP and an oversized header in the envelope', asy
 test('AdminApi counts connections beyond the limit and closes them', async (t) => {
   const dropped = Promise.withResolvers<void>()
   const events = { answered() {}, failed() {}, connectionDropped: dropped.resolve }
-  const { port } = await startDemo(t, { limits: { connectionsMax: 1 }, events })
+  const { port } = await startDemo(t, { limits: { maxConnections: 1 }, events })
   await open(t, port)
   const second = await open(t, port)
   t.is(await receive(second), '')

@@ -51,7 +51,7 @@ async function stop(house: House, { open }: Gates = new Gates()): Promise<void> 
 
 test('DeliveryQueue sends the one message of a project while another has thousands for the same destination', async (t) => {
   const gates = new Gates()
-  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), readyMax: 500 })
+  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxReady: 500 })
   await sendMany(house, 3000, big)
   await until('two are under way', () => gates.open.length === 2)
   await send(house, small)
@@ -69,7 +69,7 @@ test('DeliveryQueue sends the one message of a project while another has thousan
 })
 
 test('DeliveryQueue sends the one message of a project after a restart that finds a backlog of thousands before it', async (t) => {
-  const before = await projectsOf(t, [big, small], { deaf: true, readyMax: 500 })
+  const before = await projectsOf(t, [big, small], { deaf: true, maxReady: 500 })
   await sendMany(before, 3000, big)
   before.clock.advance(1000)
   await send(before, small)
@@ -144,7 +144,7 @@ test('DeliveryQueue serves copies of one message and other messages in turn wher
 
 test('DeliveryQueue gives turns to projects, not to their destinations', async (t) => {
   const gates = new Gates()
-  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), connectionsMax: 1 })
+  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxConnections: 1 })
   for (let i = 0; i < 20; i++) await house.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(house, 60, big, (i) => `big_${i % 20}`)
   await sendMany(house, 5, small)
@@ -161,7 +161,7 @@ test('DeliveryQueue shares scarce connections evenly between a project of 100 de
   const house = await projectsOf(
     t,
     [big, small],
-    { transport: new ScriptedTransport(gates.script), connectionsMax: 20 },
+    { transport: new ScriptedTransport(gates.script), maxConnections: 20 },
     { maxConnections: 10 },
   )
   for (let i = 0; i < 100; i++) await house.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
@@ -187,7 +187,7 @@ test('DeliveryQueue shares scarce connections evenly between a project of 100 de
 
 test('DeliveryQueue sends the mail of a project while all destinations of another hang under a backlog', async (t) => {
   const transport = new ScriptedTransport((call) => (call.target.destinationId === shared ? take(call) : hang(call)))
-  const house = await projectsOf(t, [big, small], { transport, connectionsMax: 20 })
+  const house = await projectsOf(t, [big, small], { transport, maxConnections: 20 })
   for (let i = 0; i < 60; i++) await house.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(house, 600, big, (i) => `big_${i % 60}`)
   await quiet(house)
@@ -200,7 +200,7 @@ test('DeliveryQueue sends the mail of a project while all destinations of anothe
 
 test('DeliveryQueue passes a project by that has its part, also where both wait for the same destination', async (t) => {
   const gates = new Gates()
-  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), connectionsMax: 20 })
+  const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxConnections: 20 })
   for (let i = 0; i < 60; i++) await house.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(house, 40, big)
   await quiet(house)

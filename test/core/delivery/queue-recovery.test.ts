@@ -72,7 +72,7 @@ test('DeliveryQueue.stop() waits for reads of the queue, and is done at once whe
 })
 
 test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
-  let house = await houseOf(t, { connectionsMax: 4 })
+  let house = await houseOf(t, { maxConnections: 4 })
   await queue(house, 'dst_1', { maxConnections: 4 })
   const ids = new Set<string>()
   for (let writes = 1; writes <= 40; writes += 3) {
@@ -91,7 +91,7 @@ test('DeliveryQueue after a crash delivers everything that was accepted, at any 
 
 test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
   const contents: boolean[] = []
-  const house = await houseOf(t, { memoryBytesMax: 10_000 })
+  const house = await houseOf(t, { maxMemoryBytes: 10_000 })
   const run = house.attempts.run.bind(house.attempts)
   house.attempts.run = (entry, content, fresh, signal) => {
     contents.push(content !== undefined)

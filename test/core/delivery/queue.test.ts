@@ -57,7 +57,7 @@ test('DeliveryQueue tells how old the oldest message is, over every attempt, fai
 
 test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
   const transport = new ScriptedTransport(hang)
-  const house = await houseOf(t, { transport, connectionsMax: 8 })
+  const house = await houseOf(t, { transport, maxConnections: 8 })
   await queue(house, 'dst_a', { maxConnections: 1 })
   await queue(house, 'dst_b', { maxConnections: 5 })
   for (let i = 0; i < 20; i++) await Promise.all([submitTo(house, 'dst_a'), submitTo(house, 'dst_b')])
@@ -79,7 +79,7 @@ test('DeliveryQueue keeps to the connections of a destination and to the total',
 
 test('DeliveryQueue does not let destinations that hang delay 180 others', async (t) => {
   const transport = new ScriptedTransport((call) => (call.target.destinationId.startsWith('hang') ? hang(call) : take(call)))
-  const house = await houseOf(t, { transport, connectionsMax: 200 })
+  const house = await houseOf(t, { transport, maxConnections: 200 })
   const hanging = Array.from({ length: 20 }, (_, i) => `hang_${i}`)
   const healthy = Array.from({ length: 180 }, (_, i) => `dst_${i}`)
   for (const id of [...hanging, ...healthy]) await queue(house, id, { maxConnections: 10 })
@@ -101,7 +101,7 @@ test('DeliveryQueue serves destinations in turn, whatever their backlog', async 
     await gate.promise
     return take(call)
   })
-  const house = await houseOf(t, { transport, connectionsMax: 1 })
+  const house = await houseOf(t, { transport, maxConnections: 1 })
   await queue(house, 'dst_big')
   await queue(house, 'dst_small')
   for (let i = 0; i < 50; i++) await submitTo(house, 'dst_big')

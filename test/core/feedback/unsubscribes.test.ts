@@ -21,7 +21,7 @@ const news = namedList(projectId, 'News')
 
 const mailOf = (list: MailingList | undefined) => ({ destinationId: 'dst_1', ...(list && { list, unsubscribeLink: 'public' as const }) })
 
-const schedule = async (house: House, list: MailingList): Promise<void> => {
+const leave = async (house: House, list: MailingList): Promise<void> => {
   const { id } = await sentMessage(house, mailOf(list))
   await house.core.unsubscribes.unsubscribe(linkOf(house, id))
 }
@@ -39,9 +39,9 @@ test('an opt-out stops the mail of its list, and no other', async (t) => {
   const house = await sendingHouse(t)
   const lists = [sender, news, namedList(projectId, 'Offers'), namedList('prj_2', 'News'), senderList('SHOP@example.com'), undefined]
   t.deepEqual(await reaching(house, lists), [true, true, true, true, true, true])
-  await schedule(house, news)
+  await leave(house, news)
   t.deepEqual(await reaching(house, lists), [true, false, true, true, true, true])
-  await schedule(house, sender)
+  await leave(house, sender)
   t.deepEqual(await reaching(house, lists), [false, false, true, true, false, true])
   t.deepEqual(await house.database.all(suppressions, { organizationId }), [])
   await sound(t, house)
@@ -156,7 +156,7 @@ test('who left every list is shown as unsubscribed, and another click adds nothi
 
 test('a key of one project takes back only the opt-outs that it sees', async (t) => {
   const house = await sendingHouse(t)
-  await schedule(house, sender)
+  await leave(house, sender)
   const unsubscribes = house.core.unsubscribes
   const [entry] = (await unsubscribes.list(principal, { limit: 10 })).rows
   await unsubscribes.remove({ ...principal, projectId: 'prj_2', bound: true }, entry?.id ?? '')

@@ -9,7 +9,15 @@ import { decideOutcome } from '#core/routing/match/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { destinationDefaults, houseOf, organizationId, projectDefaults, projectId as firstProject, principal, type House } from '../house.ts'
+import {
+  destinationDefaults,
+  houseOf,
+  organizationId,
+  projectDefaults,
+  projectId as firstProject,
+  principal,
+  type House,
+} from '../house.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
 /** Labels that nest, that begin alike, and one that is written in two ways. */

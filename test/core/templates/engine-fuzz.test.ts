@@ -6,7 +6,7 @@ import { TemplateFault } from '#core/templates/template-fault.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 const runs = 3000
-const rules = { escape: escapeHtml, strict: false, charactersMax: 2_000 }
+const rules = { escape: escapeHtml, strict: false, maxCharacters: 2_000 }
 
 /** A tree as the test understands it; paths are written with their dots. */
 type Part =
@@ -133,7 +133,7 @@ test('every template that is well formed means what a naive reading of it says',
     const source = write(tree)
     const [json, root] = object(random, 4)
     const expected = outcome(() => naive(tree, root, root), Unfit)
-    if (expected.length > rules.charactersMax) continue
+    if (expected.length > rules.maxCharacters) continue
     const got = planted(() => outcome(() => render(parseTemplate(source), JSON.parse(json), rules), TemplateFault))
     t.is(got, expected, `run ${run}: ${source} with ${json}`)
     seen[got === 'fault' ? 'faults' : 'texts']++
@@ -154,7 +154,7 @@ test('pieces in any order end in a text or in the one fault, and never reach wha
     const [json] = object(random, 3)
     const got = planted(() => outcome(() => render(parseTemplate(source), JSON.parse(json), rules), TemplateFault))
     t.false(got.includes('PLANTED') || /native code|\[object/.test(got), `run ${run}: ${source}`)
-    t.true(got.length <= rules.charactersMax + 'text '.length)
+    t.true(got.length <= rules.maxCharacters + 'text '.length)
     seen[got === 'fault' ? 'faults' : 'texts']++
   }
   t.true(seen.faults > 1000 && seen.texts > 1000, JSON.stringify(seen))

@@ -4,7 +4,7 @@ import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'
 import { positionOf, TemplateFault } from '#core/templates/template-fault.ts'
 
-const rules = { escape: (text: string) => text, strict: true, charactersMax: 10_000 }
+const rules = { escape: (text: string) => text, strict: true, maxCharacters: 10_000 }
 const fill = (source: string, variables: unknown, changes: Partial<typeof rules> = {}): string =>
   render(parseTemplate(source), variables, { ...rules, ...changes })
 

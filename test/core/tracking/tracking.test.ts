@@ -131,7 +131,7 @@ test('A refused message is not rewritten, and one key gives one trace', async (t
     rewrite: () => Promise.resolve({ ok: true as const, content: Buffer.from(`rewritten ${++rewrites}`), links: 1 }),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
-  const house = await trackingHouse(t, { rewriter, messageBytesMax: 1000 })
+  const house = await trackingHouse(t, { rewriter, maxMessageBytes: 1000 })
   await t.throwsAsync(house.submit({ content: html + ' '.repeat(1000), tracking: both }), { code: 'request_too_large' } as object)
   t.is(rewrites, 0)
   const first = await house.submit({ content: html, tracking: both, idempotencyKey: 'k' })

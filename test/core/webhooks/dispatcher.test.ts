@@ -110,7 +110,7 @@ test('an endpoint that answers well gets more at a time, up to ten', async (t) =
 })
 
 test('an organization gets its share and no more, and endpoints of others go on', async (t) => {
-  const { inFlight, due, endAll, most } = await dispatching(t, { activeMax: 12, activeOfOneMax: 8 })
+  const { inFlight, due, endAll, most } = await dispatching(t, { maxActive: 12, maxActiveOfOne: 8 })
   for (let n = 0; n < 10; n++) await due(`whk_a${n}`, 50)
   t.is(inFlight.length, 8)
   await due('whk_b', 2, 'org_2')

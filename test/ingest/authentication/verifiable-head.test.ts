@@ -1,15 +1,15 @@
 /** Headers that would cost too much, and what may be verified costs its share of processor time. */
 import test from 'ava'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
-import { excessOf, headLinesMax } from '#ingest/authentication/verifiable-head.ts'
+import { excessOf, maxHeadLines } from '#ingest/authentication/verifiable-head.ts'
 
-const excess = (text: string, octetsMax = 262_144) => excessOf(Buffer.from(text, 'latin1'), { octetsMax })
+const excess = (text: string, maxOctets = 262_144) => excessOf(Buffer.from(text, 'latin1'), { maxOctets })
 
 test('excessOf() tells headers of too many octets or lines, and no others', (t) => {
   for (const end of ['\r\n', '\n']) {
-    t.is(excess(`A: b${end}`.repeat(headLinesMax) + end + `x${end}`.repeat(9000)), undefined)
-    t.is(excess(`A: b${end}`.repeat(headLinesMax)), undefined, 'no body')
-    t.is(excess(`A: b${end}`.repeat(headLinesMax + 1) + end), 'lines')
+    t.is(excess(`A: b${end}`.repeat(maxHeadLines) + end + `x${end}`.repeat(9000)), undefined)
+    t.is(excess(`A: b${end}`.repeat(maxHeadLines)), undefined, 'no body')
+    t.is(excess(`A: b${end}`.repeat(maxHeadLines + 1) + end), 'lines')
     t.is(excess(`A: b${end} c${end}${end}${'x'.repeat(100)}`, 50), undefined)
     t.is(excess(`A: ${'b'.repeat(50)}${end}${end}x`, 50), 'octets')
   }

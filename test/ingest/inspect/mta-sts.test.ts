@@ -18,7 +18,7 @@ function site(answer: FetchedDocument): { readonly asked: unknown[]; readonly fe
 test('a policy is fetched from its one place, within bounds', async (t) => {
   const { asked, fetch } = site(plain)
   t.is(await policyFetcher(fetch)('example.com', 1234), text)
-  t.deepEqual(asked, [['https://mta-sts.example.com/.well-known/mta-sts.txt', { deadlineMs: 1234, bytesMax: 65_536 }]])
+  t.deepEqual(asked, [['https://mta-sts.example.com/.well-known/mta-sts.txt', { deadlineMs: 1234, maxBytes: 65_536 }]])
 })
 
 test('what is no policy file is none: redirects, missing files, web pages', async (t) => {

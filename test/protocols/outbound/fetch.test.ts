@@ -12,7 +12,7 @@ import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/rig.ts'
 
-const limits = { deadlineMs: 20_000, bytesMax: 1000 }
+const limits = { deadlineMs: 20_000, maxBytes: 1000 }
 
 async function site(
   t: ExecutionContext,

@@ -7,7 +7,7 @@ import { guardedGet } from '../../../protocols/outbound/clients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/rig.ts'
 
-const limits = { deadlineMs: 5000, bytesMax: 4 }
+const limits = { deadlineMs: 5000, maxBytes: 4 }
 const never = new AbortController().signal
 
 async function site(t: ExecutionContext, answer: RequestListener, allowed: readonly AllowedRange[] = [{ cidr: '127.0.0.1/32' }]) {

@@ -11,7 +11,7 @@ import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/rig.ts'
 
-const limits = { deadlineMs: 10_000, answerBytesMax: 4096 }
+const limits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
 const never = new AbortController().signal
 const message = { headers: { 'content-type': 'application/json', 'x-test': 'a' }, body: Buffer.from('{"a":"ä"}') }
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DataScanner, lineOctetsMax } from '../../../protocols/reception/data-scanner.ts'
+import { DataScanner, maxLineOctets } from '../../../protocols/reception/data-scanner.ts'
 
 interface Read {
   readonly content: string
@@ -133,7 +133,7 @@ test('DataScanner notes octets over 127, NUL and lines over the limit, in clean 
     t.deepEqual(notes(`${before}\x80\r\n.\r\n`), [true, false, false])
     t.deepEqual(notes(`${before}\0\r\n.\r\n`), [false, true, false])
     for (const size of [7, 1000, 200_000]) {
-      const line = 'x'.repeat(lineOctetsMax)
+      const line = 'x'.repeat(maxLineOctets)
       t.deepEqual(notes(`${before}${line}\r\n${line}\r\n.\r\n`, size), [false, false, false], `${size}`)
       t.deepEqual(notes(`${before}${line}x\r\n.\r\n`, size), [false, false, true], `${size}`)
     }

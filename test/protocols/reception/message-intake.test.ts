@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { headOctetsMax, MessageIntake } from '../../../protocols/reception/message-intake.ts'
+import { maxHeadOctets, MessageIntake } from '../../../protocols/reception/message-intake.ts'
 import { DraftDouble } from '../submission/door-double.ts'
 
 const intakeOf = (t: ExecutionContext, draft: DraftDouble, max = 10_000_000): MessageIntake =>
@@ -43,7 +43,7 @@ test('MessageIntake.head() is a view of a message in one piece, the whole of one
 
   const endless = intakeOf(t, new DraftDouble())
   await feedAll(endless, cut(`${'A: b\r\n'.repeat(100_000)}.\r\n`, 5000))
-  t.is(endless.head().length, headOctetsMax)
+  t.is(endless.head().length, maxHeadOctets)
 })
 
 test('MessageIntake.feed() waits for the draft, piece by piece', async (t) => {

@@ -12,7 +12,7 @@ const value = (i: number): Bytes => Buffer.alloc(1000, `value ${i} `)
 const set = (kv: Kv, ...numbers: readonly number[]) =>
   kv.write({ checks: [], sets: numbers.map((i) => ({ key: key(i), value: value(i) })), deletes: [], adds: [] })
 const remove = (kv: Kv, ...numbers: readonly number[]) => kv.write({ checks: [], sets: [], deletes: numbers.map(key), adds: [] })
-const small = { inlineMax: 100, segmentBytes: 10_000 }
+const small = { maxInline: 100, segmentBytes: 10_000 }
 const segmentsOf = (folder: string): Promise<string[]> => readdir(join(folder, 'values'))
 
 test('LevelKv.collect() drops segments in which nothing lives, and keeps those in which much does', async (t) => {

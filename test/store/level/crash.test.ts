@@ -12,7 +12,7 @@ import { Seeded } from '../../support/seeded.ts'
 import { pet, pets, type Pet } from '../kinds.ts'
 import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
 
-const options = { inlineMax: 2000 }
+const options = { maxInline: 2000 }
 const reach = { organizationId: 'org_1' }
 const entryOf = (id: string): QueueEntry => ({
   destinationId: 'dst_1',

@@ -98,7 +98,7 @@ test('LevelKv fails once and for all with the n-th batch, and keeps exactly what
     const failures: StoreFailure[] = []
     let batch = 0
     const kv = await LevelKv.open(folder, {
-      inlineMax: 100,
+      maxInline: 100,
       onFailure: (failure) => failures.push(failure),
       beforeBatch() {
         if (++batch === failing) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
@@ -153,7 +153,7 @@ test('LevelKv takes a write after its closing for a defect of the caller, not fo
 })
 
 test('LevelKv fails for good when the value log cannot be written', async (t) => {
-  const { kv, folder } = await storeOf(t, { inlineMax: 10, segmentBytes: 1 })
+  const { kv, folder } = await storeOf(t, { maxInline: 10, segmentBytes: 1 })
   await set(kv, 1, Buffer.alloc(100))
   await writeFile(join(folder, 'values', '00000002.values'), 'in the way')
   await t.throwsAsync(set(kv, 2, Buffer.alloc(100)), { instanceOf: StoreFailure })
@@ -162,7 +162,7 @@ test('LevelKv fails for good when the value log cannot be written', async (t) =>
 })
 
 test('LevelKv tells which key cannot be read when the value log is damaged', async (t) => {
-  const { kv, folder } = await storeOf(t, { inlineMax: 10 })
+  const { kv, folder } = await storeOf(t, { maxInline: 10 })
   await set(kv, 1, Buffer.alloc(100, 'a'))
   await set(kv, 2, Buffer.alloc(100, 'b'))
   const path = join(folder, 'values', '00000001.values')
@@ -200,7 +200,7 @@ for (const [size, at] of [
   [70_000, 0.5],
 ] as const) {
   test(`LevelKv.missingGroups tells of damage at ${at} of the log, with values of ${size} bytes`, async (t) => {
-    const { kv, folder } = await storeOf(t, { inlineMax: 100_000 })
+    const { kv, folder } = await storeOf(t, { maxInline: 100_000 })
     for (let i = 0; i < 50; i++) await set(kv, i, Buffer.alloc(size, `${i} `))
     const copy = await crashCopy(t, folder)
     const log = await writeAheadLog(copy)
@@ -226,7 +226,7 @@ for (const [size, at] of [
 
 test('LevelKv.missingGroups is empty when only the last group was not written whole', async (t) => {
   for (const size of [20, 100_000]) {
-    const { kv, folder } = await storeOf(t, { inlineMax: 200_000 })
+    const { kv, folder } = await storeOf(t, { maxInline: 200_000 })
     for (let i = 0; i < 5; i++) await set(kv, i)
     const { length } = await readFile(await writeAheadLog(folder))
     await set(kv, 5, Buffer.alloc(size, 'torn'))

@@ -10,7 +10,7 @@ import { kvContract } from '../../contracts/kv.ts'
 const folders = new Map<Kv, string>()
 
 async function openIn(folder: string): Promise<Kv> {
-  const kv = await LevelKv.open(folder, { inlineMax: 0, segmentBytes: 4096 })
+  const kv = await LevelKv.open(folder, { maxInline: 0, segmentBytes: 4096 })
   folders.set(kv, folder)
   return kv
 }

@@ -1,14 +1,14 @@
 /** Whether work grows in proportion to its input: processor time of this thread at two sizes of one run, which no load of the machine changes. */
 
 const factor = 4
-const triesMax = 3
+const maxTries = 3
 /** Below this, in milliseconds, a measurement says nothing. */
 const floorMs = 3
 
 /** True when four times the input takes less than nine times as long; quadratic work would take sixteen times. */
 export function growsLinearly(work: (size: number) => void, size = 250_000): boolean {
   work(size) // the first runs are slower, which would hide growth
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const small = Math.min(
       spent(() => work(size)),
       spent(() => work(size)),

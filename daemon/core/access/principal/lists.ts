@@ -36,11 +36,11 @@ export type Walk<R> = Pick<ListOptions, 'index' | 'values' | 'ascending'> & {
 }
 
 /**
- * Chooses among the entries of a list what no index can choose. A page looks at `looksMax` entries at most and is short where fewer of
+ * Chooses among the entries of a list what no index can choose. A page looks at `maxLooks` entries at most and is short where fewer of
  * them fit; its cursor goes on behind them. The list ends at the first entry that is past.
  */
-export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => boolean, looksMax = 5000): Sieve<R> => ({
-  looksMax,
+export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => boolean, maxLooks = 5000): Sieve<R> => ({
+  maxLooks,
   sort: (record) => (isPast?.(record) ? 'end' : fits(record) ? 'take' : 'pass'),
 })
 

@@ -32,7 +32,7 @@ export interface InboxRequest extends InboxChanges {
 }
 
 /** Of a project. */
-const inboxesMax = 1000
+const maxInboxes = 1000
 
 export class InboxSettings {
   readonly #options: InboxSettingsOptions
@@ -53,7 +53,7 @@ export class InboxSettings {
       const projectId = owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
       await this.#requireFree(organizationId, projectId, addressPattern)
       const { length } = await database.all(inboxes, { organizationId, projectId, bound: true })
-      if (length >= inboxesMax) throw new Refusal('conflict', `A project can have at most ${inboxesMax} virtual inboxes; delete one first.`)
+      if (length >= maxInboxes) throw new Refusal('conflict', `A project can have at most ${maxInboxes} virtual inboxes; delete one first.`)
       const now = clock.now()
       const inbox: Inbox = {
         id: newId('inb', now),

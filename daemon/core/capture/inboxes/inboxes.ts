@@ -53,8 +53,8 @@ export interface MessagesWanted extends PageQuery {
   readonly address?: string | undefined
 }
 
-const waitsPerGrantMax = 20
-const waitsPerProjectMax = 200
+const maxWaitsPerGrant = 20
+const maxWaitsPerProject = 200
 
 export class Inboxes implements List<OfProject, Inbox> {
   readonly #options: InboxOptions
@@ -239,10 +239,10 @@ export class Inboxes implements List<OfProject, Inbox> {
 
   #takeWait({ credentialId }: Principal, projectId: string): () => void {
     const mine = this.#waitsByGrant.get(credentialId) ?? 0
-    if (mine >= waitsPerGrantMax || this.#options.captureEvents.waiting(projectId) >= waitsPerProjectMax) {
+    if (mine >= maxWaitsPerGrant || this.#options.captureEvents.waiting(projectId) >= maxWaitsPerProject) {
       throw new Refusal(
         'rate_limit_exceeded',
-        `At most ${waitsPerGrantMax} waits per key and ${waitsPerProjectMax} per project can be open at a time.`,
+        `At most ${maxWaitsPerGrant} waits per key and ${maxWaitsPerProject} per project can be open at a time.`,
         { retryAfterSeconds: 5 },
       )
     }

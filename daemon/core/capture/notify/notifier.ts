@@ -37,13 +37,13 @@ interface InboxQueue {
   readonly waiting: Notice[]
 }
 
-const limits: PostLimits = { deadlineMs: 10_000, answerBytesMax: 1024 }
-const activeMax = 64
-const activeOfOrganizationMax = 8
-const activeOfInboxMax = 2
+const limits: PostLimits = { deadlineMs: 10_000, maxAnswerBytes: 1024 }
+const maxActive = 64
+const maxActiveOfOrganization = 8
+const maxActiveOfInbox = 2
 /** Waiting; what comes beyond is given up. */
-const waitingOfInboxMax = 100
-const waitingMax = 10_000
+const maxWaitingOfInbox = 100
+const maxWaiting = 10_000
 
 export class Notifier {
   readonly #options: NotifierOptions
@@ -73,7 +73,7 @@ export class Notifier {
     if (this.#abort.signal.aborted) return
     const { id } = notice.inbox
     const queue = this.#queues.get(id) ?? { active: 0, waiting: [] }
-    if (queue.waiting.length >= waitingOfInboxMax || this.#waiting >= waitingMax) {
+    if (queue.waiting.length >= maxWaitingOfInbox || this.#waiting >= maxWaiting) {
       this.#later(this.#note(notice, { at: this.#options.clock.now(), milliseconds: 0, statusCode: null, error: tooMany }), id)
       return
     }
@@ -92,10 +92,10 @@ export class Notifier {
 
   #pump(): void {
     for (const [id, queue] of this.#queues) {
-      if (this.#active >= activeMax) return
+      if (this.#active >= maxActive) return
       const [next] = queue.waiting
-      if (!next || queue.active >= activeOfInboxMax) continue
-      if ((this.#activeOf.get(next.organizationId) ?? 0) >= activeOfOrganizationMax) continue
+      if (!next || queue.active >= maxActiveOfInbox) continue
+      if ((this.#activeOf.get(next.organizationId) ?? 0) >= maxActiveOfOrganization) continue
       queue.waiting.shift()
       this.#waiting--
       this.#queues.delete(id)

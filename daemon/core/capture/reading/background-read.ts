@@ -27,9 +27,9 @@ export interface BackgroundReadOptions {
 }
 
 /** Inboxes of a project whose owners are told; there are never as many. */
-const notifiedMax = 1000
+const maxNotified = 1000
 /** Organizations of which a message is read at a time; one that takes long holds up nobody else. */
-const organizationsMax = 64
+const maxOrganizations = 64
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
@@ -60,7 +60,7 @@ export class BackgroundRead {
   async #readAll(): Promise<void> {
     const skipped = { organizations: this.#inFlight, captures: this.#broken }
     for await (const pending of firstPendingReads(this.#options.database.kv, skipped)) {
-      while (this.#inFlight.size >= organizationsMax && !this.#rounds.stopping) await Promise.race(this.#inFlight.values())
+      while (this.#inFlight.size >= maxOrganizations && !this.#rounds.stopping) await Promise.race(this.#inFlight.values())
       if (this.#rounds.stopping) return
       this.#inFlight.set(pending.organizationId, this.#readOne(pending))
     }
@@ -105,7 +105,7 @@ export class BackgroundRead {
   async #toTell(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
     const { organization, projects } = await this.#options.policies.of(organizationId)
     if (!isSwitchedOn(organization, 'virtual_inboxes') || !projects.has(capture.projectId)) return []
-    const wanted = { index: 'notified', values: [capture.projectId], limit: notifiedMax }
+    const wanted = { index: 'notified', values: [capture.projectId], limit: maxNotified }
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
   }

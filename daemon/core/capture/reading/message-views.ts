@@ -28,10 +28,10 @@ export interface ShownImage {
 
 /** How long a link works: at least so many milliseconds, and less than twice as many. */
 const validMs = 15 * 60_000
-const imageLimits = { deadlineMs: 10_000, bytesMax: 5 * 1024 * 1024 }
-const fetchesMax = 32
-const fetchesOfOrganizationMax = 12
-const addressMax = 4096
+const imageLimits = { deadlineMs: 10_000, maxBytes: 5 * 1024 * 1024 }
+const maxFetches = 32
+const maxFetchesOfOrganization = 12
+const maxAddress = 4096
 const macBytes = 16
 
 export class MessageViews {
@@ -79,9 +79,9 @@ export class MessageViews {
 
   /** Throws `not_found` for what nobody may ask, and for what is no image, and `overloaded` while many are being fetched. */
   async image({ organizationId, captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
-    const isAsked = address.length <= addressMax && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
+    const isAsked = address.length <= maxAddress && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
     if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()
-    if (this.#fetches >= fetchesMax || (this.#fetchesOf.get(organizationId) ?? 0) >= fetchesOfOrganizationMax)
+    if (this.#fetches >= maxFetches || (this.#fetchesOf.get(organizationId) ?? 0) >= maxFetchesOfOrganization)
       throw new Refusal('overloaded', 'Too many images are being loaded; try again.', { retryAfterSeconds: 2 })
     this.#count(organizationId, 1)
     try {

@@ -5,7 +5,7 @@ import { nextAttempt, type RetryPolicy } from './backoff.ts'
 import type { AttemptReport, RecipientReport } from '../transport.ts'
 
 /** After so many attempts with unknown outcome a recipient is not tried again, lest a peer that never answers gets copy after copy. */
-const unknownAttemptsMax = 2
+const maxUnknownAttempts = 2
 
 /** What else bears on the next attempt: it goes elsewhere at once, or one before this had an unknown outcome just now. */
 export interface NextStep {
@@ -85,7 +85,7 @@ function afterAttempt(recipient: TraceRecipient, { verdict, reply, returnPath }:
     ...(unknownAttempts > 0 && { unknownAttempts }),
   }
   if (verdict === 'accepted') return { ...next, status: advance(recipient.status, 'accepted_by_provider') }
-  const isGivenUp = verdict === 'permanent' || !mayRetry || (verdict === 'unknown' && unknownAttempts >= unknownAttemptsMax)
+  const isGivenUp = verdict === 'permanent' || !mayRetry || (verdict === 'unknown' && unknownAttempts >= maxUnknownAttempts)
   return isGivenUp ? { ...next, status: advance(recipient.status, 'gave_up') } : next
 }
 

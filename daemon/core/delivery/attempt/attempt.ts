@@ -4,10 +4,9 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, putOff, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { oauth2Context, passwordContext, secretContext, type Destination, type HttpDestination } from '../../routing/destination.ts'
-import { openOAuth2 } from '../../routing/destinations/oauth2.ts'
+import type { Destination } from '../../routing/destination.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { bouncesIn, stageBounces, webhookBouncesOf, withBounces } from '../../feedback/apply/attempt-bounces.ts'
+import { bouncesIn, stageBounces, bounceFacts, withBounces } from '../../feedback/apply/attempt-bounces.ts'
 import type { Clock } from '../../clock.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { serviceRef, serviceRefField } from '../../trace/trace-token.ts'
@@ -26,6 +25,7 @@ import type { Signer } from '../../domains/signer.ts'
 import { signTrace } from './signing.ts'
 import { applySuppressions } from './apply-suppressions.ts'
 import { throttlingNoted } from './throttling.ts'
+import { toTarget } from './transport-target.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
 /** Hears of finished attempts, for logs and metrics. */
@@ -286,7 +286,7 @@ export class Attempts {
         after: trace,
         at: now,
         because,
-        bounces: webhookBouncesOf(bounces),
+        bounces: bounceFacts(bounces),
       })
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       if ((await database.commit(change)).ok) {
@@ -320,7 +320,7 @@ export class Attempts {
       before: stored.record,
       after: trace,
       at: nowMs,
-      bounces: webhookBouncesOf(bounces),
+      bounces: bounceFacts(bounces),
     })
     await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs }, trace, bounces)
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
@@ -334,47 +334,6 @@ export class Attempts {
     const target = toTarget(destination, this.#options.secrets)
     if (target) this.#targets.set(destination.id, target)
     return target
-  }
-}
-
-/** The settings of a destination with its secrets opened; undefined when one does not open. */
-export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
-  if (destination.provider !== 'smtp') return toHttpTarget(destination, secrets)
-  const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
-  const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordContext(id))
-  const oauth2 = destination.oauth2 && openOAuth2(destination.oauth2, (sealed) => secrets.open(sealed, oauth2Context(id)))
-  if ((sealedPassword !== null && password === undefined) || (destination.oauth2 && !oauth2)) return undefined
-  return {
-    destinationId: id,
-    revision: String(updatedAt),
-    provider,
-    host,
-    port,
-    security,
-    tlsPolicy,
-    maxConnections,
-    username: username ?? undefined,
-    password,
-    oauth2,
-  }
-}
-
-function toHttpTarget(destination: HttpDestination, secrets: SecretBox): TransportTarget | undefined {
-  const { id, provider, maxConnections, updatedAt, baseUrl, credentials, sealedCredentials } = destination
-  const opened: Record<string, string> = {}
-  for (const [name, sealed] of Object.entries(sealedCredentials)) {
-    const secret = secrets.open(sealed, secretContext(id, name))
-    if (secret === undefined) return undefined
-    opened[name] = secret
-  }
-  return {
-    destinationId: id,
-    revision: String(updatedAt),
-    provider,
-    maxConnections,
-    baseUrl: baseUrl ?? undefined,
-    credentials: { ...credentials, ...opened },
-    secrets: Object.values(opened),
   }
 }
 

@@ -32,7 +32,7 @@ export interface Failover {
 export type Skip = { readonly failover: Failover } | { readonly to: string; readonly waitMs: number }
 
 /** Passes that a trace keeps; a message that is passed on more often than that forgets the oldest. */
-const passesMax = 20
+const maxPasses = 20
 
 /** What of a message says where it is to go. */
 export type Bound = Pick<Trace, 'projectId' | 'destinationId' | 'failover'>
@@ -87,7 +87,7 @@ export function afterFailover(trace: Trace, { to, isAtOnce }: Failover): Trace {
 /** The trace on its new way without an attempt; it keeps why, as there is no attempt to tell it. */
 export function passedOver(trace: Trace, { to, note }: Failover, now: number): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
-  const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-passesMax)
+  const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-maxPasses)
   return {
     ...trace,
     destinationId: to,

@@ -25,10 +25,10 @@ export interface Breaker {
 }
 
 /** So many faults in a row open it. */
-const faultsInRowMax = 5
+const maxFaultsInRow = 5
 /** So many attempts within a minute, half of them faults, open it too. */
 const rateAttemptsMin = 20
-const rateMax = 0.5
+const maxRate = 0.5
 const rateWindowMs = 60_000
 /** The first pause; it doubles with every trial that fails, up to the longest. */
 const firstPauseMs = 30_000
@@ -56,9 +56,9 @@ export function afterFault(breaker: Breaker, what: string, now: number, random: 
   if (phase === 'open') return breaker // an attempt that had begun before
   if (phase === 'half_open') return opened(breaker, `The trial attempt after the pause failed: ${what}`, now, random)
   const next = { ...counted(breaker, now, 1), faultsInRow: breaker.faultsInRow + 1 }
-  if (next.faultsInRow >= faultsInRowMax)
+  if (next.faultsInRow >= maxFaultsInRow)
     return opened(next, `${next.faultsInRow} consecutive attempts failed; the last one: ${what}`, now, random)
-  if (next.attempts < rateAttemptsMin || next.faults / next.attempts < rateMax) return next
+  if (next.attempts < rateAttemptsMin || next.faults / next.attempts < maxRate) return next
   return opened(next, `${next.faults} of ${next.attempts} attempts within a minute failed; the last one: ${what}`, now, random)
 }
 

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../clock.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { toTarget } from '../attempt/attempt.ts'
+import { toTarget } from '../attempt/transport-target.ts'
 import type { BreakerView, HealthRegistry } from '../health/health-registry.ts'
 import { readSteps, type Aspect } from './probe-reading.ts'
 import type { HourFigures } from '../health/rolling-hour.ts'
@@ -77,7 +77,7 @@ const everyMs = 5 * 60_000
 const jitter = 0.2
 const inUseMs = 24 * 3_600_000
 /** Probes of rounds at a time. */
-const atATimeMax = 3
+const maxAtATime = 3
 
 export class Probes {
   readonly #options: ProbeOptions
@@ -213,9 +213,9 @@ export class Probes {
     const monotonic = this.#options.clock.monotonic()
     for (const [id, round] of this.#rounds) {
       if (monotonic - round.usedAt > inUseMs) this.#rounds.delete(id)
-      else if (round.dueAt <= monotonic && this.#roundsInFlight < atATimeMax) this.#beginRound(id, round, monotonic)
+      else if (round.dueAt <= monotonic && this.#roundsInFlight < maxAtATime) this.#beginRound(id, round, monotonic)
     }
-    if (this.#roundsInFlight >= atATimeMax) return // the end of one rings again
+    if (this.#roundsInFlight >= maxAtATime) return // the end of one rings again
     this.#setAlarm(Math.min(Infinity, ...[...this.#rounds.values()].map(({ dueAt }) => dueAt)))
   }
 

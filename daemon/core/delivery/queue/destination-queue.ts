@@ -27,13 +27,13 @@ export class DestinationQueue implements QueuePart {
   /** Rows that were done while a refill was under way, which may have read them before. */
   readonly #doneMeanwhile = new Set<string>()
 
-  readonly #readyMax: () => number
+  readonly #maxReady: () => number
 
-  /** `readyMax`: entries that may be in memory now; the rest stays in the store until there is room. */
-  constructor(load: DestinationLoad, projectId: string, readyMax: () => number) {
+  /** `maxReady`: entries that may be in memory now; the rest stays in the store until there is room. */
+  constructor(load: DestinationLoad, projectId: string, maxReady: () => number) {
     this.load = load
     this.projectId = projectId
-    this.#readyMax = readyMax
+    this.#maxReady = maxReady
   }
 
   /** Of what waits to be attempted; Infinity when nothing is known to be due. */
@@ -54,7 +54,7 @@ export class DestinationQueue implements QueuePart {
       this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
       return false
     }
-    if (this.unread !== undefined || this.ready.length >= this.#readyMax()) {
+    if (this.unread !== undefined || this.ready.length >= this.#maxReady()) {
       this.readFrom(entry)
       return false
     }
@@ -109,7 +109,7 @@ export class DestinationQueue implements QueuePart {
 
   /** How many entries to read at a time: those that are held come again and must not crowd out new ones. */
   get refillLimit(): number {
-    return this.#readyMax() + this.held.size
+    return this.#maxReady() + this.held.size
   }
 }
 

@@ -18,25 +18,25 @@ export interface DeliveryQueueOptions {
   readonly attempts: Pick<Attempts, 'run'>
   /** Limits of a destination now; a destination that is gone still gets its entries failed. */
   readonly limitsOf: (organizationId: string, destinationId: string) => Promise<DeliveryLimits>
-  readonly connectionsMax: number
+  readonly maxConnections: number
   /** Entries kept in memory for one project at one destination; 2,048 when not given. */
-  readonly readyMax?: number
+  readonly maxReady?: number
   /** Entries kept in memory in all, which a small number for each project and destination may exceed; 65,536 when not given. */
   readonly readyTotal?: number
   /** Bytes of content that may wait in memory for their first attempt. */
-  readonly memoryBytesMax: number
+  readonly maxMemoryBytes: number
   /** Hears of defects; the entry is tried again later. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
-const standardReadyMax = 2048
+const maxStandardReady = 2048
 const standardReadyTotal = 65_536
 /** With fewer than this, reading entries would cost more than sending them. */
 const readyMin = 16
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
-const alarmMsMax = 2000
+const maxAlarmMs = 2000
 /** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
 const breakerLookMs = 5000
 
@@ -58,7 +58,7 @@ export class DeliveryQueue {
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options
-    this.#roundRobin = new RoundRobin(options.connectionsMax)
+    this.#roundRobin = new RoundRobin(options.maxConnections)
   }
 
   /** Takes up everything that is queued, also what an earlier process left. */
@@ -73,7 +73,7 @@ export class DeliveryQueue {
   offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean): void {
     const queue = this.#queue(entry)
     const bytes = content ? lengthOf(content) : 0
-    const fits = this.#memoryBytes + bytes <= this.#options.memoryBytesMax
+    const fits = this.#memoryBytes + bytes <= this.#options.maxMemoryBytes
     const kept = queue.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
     if (kept && fits) this.#memoryBytes += bytes
     this.#wake(queue)
@@ -117,7 +117,7 @@ export class DeliveryQueue {
     let queue = this.#queues.get(key)
     if (!queue) {
       const load = this.#load(destinationId)
-      this.#queues.set(key, (queue = new DestinationQueue(load, projectId, this.#readyMax)))
+      this.#queues.set(key, (queue = new DestinationQueue(load, projectId, this.#maxReady)))
       load.projects++
     }
     return queue
@@ -130,9 +130,9 @@ export class DeliveryQueue {
   }
 
   /** Entries that each project may have in memory at each destination now. */
-  readonly #readyMax = (): number => {
-    const { readyMax = standardReadyMax, readyTotal = standardReadyTotal } = this.#options
-    return Math.min(readyMax, Math.max(readyMin, Math.floor(readyTotal / this.#queues.size)))
+  readonly #maxReady = (): number => {
+    const { maxReady = maxStandardReady, readyTotal = standardReadyTotal } = this.#options
+    return Math.min(maxReady, Math.max(readyMin, Math.floor(readyTotal / this.#queues.size)))
   }
 
   #wake(queue: DestinationQueue): void {
@@ -283,7 +283,7 @@ export class DeliveryQueue {
     if (atMs === Infinity || this.#stopping || (this.#alarm && this.#alarm.atMs <= atMs)) return
     this.#alarm?.timer.cancel()
     const { clock } = this.#options
-    this.#alarm = { atMs, timer: clock.after(Math.min(atMs - clock.now(), alarmMsMax), () => this.#ring()) }
+    this.#alarm = { atMs, timer: clock.after(Math.min(atMs - clock.now(), maxAlarmMs), () => this.#ring()) }
   }
 
   /** Something is due: destinations with due entries read them. */

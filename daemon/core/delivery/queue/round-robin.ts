@@ -23,7 +23,7 @@ interface Project {
 }
 
 export class RoundRobin {
-  readonly #connectionsMax: number
+  readonly #maxConnections: number
   /** Projects with attempts under way or lanes in line. */
   readonly #projects = new Map<string, Project>()
   /** Projects with lanes in line, by their attempts under way; of equals the first one is next. */
@@ -34,9 +34,9 @@ export class RoundRobin {
   readonly #waiting = new Map<DestinationLoad, Set<DestinationQueue>>()
   #active = 0
 
-  /** `connectionsMax`: attempts that may be under way at a time. */
-  constructor(connectionsMax: number) {
-    this.#connectionsMax = connectionsMax
+  /** `maxConnections`: attempts that may be under way at a time. */
+  constructor(maxConnections: number) {
+    this.#maxConnections = maxConnections
   }
 
   /** Attempts under way. */
@@ -54,7 +54,7 @@ export class RoundRobin {
 
   /** Takes the lane whose turn it is out of the line; undefined when none may begin now. */
   next(): DestinationQueue | undefined {
-    if (this.#active >= this.#connectionsMax) return undefined
+    if (this.#active >= this.#maxConnections) return undefined
     const end = Math.min(this.#line.length, this.#most(evenProjectsShare, this.#projects.size))
     while (this.#fewest < this.#line.length && this.#line[this.#fewest]?.size === 0) this.#fewest++
     for (let active = this.#fewest; active < end; active++) {
@@ -102,7 +102,7 @@ export class RoundRobin {
 
   /** The first of a project's lanes that may begin now. */
   #queueOf(project: Project): DestinationQueue | undefined {
-    const isScarce = this.#active >= this.#connectionsMax * firstConnectionsShare
+    const isScarce = this.#active >= this.#maxConnections * firstConnectionsShare
     const most = isScarce ? 1 : this.#most(evenDestinationsShare, this.#projects.size * project.busy)
     for (const queue of project.queues) if (queue.active < most) return queue
     return undefined
@@ -110,8 +110,8 @@ export class RoundRobin {
 
   /** With fewer attempts under way than this, one of so many gets another one now. */
   #most(share: number, sharers: number): number {
-    if (this.#active < this.#connectionsMax * share) return Infinity
-    return Math.max(1, Math.floor((this.#connectionsMax * share) / sharers))
+    if (this.#active < this.#maxConnections * share) return Infinity
+    return Math.max(1, Math.floor((this.#maxConnections * share) / sharers))
   }
 
   #project(id: string): Project {

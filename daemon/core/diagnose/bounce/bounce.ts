@@ -157,14 +157,14 @@ function suppressActions({ recommended, done, reason }: BounceDiagnosis['suppres
   return [`Suppress ${address}. ${reason ?? ''}`.trim()]
 }
 
-const shownMax = 10
+const maxShown = 10
 
 function otherFailures({ trace }: TraceStory, { address: told }: TraceRecipient): string[] {
   const others = trace.recipients.filter(({ address, status }) => address !== told && (status === 'bounced' || status === 'failed'))
   if (others.length === 0) return []
-  const names = others.slice(0, shownMax).map(({ address }) => address)
+  const names = others.slice(0, maxShown).map(({ address }) => address)
   return [
-    `${others.length} more of its recipients failed; repeat the request with recipient= for ${names.join(', ')}${others.length > shownMax ? ' …' : ''}.`,
+    `${others.length} more of its recipients failed; repeat the request with recipient= for ${names.join(', ')}${others.length > maxShown ? ' …' : ''}.`,
   ]
 }
 

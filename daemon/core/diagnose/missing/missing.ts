@@ -10,7 +10,7 @@ import type { MissingContext, MissingOptions } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import { lookAtDomain } from '../search/look-ups.ts'
 import { fateOf } from './message-fate.ts'
-import { findNearMisses, nearScanMax } from './near-misses.ts'
+import { findNearMisses, maxNearScan } from './near-misses.ts'
 import { domainOf, domainReports } from '../search/related-refusals.ts'
 import { afterAcceptance, fromBudget, fromDomain, fromNearMiss, fromSuppression, nothingSent } from './side-evidence.ts'
 import { tracesTo } from '../search/trace-reads.ts'
@@ -23,7 +23,7 @@ export interface MissingRequest {
 }
 
 /** So many messages to the recipient are explained, the latest first. */
-const explainedMax = 5
+const maxExplained = 5
 /** Of messages before the latest one; it is the one that is asked about, most of the time. */
 const earlierFactor = 0.75
 const monthMs = 30 * 86_400_000
@@ -41,7 +41,7 @@ export async function diagnoseMissing(options: MissingOptions, principal: Princi
   const window = await retainedWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
   const { address } = mailbox
   const [messages, stored, domain] = await Promise.all([
-    tracesTo(database, principal, address, window, explainedMax),
+    tracesTo(database, principal, address, window, maxExplained),
     database.find(suppressions, principal, 'email', [foldEmail(address)]),
     lookAtDomain(options, mailbox.domain),
   ])
@@ -130,7 +130,7 @@ async function unsent(context: MissingContext): Promise<MissingFindings> {
     notChecked: [
       ...(near.isComplete
         ? []
-        : [{ what: 'Similar addresses in the whole time window', why: `Only the latest ${nearScanMax} messages were searched.` }]),
+        : [{ what: 'Similar addresses in the whole time window', why: `Only the latest ${maxNearScan} messages were searched.` }]),
       ...(unseen === 0
         ? []
         : [
@@ -162,5 +162,5 @@ function summaryOf({ address, window }: MissingContext, messages: number, first:
   const what = first?.explanation ?? 'No message was found.'
   if (messages === 0) return what
   const [from, to] = [textOf(window.from), textOf(window.to)]
-  return `Of ${messages === explainedMax ? `the latest ${messages}` : messages} ${messages === 1 ? 'message' : 'messages'} to ${address} between ${from} and ${to}: ${what}`
+  return `Of ${messages === maxExplained ? `the latest ${messages}` : messages} ${messages === 1 ? 'message' : 'messages'} to ${address} between ${from} and ${to}: ${what}`
 }

@@ -8,9 +8,9 @@ import { walkTraces } from '../search/trace-reads.ts'
 import type { Window } from '../search/time-window.ts'
 
 /** So many traces of the window are looked at, the latest first. */
-export const nearScanMax = 2000
-const foundMax = 5
-const mistakesMax = 2
+export const maxNearScan = 2000
+const maxFound = 5
+const maxMistakes = 2
 /** In a shorter address two changes make another address and no mistake. */
 const twoMistakesLengthMin = 12
 /** Nor is a short local part that differs: anna and hanna are two people. */
@@ -29,7 +29,7 @@ export function nearness(wanted: string, other: string): number | undefined {
   if (wanted === other) return undefined
   const [a, b] = [halvesOf(wanted), halvesOf(other)]
   if (a.local === b.local && a.domain === b.domain) return 0
-  const max = Math.min(wanted.length, other.length) < twoMistakesLengthMin ? 1 : mistakesMax
+  const max = Math.min(wanted.length, other.length) < twoMistakesLengthMin ? 1 : maxMistakes
   if (a.local === b.local) return editDistance(a.domain, b.domain, max)
   const isShort = Math.min(a.local.length, b.local.length) < localLengthMin
   return a.domain === b.domain && !isShort ? editDistance(a.local, b.local, max) : undefined
@@ -52,7 +52,7 @@ export async function findNearMisses(
   const wanted = foldEmail(recipient)
   const far = new Set<string>()
   const found = new Map<string, NearMiss>()
-  const isComplete = await walkTraces(database, principal, window, nearScanMax, (trace) => {
+  const isComplete = await walkTraces(database, principal, window, maxNearScan, (trace) => {
     for (const { address } of trace.recipients) {
       const folded = foldEmail(address)
       if (far.has(folded) || found.has(folded)) continue
@@ -61,5 +61,5 @@ export async function findNearMisses(
       else found.set(folded, { address, trace, mistakes })
     }
   })
-  return { found: [...found.values()].toSorted((a, b) => a.mistakes - b.mistakes).slice(0, foundMax), isComplete }
+  return { found: [...found.values()].toSorted((a, b) => a.mistakes - b.mistakes).slice(0, maxFound), isComplete }
 }

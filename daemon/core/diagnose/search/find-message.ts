@@ -9,7 +9,7 @@ import { isQueueIdIn, queueIdForms } from './queue-id.ts'
 import { tracesTo, walkTraces } from './trace-reads.ts'
 
 /** So many of the latest messages are searched for an id that leads nowhere by itself. */
-export const searchMax = 2000
+export const maxSearch = 2000
 
 export interface MessageMatch {
   readonly trace: Trace
@@ -54,9 +54,9 @@ async function bySearch(
   const fits = ({ messageId, recipients }: Trace): boolean =>
     messageId === id || (queueIds.length > 0 && recipients.some(({ reply }) => reply !== undefined && isQueueIdIn(reply.text, queueIds)))
   const always = { from: 0, to: nowMs + 1 }
-  if (recipient !== undefined) return (await tracesTo(database, principal, recipient, always, searchMax)).find(fits)
+  if (recipient !== undefined) return (await tracesTo(database, principal, recipient, always, maxSearch)).find(fits)
   let found: Trace | undefined
-  await walkTraces(database, principal, always, searchMax, (trace) => {
+  await walkTraces(database, principal, always, maxSearch, (trace) => {
     if (!fits(trace)) return false
     found = trace
     return true

@@ -13,7 +13,7 @@ export interface LookUpOptions {
 
 /** All look-ups of one diagnosis end within this time. */
 const deadlineMs = 3000
-const shownMax = 300
+const maxShown = 300
 
 /** Whether a domain takes mail. RFC 5321 §5.1, RFC 7505. */
 export interface DomainFinding {
@@ -79,7 +79,7 @@ const titleOf = ({ purpose, name }: SenderRecord): string => `The ${purpose} rec
 function describeRecords(title: string, found: readonly string[]): string {
   if (found.length === 0) return `${title} does not exist; publish it.`
   const value = found.join(' | ')
-  return `${title} is now: ${value.length > shownMax ? `${value.slice(0, shownMax)}…` : value}`
+  return `${title} is now: ${value.length > maxShown ? `${value.slice(0, maxShown)}…` : value}`
 }
 
 /** Undefined when it is late or the look-up failed. */

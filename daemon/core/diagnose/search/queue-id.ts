@@ -2,12 +2,12 @@
 
 /** Shorter ones, and those without a digit, could be ordinary words of a reply. */
 const lengthMin = 6
-const lengthMax = 120
-const textMax = 2000
+const maxLength = 120
+const maxText = 2000
 
 /** The forms in which an id can stand in a reply: Stalwart writes hexadecimal digits there and decimal ones in its log. Empty for what is none. */
 export function queueIdForms(given: string): readonly string[] {
-  if (given.length < lengthMin || given.length > lengthMax || !/^[\w.+/@=-]*\d[\w.+/@=-]*$/.test(given)) return []
+  if (given.length < lengthMin || given.length > maxLength || !/^[\w.+/@=-]*\d[\w.+/@=-]*$/.test(given)) return []
   const folded = given.toLowerCase()
   return /^\d{12,20}$/.test(given) ? [folded, BigInt(given).toString(16)] : [folded]
 }
@@ -20,13 +20,13 @@ export const isQueueIdIn = (reply: string, ids: readonly string[]): boolean =>
 export function queueIdIn(reply: string): string | undefined {
   const found =
     /(?:queued(?: mail)?(?: for delivery)?(?: as| with id)|accepted as|\bid[=:]?|message[- ]id[=:]?)[ :=]*<?([\w.+/@=-]{6,120})/i.exec(
-      reply.slice(0, textMax),
+      reply.slice(0, maxText),
     )?.[1]
   return found?.replace(/\.$/, '')
 }
 
 const wordsOf = (reply: string): string[] =>
   reply
-    .slice(0, textMax)
+    .slice(0, maxText)
     .split(/[\s<>()[\]{};,="':]+/)
     .map((word) => word.replace(/\.$/, ''))

@@ -11,9 +11,9 @@ import { tracesTo, walkTraces } from './trace-reads.ts'
 const dayMs = 86_400_000
 const recipientDays = 30
 /** So many messages to the recipient, of the last day, and reports of its domain are looked at, the latest first. */
-const toRecipientMax = 200
-const lastDayMax = 2000
-const reportsMax = 500
+const maxToRecipient = 200
+const maxLastDay = 2000
+const maxReports = 500
 
 export interface Related {
   /** Other messages to this recipient that failed in the last 30 days. */
@@ -40,13 +40,13 @@ export async function relatedTo(
   const print = replyText === undefined ? undefined : fingerprint(replyText) || undefined
   const day = { from: nowMs - dayMs, to: nowMs + 1 }
   const others = (
-    await tracesTo(database, principal, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, toRecipientMax)
+    await tracesTo(database, principal, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, maxToRecipient)
   ).flatMap((one) =>
     one.recipients.filter(({ address }) => foldEmail(address) === folded).map((fate) => ({ isThis: one.id === trace.id, fate })),
   )
   const domains = new Set<string>()
   const replies = new Set<string>()
-  const isComplete = await walkTraces(database, principal, day, lastDayMax, (one) => {
+  const isComplete = await walkTraces(database, principal, day, maxLastDay, (one) => {
     if (one.id === trace.id) return
     if (one.recipients.some(({ address, status }) => isFailure(status) && domainOf(address) === domainOf(folded))) domains.add(one.id)
     if (print !== undefined && one.recipients.some(({ reply }) => reply && reply.code >= 400 && fingerprint(reply.text) === print))
@@ -68,7 +68,7 @@ export async function relatedTo(
 /** Bounces and complaints of a domain since a time, the latest first. */
 export async function domainReports(database: Database, principal: Principal, domain: string, since: number): Promise<TraceReport[]> {
   const prefix = [...indexPrefix(traceReports.name, principal.organizationId, 'trouble'), domain]
-  const range = { start: pack([...prefix, since]), end: pack([...prefix, Number.MAX_SAFE_INTEGER]), reverse: true, limit: reportsMax }
+  const range = { start: pack([...prefix, since]), end: pack([...prefix, Number.MAX_SAFE_INTEGER]), reverse: true, limit: maxReports }
   const found: TraceReport[] = []
   for await (const { key } of database.kv.range(range)) {
     const stored = await database.get(traceReports, principal, String(unpack(key).at(-1)))

@@ -22,12 +22,12 @@ export async function walkTraces(
 /** Traces to one address in any case, the latest first. */
 export async function tracesTo(database: Database, principal: Principal, address: string, window: Window, max: number): Promise<Trace[]> {
   const found: Trace[] = []
-  await walk(database, principal, 'recipient', [foldAddress(address)], window, scanMax, (trace) => found.push(trace) >= max)
+  await walk(database, principal, 'recipient', [foldAddress(address)], window, maxScan, (trace) => found.push(trace) >= max)
   return found
 }
 
 /** Of one address, so many rows are looked at, those of other projects too. */
-const scanMax = 1000
+const maxScan = 1000
 
 async function walk(
   database: Database,

@@ -10,7 +10,7 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import type { Attribution } from './attribution.ts'
 import { isVerified, maySuppress } from './trust.ts'
-import { webhookBounceOf } from './attempt-bounces.ts'
+import { bounceFactsOf } from './attempt-bounces.ts'
 import { countBounce, countComplaint } from '../suppression/counts.ts'
 import { settleSuppressions, type ReportUpdate } from '../suppression/consequences.ts'
 import { afterReport, reportOf } from './report-effect.ts'
@@ -74,7 +74,7 @@ interface Slot {
 }
 
 /** So often evidence of the same strength replaces what stands; somebody who has a token could send ever better mails. */
-const revisionsMax = 10
+const maxRevisions = 10
 
 class TraceUpdate {
   readonly #database: Database
@@ -170,7 +170,7 @@ class TraceUpdate {
     if (isUnverified || recipient === null || type === 'deferred' || type === 'bounce_unparsed') return earlier
     const event = { organizationId: this.#organizationId, trace: this.#trace, recipient, reason, at: before ? this.#nowMs : at, occurredAt }
     const cause = {
-      bounce: webhookBounceOf(report),
+      bounce: bounceFactsOf(report),
       ...(type === 'complained' && { complaint: { feedbackType } }),
     }
     const isAnnounced = before !== undefined && !saysOtherwise(report, before)
@@ -205,7 +205,7 @@ const replacedBy = ({ stored, isOfEarlierCopy }: Slot): TraceReport | undefined 
 
 /** Stronger evidence replaces what stands in any case, as there are few strengths; what is only worded otherwise, so often. */
 const mayReplace = (report: TraceReport, before: TraceReport): boolean =>
-  isStrongerEvidence(report, before) || ((before.revisions ?? 0) < revisionsMax && isBetterEvidence(report, before))
+  isStrongerEvidence(report, before) || ((before.revisions ?? 0) < maxRevisions && isBetterEvidence(report, before))
 
 /**
  * A replay sends another copy, which has a fate of its own: what is told of it is no better evidence of what befell the one before. `before`

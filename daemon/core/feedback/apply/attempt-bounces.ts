@@ -101,7 +101,7 @@ export async function stageBounces(
     const { suppression, recipient } = report
     if (!suppressed || !suppression || recipient === null) continue
     const entry = { ...suppression, expiresAt: null }
-    const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: webhookBounceOf(report) }
+    const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: bounceFactsOf(report) }
     announce(change, webhooks, { ...event, type: 'auto_suppressed', suppression: entry })
   }
 }
@@ -113,9 +113,9 @@ const keptOf = ({ revisions, rawBytes, suppression }: TraceReport): Partial<Trac
 })
 
 /** As events tell it. */
-export const webhookBounceOf = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
+export const bounceFactsOf = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
   bounce === null ? undefined : { class: bounce, category, status, smtpCode, diagnostic, remoteMta }
 
 /** By recipient, for the events that tell of the failures. */
-export const webhookBouncesOf = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof webhookBounceOf>> =>
-  new Map(bounces.map((report) => [report.recipient ?? '', webhookBounceOf(report)]))
+export const bounceFacts = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof bounceFactsOf>> =>
+  new Map(bounces.map((report) => [report.recipient ?? '', bounceFactsOf(report)]))

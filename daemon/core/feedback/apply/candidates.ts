@@ -18,9 +18,9 @@ const patienceMs = 10 * 24 * hourMs
 /** Logs are not shipped later than this. */
 const oldestMs = 30 * 24 * hourMs
 /** Of one address, so many messages are looked at, the latest first. */
-const messagesMax = 200
+const maxMessages = 200
 /** The messages of so many addresses are held at a time: a batch can name a thousand. */
-const addressesMax = 100
+const maxAddresses = 100
 
 /** Looks for one batch of events and remembers what it has read for it last. */
 export class Candidates {
@@ -46,7 +46,7 @@ export class Candidates {
     const found = this.#read(folded)
     this.#found.set(folded, found)
     const [oldest] = this.#found.keys()
-    if (this.#found.size > addressesMax && oldest !== undefined) this.#found.delete(oldest)
+    if (this.#found.size > maxAddresses && oldest !== undefined) this.#found.delete(oldest)
     return found
   }
 
@@ -54,7 +54,7 @@ export class Candidates {
     const prefix = [...indexPrefix(traces.name, this.#organizationId, 'recipient'), folded]
     const range = { start: pack([...prefix, this.#since]), end: pack([...prefix, this.#until]) }
     const found: Trace[] = []
-    for await (const { key } of this.#database.kv.range({ ...range, limit: messagesMax, reverse: true })) {
+    for await (const { key } of this.#database.kv.range({ ...range, limit: maxMessages, reverse: true })) {
       const stored = await this.#database.get(traces, { organizationId: this.#organizationId }, String(unpack(key).at(-1)))
       if (stored) found.push(stored.record)
     }

@@ -1,7 +1,7 @@
 /** The words of a refusal, put into one form that rules can be matched against. Linear in the text, which is cut at 2,000 characters. */
 
-const textMax = 2000
-const linkMax = 500
+const maxText = 2000
+const maxLink = 500
 
 /**
  * The reply on one line, its code in front: without the type of RFC 3464 §2.3.6 (`smtp;`), without the server that a relay names
@@ -9,7 +9,7 @@ const linkMax = 500
  */
 export function replyText(diagnostic: string, smtpCode: number | null): string {
   const line = diagnostic
-    .slice(0, textMax)
+    .slice(0, maxText)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .replace(/^[a-z][a-z0-9-]{0,30} ?; ?/i, '')
@@ -39,7 +39,7 @@ export function linkIn(text: string): string | null {
   if (found === undefined) return null
   const address = found.replace(/[.,;:!?)\]}]{1,10}$/, '')
   const url = URL.parse(/^https?:/i.test(address) ? address : `https://${address}`)
-  return url && url.username === '' && url.password === '' && url.href.length <= linkMax ? url.href : null
+  return url && url.username === '' && url.password === '' && url.href.length <= maxLink ? url.href : null
 }
 
 /** The first mail address in the text. */

@@ -25,7 +25,7 @@ export interface FeedbackOptions extends ApplyOptions {
 }
 
 /** Events whose messages are held, and that are noted in one write; a request can bring many more. */
-const batchMax = 1000
+const maxBatch = 1000
 /** So many look-ups, or writes, at a time. */
 const atOnce = 50
 
@@ -45,9 +45,9 @@ export class Feedback implements FeedbackTaker {
     also?: (change: Change) => void,
   ): Promise<readonly FeedbackOutcome[]> {
     const outcomes: FeedbackOutcome[] = []
-    for (let at = 0; at === 0 || at < events.length; at += batchMax) {
-      const isLast = at + batchMax >= events.length
-      outcomes.push(...(await this.#take(origin, events.slice(at, at + batchMax), isLast ? also : undefined)))
+    for (let at = 0; at === 0 || at < events.length; at += maxBatch) {
+      const isLast = at + maxBatch >= events.length
+      outcomes.push(...(await this.#take(origin, events.slice(at, at + maxBatch), isLast ? also : undefined)))
     }
     return outcomes
   }

@@ -49,7 +49,7 @@ export interface LogIntakeOptions {
 }
 
 /** Of the lines that were rejected, the first ones are told. */
-const rejectedMax = 1000
+const maxRejected = 1000
 
 export class LogIntake {
   readonly #options: LogIntakeOptions
@@ -77,7 +77,7 @@ export class LogIntake {
         forgetSessions(change, place, reading.forget)
       })
       counts = addCounts(counts, outcomes, reading.ignored)
-      const told = reading.rejected.slice(0, rejectedMax - rejected.length)
+      const told = reading.rejected.slice(0, maxRejected - rejected.length)
       rejected.push(...told)
       rejectedMore += reading.rejected.length - told.length
       await setImmediate() // groups that need nothing of the store would hold the event loop until the log ends
@@ -87,7 +87,7 @@ export class LogIntake {
 }
 
 /** Events that are taken in one turn of the event loop at the most. */
-const sliceMax = 1000
+const maxSlice = 1000
 
 /** Takes many events, with turns of the event loop for others in between. Outcomes in the order of the events. */
 export async function takeInSlices(
@@ -96,9 +96,9 @@ export async function takeInSlices(
   events: readonly FeedbackEvent[],
 ): Promise<readonly FeedbackOutcome[]> {
   const outcomes: FeedbackOutcome[] = []
-  for (let at = 0; at < events.length; at += sliceMax) {
+  for (let at = 0; at < events.length; at += maxSlice) {
     await setImmediate()
-    outcomes.push(...(await feedback.take(origin, events.slice(at, at + sliceMax))))
+    outcomes.push(...(await feedback.take(origin, events.slice(at, at + maxSlice))))
   }
   return outcomes
 }

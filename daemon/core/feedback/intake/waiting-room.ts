@@ -4,22 +4,22 @@
  */
 
 export class WaitingRoom {
-  readonly #hopefulMax: number
-  readonly #expectedMax: number
+  readonly #maxHopeful: number
+  readonly #maxExpected: number
   #counts: ReadonlyMap<string, number> = new Map()
   readonly #entered = new Map<string, number>()
 
-  /** `hopefulMax` reports that fit nothing so far, which hardly any message follows to; `expectedMax` with those whose message is under way. */
-  constructor(hopefulMax = 10_000, expectedMax = 20_000) {
-    this.#hopefulMax = hopefulMax
-    this.#expectedMax = expectedMax
+  /** `maxHopeful` reports that fit nothing so far, which hardly any message follows to; `maxExpected` with those whose message is under way. */
+  constructor(maxHopeful = 10_000, maxExpected = 20_000) {
+    this.#maxHopeful = maxHopeful
+    this.#maxExpected = maxExpected
   }
 
   /** Whether one more may wait. At the bounce domain, where no organization is named, messages themselves are the bound. */
   hasRoom(organizationId: string | null, isExpected: boolean): boolean {
     if (organizationId === null) return true
     const waiting = (this.#counts.get(organizationId) ?? 0) + (this.#entered.get(organizationId) ?? 0)
-    return waiting < (isExpected ? this.#expectedMax : this.#hopefulMax)
+    return waiting < (isExpected ? this.#maxExpected : this.#maxHopeful)
   }
 
   enter(organizationId: string | null): void {

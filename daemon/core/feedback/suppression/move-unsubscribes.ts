@@ -14,7 +14,7 @@ import { foldEmail, suppressions, type Suppression } from './suppression.ts'
 
 const pageRows = 200
 /** Of one address, so many messages are looked at, the latest first. */
-const messagesMax = 50
+const maxMessages = 50
 const doneKey = (organizationId: string): readonly Element[] => [organizationId, 'unsubscribe.moved']
 
 interface Moving {
@@ -50,7 +50,7 @@ async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> 
 async function swallowedBy({ database, organization, nowMs }: Moving, { email, createdAt }: Suppression): Promise<Suppression | undefined> {
   if (!isSwitchedOn(organization, 'bounce_auto_suppress')) return undefined
   const range = within([...indexPrefix(traces.name, organization.id, 'recipient'), email])
-  for await (const { key } of database.kv.range({ ...range, limit: messagesMax, reverse: true })) {
+  for await (const { key } of database.kv.range({ ...range, limit: maxMessages, reverse: true })) {
     const stored = await database.get(traces, { organizationId: organization.id }, String(unpack(key).at(-1)))
     if (!stored) continue
     for (const { record } of await readReports(database, organization.id, stored.record.id)) {

@@ -41,10 +41,10 @@ export interface ImportReport {
 }
 
 /** Spec "Limits" 12. */
-export const importRowsMax = 50_000
+export const maxImportRows = 50_000
 /** Entries in one write. */
 const batchRows = 500
-const shownEmailMax = 320
+const maxShownEmail = 320
 
 type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
 
@@ -135,9 +135,9 @@ async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<nu
   let count = 0
   for await (const some of rows(kept())) {
     count += some.length
-    if (count <= importRowsMax) continue
-    const message = `An import can have at most ${importRowsMax} rows; no row was added. Split the import into several requests.`
-    throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
+    if (count <= maxImportRows) continue
+    const message = `An import can have at most ${maxImportRows} rows; no row was added. Split the import into several requests.`
+    throw new Refusal('request_too_large', message, { details: { max_rows: maxImportRows } })
   }
   return count
 }
@@ -165,7 +165,7 @@ class Tally implements ImportReport {
     if (!this.#messages.has(message)) this.#messages.set(message, message)
     const email = 'fields' in given ? given.fields['email'] : undefined
     this.refused.set(row, {
-      email: typeof email === 'string' ? email.slice(0, shownEmailMax).toWellFormed() : null,
+      email: typeof email === 'string' ? email.slice(0, maxShownEmail).toWellFormed() : null,
       message: this.#messages.get(message) ?? message,
     })
   }

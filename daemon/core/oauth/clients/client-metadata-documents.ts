@@ -15,11 +15,11 @@ interface CachedClient {
   readonly client: Promise<Client>
 }
 
-const limits = { deadlineMs: 5000, bytesMax: 10_240 } as const
-const idLengthMax = 2048
+const limits = { deadlineMs: 5000, maxBytes: 10_240 } as const
+const maxIdLength = 2048
 const maxCached = 1000
 /** Requests that wait for a document at one time; strangers cause them. */
-const fetchesMax = 20
+const maxFetches = 20
 /** Fetches that one client network may cause in a minute. */
 const fetchesPerMinute = 20
 const shortestMs = 30_000
@@ -28,7 +28,7 @@ const longestMs = 86_400_000
 
 /** Whether a client id is the address of such a document: https on a usual port with a path, in its plain form, without user name or fragment. */
 export function isMetadataAddress(clientId: string): boolean {
-  if (clientId.length > idLengthMax) return false
+  if (clientId.length > maxIdLength) return false
   const url = URL.parse(clientId)
   if (!url || url.protocol !== 'https:' || url.username !== '' || url.password !== '' || clientId.includes('#')) return false
   // the plain form has no dot segments, upper-case host or default port
@@ -51,7 +51,7 @@ export class ClientMetadataDocuments {
     const now = this.#options.clock.now()
     const cached = this.#cached.get(clientId)
     if (cached && cached.until > now) return cached.client
-    if (this.#fetching >= fetchesMax || !this.#mayFetch(clientNetwork(remoteAddress), now))
+    if (this.#fetching >= maxFetches || !this.#mayFetch(clientNetwork(remoteAddress), now))
       throw problem('cannot be fetched now; try again in a moment')
     const client = this.#fetch(clientId).then(({ document, until }) => {
       this.#keep(clientId, { until, client })

@@ -37,15 +37,15 @@ export const builtInClients: ReadonlyMap<string, Client> = new Map(
   ].map((client) => [client.id, client]),
 )
 
-const nameMax = 100
-const urisMax = 20
+const maxName = 100
+const maxUris = 20
 
 /** What a client says of itself, as far as it matters here; the rest is passed over (RFC 7591 §2). */
 export const clientMetadata = z.looseObject({
-  redirect_uris: z.array(z.string()).min(1).max(urisMax),
+  redirect_uris: z.array(z.string()).min(1).max(maxUris),
   client_name: z.string().max(1000).optional(),
-  grant_types: z.array(z.string().max(200)).max(urisMax).optional(),
-  response_types: z.array(z.string().max(200)).max(urisMax).optional(),
+  grant_types: z.array(z.string().max(200)).max(maxUris).optional(),
+  response_types: z.array(z.string().max(200)).max(maxUris).optional(),
   token_endpoint_auth_method: z.string().max(200).optional(),
 })
 
@@ -75,5 +75,5 @@ export function readMetadata(metadata: ClientMetadata): Pick<Client, 'name' | 'r
 /** On one line and not too long, as people are shown it. */
 function shownName(name: string | undefined): string {
   const plain = (name ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()
-  return plain === '' ? 'Unnamed application' : [...plain].slice(0, nameMax).join('')
+  return plain === '' ? 'Unnamed application' : [...plain].slice(0, maxName).join('')
 }

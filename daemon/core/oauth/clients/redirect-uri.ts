@@ -1,6 +1,6 @@
 /** Redirect URIs: which may be registered, and when one that is presented is a registered one (RFC 9700 §4.1.3, RFC 8252 §7). */
 
-const lengthMax = 2048
+const maxLength = 2048
 /** An http URI of this machine, in parts: host, port, and everything after it. */
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::(\d{1,5}))?((?:[/?][^#\\]*)?)$/
 const printable = /^[\x21-\x7e]+$/
@@ -22,7 +22,7 @@ export function matchesRedirectUri(registered: string, presented: string): boole
 
 /** https, http on the loopback interface, or a scheme of an application; without a fragment (RFC 6749 §3.1.2), user name or wildcard. */
 export function mayRegisterRedirectUri(uri: string): boolean {
-  if (uri.length > lengthMax || !printable.test(uri) || uri.includes('#') || uri.includes('\\') || uri.includes('*')) return false
+  if (uri.length > maxLength || !printable.test(uri) || uri.includes('#') || uri.includes('\\') || uri.includes('*')) return false
   const url = URL.parse(uri)
   if (!url || url.username !== '' || url.password !== '') return false
   if (url.protocol === 'https:') return /^https:\/\/[^/]/.test(uri)

@@ -72,7 +72,7 @@ interface Issue {
 }
 
 /** More often nobody can come between with a refresh token that is still unused. */
-const triesMax = 5
+const maxTries = 5
 
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions
@@ -150,7 +150,7 @@ export class TokenEndpoint {
   async #refresh(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
     const { database, clock, sandboxes } = this.#options
     const text = parameters.need('refresh_token')
-    for (let tries = 0; tries < triesMax; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const found = await findRefreshToken(database, text)
       if (!found || found.token.clientId !== clientId) throw invalidGrant('The refresh token is unknown or expired.')
       const { token } = found

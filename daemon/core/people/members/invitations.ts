@@ -46,7 +46,7 @@ export interface InvitationView {
 }
 
 const invitationMs = 7 * 24 * 3_600_000
-const pendingMax = 100
+const maxPending = 100
 const mailsAnHour = 60
 
 export class Invitations implements List<unknown, Invitation> {
@@ -75,7 +75,7 @@ export class Invitations implements List<unknown, Invitation> {
       const pending = await database.all(invitations, { organizationId })
       if (pending.some(({ record }) => record.email === email))
         throw new Refusal('conflict', 'This address is already invited; send that invitation again, or revoke it first.')
-      if (pending.length >= pendingMax) throw new Refusal('conflict', `There are ${pendingMax} open invitations; revoke some first.`)
+      if (pending.length >= maxPending) throw new Refusal('conflict', `There are ${maxPending} open invitations; revoke some first.`)
       this.#mails.take(organizationId)
       const id = newId('inv', now)
       const invitedBy = actorOf(principal)

@@ -44,12 +44,12 @@ export const addFirstLink = (change: Change, organizationId: string, now: number
 export const startPage = '/organizations'
 
 /** Room for what an OAuth client puts into its request. */
-const pathMax = 4000
+const maxPath = 4000
 
 /** The path of a page of this service, or the start page for anything that could lead elsewhere. */
 export function safePath(path: string | null | undefined): string {
   const text = path ?? ''
-  const url = text.length <= pathMax && /^\/[!-~]*$/.test(text) ? URL.parse(text, 'https://here.invalid') : null
+  const url = text.length <= maxPath && /^\/[!-~]*$/.test(text) ? URL.parse(text, 'https://here.invalid') : null
   // dots can bring two slashes to the front, which would name another host
   const isOurs = url?.origin === 'https://here.invalid' && !url.pathname.startsWith('//')
   return isOurs ? url.pathname + url.search : startPage

@@ -34,7 +34,7 @@ export interface PasskeyOptions {
 /** Loaded when a passkey is first used: the package takes 10 MB of memory that the work on mail should not carry. */
 const webauthn = () => import('@simplewebauthn/server')
 
-const passkeysMax = 20
+const maxPasskeys = 20
 /** EdDSA, ES256 and RS256 (RFC 9053 §2, RFC 8812 §2): what every authenticator has one of. */
 const algorithms = [-8, -7, -257]
 const signInPurpose = 'sign in'
@@ -104,8 +104,8 @@ export class Passkeys {
       usedAt: null,
     }
     await writes.run(user.id, async (change) => {
-      if ((await this.list(user.id)).length >= passkeysMax)
-        throw new Refusal('conflict', `You have ${passkeysMax} passkeys; remove one first.`)
+      if ((await this.list(user.id)).length >= maxPasskeys)
+        throw new Refusal('conflict', `You have ${maxPasskeys} passkeys; remove one first.`)
       if (await this.#options.database.lookup(passkeys, 'id', [passkey.id])) throw unverified()
       challenges.use(change, challenge, now)
       change.insert(passkeys, user.id, passkey)

@@ -45,7 +45,7 @@ export const sessionMs = 14 * 24 * 3_600_000
 const seenEveryMs = 3_600_000
 /** What is hard to undo needs a proof of identity not older than this. */
 const freshMs = 10 * 60_000
-const userAgentMax = 300
+const maxUserAgent = 300
 const cookiePattern = /^(usr_[0-9a-f]{32})\.([A-Za-z0-9_-]{43})$/
 
 export class Sessions {
@@ -63,7 +63,7 @@ export class Sessions {
       id: `ses_${hashSecret(secret)}`,
       userId,
       method,
-      userAgent: browser.userAgent.replaceAll(/[^\u0020-\u007e]/g, '').slice(0, userAgentMax),
+      userAgent: browser.userAgent.replaceAll(/[^\u0020-\u007e]/g, '').slice(0, maxUserAgent),
       createdAt: now,
       provedAt: now,
       seenAt: now,

@@ -29,7 +29,7 @@ export const users = defineRecord<User>({
 })
 
 const people = { organizationId: peoplePartition }
-export const userNameMax = 100
+export const maxUserName = 100
 
 /** An address as users are known by. Throws `validation_failed` for what is none. */
 export function identityOf(email: string): string {

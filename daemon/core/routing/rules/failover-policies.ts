@@ -7,7 +7,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import type { SettingWrites } from '../../writes/setting-writes.ts'
-import { failoverPolicies, fallbacksMax, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
+import { failoverPolicies, maxFallbacks, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
 import type { Policies, Policy } from '../policy/policy.ts'
 
 export interface FailoverOptions {
@@ -106,7 +106,7 @@ function check(
   const unknown = 'no destination of this project has this id'
   if (!isOpen(primaryId)) problems.push({ path: 'primary_id', message: unknown })
   if (fallbackIds.length === 0) problems.push({ path: 'fallback_ids', message: 'give at least one destination that takes over' })
-  if (fallbackIds.length > fallbacksMax) problems.push({ path: 'fallback_ids', message: `can have at most ${fallbacksMax} destinations` })
+  if (fallbackIds.length > maxFallbacks) problems.push({ path: 'fallback_ids', message: `can have at most ${maxFallbacks} destinations` })
   for (const [at, id] of fallbackIds.entries()) {
     const path = `fallback_ids.${at}`
     if (id === primaryId) problems.push({ path, message: 'is the primary destination itself; leave it out' })

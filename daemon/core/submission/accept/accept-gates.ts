@@ -31,8 +31,8 @@ export interface Candidate {
   readonly organization: FeatureSettings
   readonly decision: Decision
   readonly nowMs: number
-  readonly recipientsMax: number
-  readonly messageBytesMax: number
+  readonly maxRecipients: number
+  readonly maxMessageBytes: number
   /** Messages this submitter sent in the minute before this one, for the sliding window. */
   readonly previousMinute: number
 }
@@ -85,19 +85,19 @@ function smtpRelay({ organization }: Candidate): void {
   requireFlag(organization, 'smtp_relay')
 }
 
-function recipientCount({ submission, recipientsMax }: Candidate): void {
+function recipientCount({ submission, maxRecipients }: Candidate): void {
   if (submission.rcptTo.length === 0)
     throw new Refusal('validation_failed', 'The message has no recipient; give at least one in to, cc or bcc.')
-  if (submission.rcptTo.length > recipientsMax) {
+  if (submission.rcptTo.length > maxRecipients) {
     throw new Refusal(
       'validation_failed',
-      `The message has ${submission.rcptTo.length} recipients; at most ${recipientsMax} are allowed. Split it.`,
+      `The message has ${submission.rcptTo.length} recipients; at most ${maxRecipients} are allowed. Split it.`,
     )
   }
 }
 
-function messageSize({ submission, messageBytesMax }: Candidate): void {
-  assertFits(submission.draft.size, messageBytesMax, [])
+function messageSize({ submission, maxMessageBytes }: Candidate): void {
+  assertFits(submission.draft.size, maxMessageBytes, [])
 }
 
 /** Spec "Limits" 7. */

@@ -44,8 +44,8 @@ export interface AcceptOptions {
   readonly tracking: Tracking
   readonly listener: AcceptanceListener
   readonly health: DestinationHealth
-  readonly recipientsMax: number
-  readonly messageBytesMax: number
+  readonly maxRecipients: number
+  readonly maxMessageBytes: number
   /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
   readonly bounceDomain: string | null
 }
@@ -98,7 +98,7 @@ export class Accept {
 
   /** The gate for the size of messages, for those who can tell it before anything is written. Throws `request_too_large`. */
   assertFits(size: number, attachments: readonly Attachment[]): void {
-    assertFits(size, this.#options.messageBytesMax, attachments)
+    assertFits(size, this.#options.maxMessageBytes, attachments)
   }
 
   /** Something else begins that writes what `settled` has to wait for; call what it answers when it has ended. */
@@ -132,9 +132,9 @@ export class Accept {
 
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
-    const { recipientsMax, messageBytesMax } = this.#options
+    const { maxRecipients, maxMessageBytes } = this.#options
     const limits = passGates(
-      { submission, project, organization: policy.organization, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
+      { submission, project, organization: policy.organization, decision, nowMs, maxRecipients, maxMessageBytes, previousMinute },
       change,
     )
 

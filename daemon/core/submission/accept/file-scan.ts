@@ -6,11 +6,11 @@
  */
 
 /** Known boundaries; more nesting than that is not looked into. */
-const boundariesMax = 20
-const boundaryOctetsMax = 70
+const maxBoundaries = 20
+const maxBoundaryOctets = 70
 /** Octets of a line, and of a field with its folded lines, that are looked at. */
-const lineOctetsMax = 1000
-const fieldOctetsMax = 4096
+const maxLineOctets = 1000
+const maxFieldOctets = 4096
 
 const lf = 0x0a
 /** Types that mail itself is made of. */
@@ -40,7 +40,7 @@ export class FileScan {
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(lf, from)
       const until = end < 0 ? bytes.length : end
-      const room = lineOctetsMax - this.#rest.length
+      const room = maxLineOctets - this.#rest.length
       if (room > 0) this.#rest += bytes.toString('latin1', from, Math.min(until, from + room))
       if (end < 0) return
       this.#readLine(this.#rest.trimEnd())
@@ -55,7 +55,7 @@ export class FileScan {
       return
     }
     if (/^[ \t]/.test(line)) {
-      if (this.#field !== '' && this.#field.length < fieldOctetsMax) this.#field += line
+      if (this.#field !== '' && this.#field.length < maxFieldOctets) this.#field += line
       return
     }
     this.#readField(this.#field)
@@ -93,8 +93,8 @@ export class FileScan {
   #follow(value: string): void {
     const boundary = /;[ \t]*boundary[ \t]*=[ \t]*(?:"([^"\\]*)"|([^\s;"\\]+)(?=[\s;]|$))/i.exec(value)
     const text = (boundary?.[1] ?? boundary?.[2] ?? '').trimEnd()
-    const isClear = text !== '' && text.length <= boundaryOctetsMax
-    if (isClear && this.#boundaries.size < boundariesMax) this.#boundaries.add(text)
+    const isClear = text !== '' && text.length <= maxBoundaryOctets
+    if (isClear && this.#boundaries.size < maxBoundaries) this.#boundaries.add(text)
     else if (!this.#boundaries.has(text)) this.#looksLikeFile = true
   }
 }

@@ -40,10 +40,10 @@ export interface RefusedSend {
 }
 
 /** Traces of refused sends that a project may get in a UTC day; no more than a tenth of those that its plan keeps. */
-const tracesMax = 1000
+const maxTraces = 1000
 /** How many of them requests of web pages may leave, which are anybody's. */
-const pageTracesMax = 100
-const reasonMax = 500
+const maxPageTraces = 100
+const maxReason = 500
 const countedMs = 2 * 86_400_000
 const emptySha256 = hash('sha256', '')
 
@@ -84,11 +84,11 @@ export class RefusedSends {
     if (projectId === undefined) return refusal
     const now = clock.now()
     const trace = traceOf(principal, projectId, send, refusal.message, now)
-    const most = Math.min(tracesMax, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
+    const most = Math.min(maxTraces, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
     const change = new Change().insert(traces, organizationId, trace).add(storedTracesCounter(organizationId), 1)
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
     count(refusedCounter(organizationId, projectId, dayOf(now)), most)
-    if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(pageTracesMax, most))
+    if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(maxPageTraces, most))
     const result = await database.commit(change)
     if (result.ok) return withDetails(refusal, { trace_id: trace.id })
     const beyond = untracedCounter(organizationId, projectId, dayOf(now))
@@ -128,7 +128,7 @@ function traceOf(principal: Principal, projectId: string, { from, to, bcc }: Ref
       status,
     },
     outcome: 'refused',
-    outcomeReason: reason.length > reasonMax ? `${reason.slice(0, reasonMax - 1)}…` : reason,
+    outcomeReason: reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason,
     mailFrom: from?.address ?? '',
     recipients: [...new Map([...known, ...seen]).values()],
     ...{ headerFrom: from?.address ?? '', subject: '', messageId: '', destinationId: null },

@@ -6,7 +6,7 @@ import type { Steps } from '../../event-loop.ts'
 import { Base64File } from './base64.ts'
 
 /** The most files of one message. */
-export const attachmentsMax = 100
+export const maxAttachments = 100
 
 /** A file as a caller gives it. */
 export interface GivenAttachment {
@@ -48,12 +48,12 @@ export interface Attachment extends GivenAttachment {
 // RFC 6838 §4.2 for the type, RFC 2045 §5.1 for its parameters: a token each, or a text in quotes.
 const restrictedName = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
 const parameter = /; *([\w!#$&*+.^`{|}~-]{1,64})=([\w!#$%&'*+.^`{|}~/-]{1,128}|"[ !#-[\]-~]{0,128}") */y
-const typeLengthMax = 512
+const maxTypeLength = 512
 
 /** Makes them fit for a message. Throws `validation_failed`, naming `attachments[…]`, for too many and for types that no file can have. */
 export function attachmentsOf(given: readonly GivenAttachment[]): readonly Attachment[] {
-  if (given.length > attachmentsMax)
-    throw invalid([{ path: 'attachments', message: `at most ${attachmentsMax} files in one message; this one has ${given.length}` }])
+  if (given.length > maxAttachments)
+    throw invalid([{ path: 'attachments', message: `at most ${maxAttachments} files in one message; this one has ${given.length}` }])
   const problems: FieldProblem[] = []
   const files = given.map((file, i) => {
     const type = parsedType(file.contentType?.trim() || octetStream)
@@ -72,7 +72,7 @@ function parsedType(given: string): { readonly essence: string; readonly paramet
   const malformed = 'must be a media type such as application/pdf'
   const end = given.includes(';') ? given.indexOf(';') : given.length
   const essence = given.slice(0, end).trimEnd().toLowerCase()
-  if (given.length > typeLengthMax || !restrictedName.test(essence)) return malformed
+  if (given.length > maxTypeLength || !restrictedName.test(essence)) return malformed
   // These are no files but structure (RFC 2046 §5), and must not be encoded; a message can be a file, and goes as it is.
   if (/^(?:multipart|message)\//.test(essence) && essence !== 'message/rfc822')
     return `must not be ${essence}, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message`

@@ -4,10 +4,10 @@ import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
 import type { Steps } from '../../event-loop.ts'
-import { headerLine, headerWithParameters, lineOctetsMax, type Part } from './part.ts'
+import { headerLine, headerWithParameters, maxLineOctets, type Part } from './part.ts'
 
 // Of a line of 76, what is left beside the name of the parameter.
-const valueMax = 52
+const maxValue = 52
 
 /**
  * A file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
@@ -47,7 +47,7 @@ const cr = 0x0d
 const lf = 0x0a
 const stepOctets = 524_288
 /** The header of a message that goes as it is; a longer one is an attack on readers. */
-const headerOctetsMax = 262_144
+const maxHeaderOctets = 262_144
 
 /** ASCII without NUL, with CRLF as the only break of lines and lines of at most 998 octets (RFC 2045 §2.7, RFC 5322 §2.1.1). */
 function* isSevenBit(octets: Buffer): Steps<boolean> {
@@ -57,12 +57,12 @@ function* isSevenBit(octets: Buffer): Steps<boolean> {
     if (octet === 0 || octet > 0x7f) return false
     if (octet === cr && octets[at + 1] !== lf) return false
     if (octet === lf) {
-      if (octets[at - 1] !== cr || at - 1 - lineStart > lineOctetsMax) return false
+      if (octets[at - 1] !== cr || at - 1 - lineStart > maxLineOctets) return false
       lineStart = at + 1
     }
     if (at % stepOctets === stepOctets - 1) yield
   }
-  return octets.length - lineStart <= lineOctetsMax
+  return octets.length - lineStart <= maxLineOctets
 }
 
 function slices(octets: Buffer): Buffer[] {
@@ -73,9 +73,9 @@ function slices(octets: Buffer): Buffer[] {
 
 /** Fields, each perhaps folded, and an empty line (RFC 5322 §2.2): what has none is no message, and readers differ over what it is. */
 function beginsWithHeader(octets: Buffer): boolean {
-  const head = octets.toString('latin1', 0, headerOctetsMax)
+  const head = octets.toString('latin1', 0, maxHeaderOctets)
   const end = head.indexOf('\r\n\r\n')
-  if (end < 0 && octets.length > headerOctetsMax) return false
+  if (end < 0 && octets.length > maxHeaderOctets) return false
   const lines = head.slice(0, Math.max(0, end)).split('\r\n')
   return lines.every((line, i) => /^[!-9;-~]+:/.test(line) || (i > 0 && /^[ \t]/.test(line)))
 }
@@ -85,7 +85,7 @@ function beginsWithHeader(octets: Buffer): boolean {
  * against RFC 2047 §5 and what all of them write and read.
  */
 function nameParameter(filename: string): string {
-  return `name="${isAscii(filename) ? filename : encodeWord(filename, 'B', valueMax).replaceAll(' ', '\r\n ')}"`
+  return `name="${isAscii(filename) ? filename : encodeWord(filename, 'B', maxValue).replaceAll(' ', '\r\n ')}"`
 }
 
 /** RFC 2183 §2.3, and for other than ASCII RFC 2231 §3 and §4.1: every chunk percent-encoded, none ending inside a character. */
@@ -95,7 +95,7 @@ function filenameParameters(filename: string): string[] {
   for (const char of filename) {
     const octets = encodeURIComponent(char).replaceAll(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
     const last = chunks.length - 1
-    if (`${chunks[last]}${octets}`.length <= valueMax) chunks[last] += octets
+    if (`${chunks[last]}${octets}`.length <= maxValue) chunks[last] += octets
     else chunks.push(octets)
   }
   return chunks.length === 1 ? [`filename*=${chunks[0]}`] : chunks.map((chunk, i) => `filename*${i}*=${chunk}`)

@@ -6,23 +6,23 @@ import { octetsWithin } from './base64.ts'
 const setting = 'POSTERN_SUBMISSION_MAX_MESSAGE_BYTES'
 
 /**
- * Throws `request_too_large` for a message of more than `messageBytesMax` octets. Where smaller files would make it fit, the
+ * Throws `request_too_large` for a message of more than `maxMessageBytes` octets. Where smaller files would make it fit, the
  * refusal tells how large they are and how large they may be.
  */
-export function assertFits(size: number, messageBytesMax: number, files: readonly Pick<Attachment, 'content'>[]): void {
-  if (size <= messageBytesMax) return
+export function assertFits(size: number, maxMessageBytes: number, files: readonly Pick<Attachment, 'content'>[]): void {
+  if (size <= maxMessageBytes) return
   const encoded = files.reduce((sum, { content }) => sum + content.encodedSize, 0)
-  const filesMax = octetsWithin(messageBytesMax - (size - encoded), files.length)
-  if (files.length === 0 || filesMax <= 0) {
-    const message = `The message has ${size} bytes; at most ${messageBytesMax} are allowed. Send less, or link to large files.`
-    throw new Refusal('request_too_large', message, { details: { message_bytes: size, message_bytes_max: messageBytesMax } })
+  const maxFiles = octetsWithin(maxMessageBytes - (size - encoded), files.length)
+  if (files.length === 0 || maxFiles <= 0) {
+    const message = `The message has ${size} bytes; at most ${maxMessageBytes} are allowed. Send less, or link to large files.`
+    throw new Refusal('request_too_large', message, { details: { message_bytes: size, message_bytes_max: maxMessageBytes } })
   }
   const given = files.reduce((sum, { content }) => sum + content.size, 0)
   throw new Refusal(
     'request_too_large',
-    `The attachments have ${inWords(given)}; at most ${inWords(filesMax)} fit beside the text, as base64 makes them larger by 37 % ` +
-      `and a message may have ${inWords(messageBytesMax)}. Link to large files; the operator sets the size of messages (${setting}).`,
-    { details: { attachment_bytes: given, attachment_bytes_max: filesMax, message_bytes_max: messageBytesMax, setting } },
+    `The attachments have ${inWords(given)}; at most ${inWords(maxFiles)} fit beside the text, as base64 makes them larger by 37 % ` +
+      `and a message may have ${inWords(maxMessageBytes)}. Link to large files; the operator sets the size of messages (${setting}).`,
+    { details: { attachment_bytes: given, attachment_bytes_max: maxFiles, message_bytes_max: maxMessageBytes, setting } },
   )
 }
 

@@ -11,7 +11,7 @@ export interface Part {
 export type Piece = string | Buffer | Base64File
 
 /** 998 octets without CRLF. */
-export const lineOctetsMax = 998
+export const maxLineOctets = 998
 
 /** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
 export function headerLine(line: string): string {

@@ -1,7 +1,7 @@
 /** A text as the body of a part, encoded in steps, as texts have up to many megabytes. */
 import { encode as quotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp'
 import type { Steps } from '../../event-loop.ts'
-import { lineOctetsMax, type Part } from './part.ts'
+import { maxLineOctets, type Part } from './part.ts'
 
 /** Characters that are encoded in one step: some five milliseconds at worst. */
 const stepUnits = 65_536
@@ -65,7 +65,7 @@ function hasShortLines(text: string): boolean {
   for (let start = 0; start <= text.length;) {
     const end = text.indexOf('\r\n', start)
     const stop = end < 0 ? text.length : end
-    if (stop - start > lineOctetsMax) return false
+    if (stop - start > maxLineOctets) return false
     start = stop + 2
   }
   return true

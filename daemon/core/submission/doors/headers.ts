@@ -24,8 +24,8 @@ export interface ParsedHeaders {
 
 const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-sender', 'resent-to', 'resent-cc'])
 const senderFields = new Set(['sender', 'resent-from', 'resent-sender'])
-const subjectMax = 998
-const addressesMax = 1000
+const maxSubject = 998
+const maxAddresses = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
 export function parseHeaders(head: Uint8Array): ParsedHeaders {
@@ -34,8 +34,8 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const otherSenders: string[] = []
   const parsed = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
   for (const [name, value] of fields(block)) {
-    if (name === 'subject') parsed.subject ||= value.slice(0, subjectMax)
-    else if (name === 'message-id') parsed.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, subjectMax)
+    if (name === 'subject') parsed.subject ||= value.slice(0, maxSubject)
+    else if (name === 'message-id') parsed.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
     else if (name === 'date') parsed.hasDate = true
     if (name === 'from') {
       parsed.fromFields++
@@ -48,7 +48,7 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
     ...parsed,
     otherSenders,
     from: parsed.fromFields === 1 ? parsed.from : '',
-    addresses: [...addresses].slice(0, addressesMax),
+    addresses: [...addresses].slice(0, maxAddresses),
     utf8: isUtf8(block),
     ended,
   }
@@ -93,7 +93,7 @@ function* field(line: string): Iterable<[string, string]> {
 /** Candidates are what stands around an @; each must pass the strict grammar. */
 function collectAddresses(value: string, into: Set<string>): void {
   for (const word of value.split(/[\s<>,;:"()[\]]+/)) {
-    if (!word.includes('@') || into.size >= addressesMax) continue
+    if (!word.includes('@') || into.size >= maxAddresses) continue
     const mailbox = parseAddress(word)
     if (mailbox) into.add(mailbox.address.toLowerCase())
   }

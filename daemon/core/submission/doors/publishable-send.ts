@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
+import { Captchas, maxCaptchaToken, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
 import { checkPublishableGates } from '../../publishable/publishable-gates.ts'
 import { type PublishableKey, captchaOwnerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
@@ -74,7 +74,7 @@ export class PublishableSends {
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
   #once({ organizationId }: Principal, { id, captcha }: PublishableKey, { captchaToken = '' }: WebOrigin): Submission['once'] {
-    if (captcha === null || captchaToken.length > captchaTokenMax) return undefined
+    if (captcha === null || captchaToken.length > maxCaptchaToken) return undefined
     const key = [organizationId, 'captcha.used', id, hash('sha256', captchaToken)]
     return { key, expiresAt: this.#options.clock.now() + captchaTokenMs, refusal: captchaFailed() }
   }

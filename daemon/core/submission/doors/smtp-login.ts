@@ -35,12 +35,12 @@ export interface SmtpDoorOptions {
   readonly admission: { check(): void }
   /** Our name in Received. */
   readonly hostname: string
-  readonly messageBytesMax: number
+  readonly maxMessageBytes: number
 }
 
 /** Compared for unknown users, so that the answer takes the same time. */
 const hashOfUnknownUser = ''
-const placesMax = 10_000
+const maxPlaces = 10_000
 
 interface CredentialMatch {
   readonly organizationId: string
@@ -84,7 +84,7 @@ export class SubmissionDoor implements SmtpDoor {
     const policy = await policies.of(organizationId)
     const credential = policy.credentials.get(record.id)
     if (!credential) return undefined // deleted just now
-    if (this.#places.size >= placesMax) this.#places.clear()
+    if (this.#places.size >= maxPlaces) this.#places.clear()
     this.#places.set(username, { organizationId, id: record.id })
     return { organizationId, credential, policy }
   }
@@ -118,7 +118,7 @@ class LiveLogin implements SmtpLogin {
   }
 
   maxMessageBytes(): number {
-    return Math.min(this.#credential.maxMessageBytes ?? Infinity, this.#options.messageBytesMax)
+    return Math.min(this.#credential.maxMessageBytes ?? Infinity, this.#options.maxMessageBytes)
   }
 
   checkMailFrom(address: string): void {

@@ -38,10 +38,10 @@ export interface ReplayPreview {
   readonly complete: boolean
 }
 
-const runningMax = 3
+const maxRunning = 3
 const previewPage = 200
 /** A preview looks through this many pages of traces at most. */
-const previewPagesMax = 100
+const maxPreviewPages = 100
 
 export class Replays implements List<OfProject, ReplayJob> {
   readonly #options: ReplaysOptions
@@ -55,7 +55,7 @@ export class Replays implements List<OfProject, ReplayJob> {
     const filter = await this.#check(principal, request)
     let matched = 0
     let cursor: string | undefined
-    for (let page = 0; page < previewPagesMax; page++) {
+    for (let page = 0; page < maxPreviewPages; page++) {
       const query = { ...filter, status: 'failed', limit: previewPage, cursor } as const
       const { rows, nextCursor } = await matchingTraces(this.#options.database, principal, query)
       matched += rows.length
@@ -71,8 +71,8 @@ export class Replays implements List<OfProject, ReplayJob> {
     const job = await writes.run(principal.organizationId, async (change) => {
       const filter = await this.#check(principal, request) // in the turn of settings, as the project may just be deleted
       const jobs = await database.all(replayJobs, { organizationId: principal.organizationId })
-      if (jobs.filter(({ record }) => record.status === 'running').length >= runningMax) {
-        const message = `${runningMax} replays are running; wait until one of them ends, or cancel it.`
+      if (jobs.filter(({ record }) => record.status === 'running').length >= maxRunning) {
+        const message = `${maxRunning} replays are running; wait until one of them ends, or cancel it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
       const made = newJob(principal, request, filter, clock.now())

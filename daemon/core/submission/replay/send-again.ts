@@ -93,6 +93,6 @@ function countSend(
     submittedBy: by,
   } as const
   const decision = { outcome: 'relayed', destinationId: trace.destinationId, reason: '' } as const
-  const bounds = { recipientsMax: Infinity, messageBytesMax: Infinity, previousMinute: 0 }
+  const bounds = { maxRecipients: Infinity, maxMessageBytes: Infinity, previousMinute: 0 }
   return passGates({ submission, project, organization, decision, nowMs, ...bounds }, change)
 }

@@ -22,8 +22,8 @@ export interface SimulateOptions {
   readonly policies: Policies
   readonly clock: Clock
   readonly health: FailoverHealth
-  readonly recipientsMax: number
-  readonly messageBytesMax: number
+  readonly maxRecipients: number
+  readonly maxMessageBytes: number
 }
 
 /** A send by REST, or with a credential by SMTP. */
@@ -127,7 +127,7 @@ export class Simulate {
   }
 
   async #bySmtp(walk: Walk, principal: Principal, policy: Policy, projectId: string, message: SmtpMessage): Promise<Simulation> {
-    const { clock, database, messageBytesMax } = this.#options
+    const { clock, database, maxMessageBytes } = this.#options
     const nowMs = clock.now()
     const credential = attempt(walk, 'smtp_credential', () => checkedCredential(policy, message, nowMs))
     if (!credential) return ended(walk, policy, projectId)
@@ -147,7 +147,7 @@ export class Simulate {
       ratePerMinute: rate,
     }
     return this.#walk(walk, policy, submission, {
-      messageBytesMax: Math.min(credential.maxMessageBytes ?? Infinity, messageBytesMax),
+      maxMessageBytes: Math.min(credential.maxMessageBytes ?? Infinity, maxMessageBytes),
       previousMinute: rate === undefined ? 0 : await database.kv.counter(before),
     })
   }
@@ -156,15 +156,15 @@ export class Simulate {
     walk: Walk,
     policy: Policy,
     submission: Sketch,
-    limits: { readonly messageBytesMax?: number; readonly previousMinute?: number } = {},
+    limits: { readonly maxMessageBytes?: number; readonly previousMinute?: number } = {},
   ): Promise<Simulation> {
-    const { clock, database, health, recipientsMax, messageBytesMax } = this.#options
+    const { clock, database, health, maxRecipients, maxMessageBytes } = this.#options
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'The project of this message no longer exists.')
     await takeWalk(walk, submission, {
       policy,
       project,
-      limits: { nowMs: clock.now(), recipientsMax, messageBytesMax, previousMinute: 0, ...limits },
+      limits: { nowMs: clock.now(), maxRecipients, maxMessageBytes, previousMinute: 0, ...limits },
       counter: (key) => database.kv.counter(key),
       suppressionsOf: (addresses) => {
         const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))

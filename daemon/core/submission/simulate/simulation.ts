@@ -57,7 +57,7 @@ export interface Walk {
 export interface Ground {
   readonly policy: Policy
   readonly project: Project
-  readonly limits: Pick<Candidate, 'nowMs' | 'recipientsMax' | 'messageBytesMax' | 'previousMinute'>
+  readonly limits: Pick<Candidate, 'nowMs' | 'maxRecipients' | 'maxMessageBytes' | 'previousMinute'>
   readonly counter: (key: Uint8Array) => Promise<number>
   /** The entries in force against these addresses. */
   readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Hit>>

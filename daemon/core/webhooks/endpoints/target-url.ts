@@ -8,7 +8,7 @@ export interface TargetGuards {
   readonly resolver: Resolver
 }
 
-const lengthMax = 2048
+const maxLength = 2048
 
 /** The address as it is kept, of the field that refusals name. Throws `validation_failed`. The look-up of a name can take seconds; one that leads nowhere yet is let pass. */
 export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards, field = 'target_url'): Promise<string> {
@@ -18,7 +18,7 @@ export async function checkTargetUrl(text: string, { guard, resolver }: TargetGu
   if (url.username !== '' || url.password !== '')
     throw wrong('must not contain a user name or password; deliveries are authenticated by their signature')
   if (url.hash !== '') throw wrong('must not contain a fragment (#)')
-  if (url.href.length > lengthMax) throw wrong(`must not be longer than ${lengthMax} characters`)
+  if (url.href.length > maxLength) throw wrong(`must not be longer than ${maxLength} characters`)
   const isEncrypted = url.protocol === 'https:'
   const port = portOf(url)
   const addresses = await addressesIfAny(resolver, hostOf(url))

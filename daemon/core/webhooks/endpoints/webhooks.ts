@@ -43,7 +43,7 @@ export interface MintedEndpoint {
 }
 
 /** Of a project: each event is as many rows of the write that announces it. */
-const endpointsMax = 20
+const maxEndpoints = 20
 
 export class Webhooks implements List<OfProject, WebhookEndpoint> {
   readonly #options: WebhookOptions
@@ -142,8 +142,8 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
 
   async #requireRoom(organizationId: string, projectId: string): Promise<void> {
     const all = await this.#options.database.all(webhookEndpoints, { organizationId, projectId, bound: true })
-    if (all.length < endpointsMax) return
-    const message = `A project can have at most ${endpointsMax} webhook endpoints; delete one first.`
+    if (all.length < maxEndpoints) return
+    const message = `A project can have at most ${maxEndpoints} webhook endpoints; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
   }
 

@@ -14,7 +14,7 @@ interface CleanupWork {
 /** Rows in one write. */
 const batch = 100
 /** What changes at the same moment is tried again, so often. */
-const fruitlessMax = 100
+const maxFruitless = 100
 
 const cleanupKey = (...rest: readonly Element[]): readonly Element[] => globalKey('webhook.leftovers', ...rest)
 
@@ -43,7 +43,7 @@ export async function removeDeliveries({ database, stopping }: CleanupWork, orga
     for await (const { key } of database.kv.range({ ...all, limit: batch })) ids.push(String(unpack(key).at(-1)))
     if (ids.length === 0) return true
     fruitless = (await removeByIds(database, organizationId, ids, () => true)) ? 0 : fruitless + 1
-    if (fruitless > fruitlessMax) throw new Error(`deliveries of ${place} cannot be removed; run postern verify`)
+    if (fruitless > maxFruitless) throw new Error(`deliveries of ${place} cannot be removed; run postern verify`)
   }
   return false
 }

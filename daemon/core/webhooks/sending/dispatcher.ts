@@ -18,23 +18,23 @@ export interface DispatcherOptions {
   /** Hears of defects. */
   readonly onError: (error: unknown, id: string) => void
   /** Deliveries at a time in all, and for one organization. */
-  readonly activeMax?: number
-  readonly activeOfOneMax?: number
+  readonly maxActive?: number
+  readonly maxActiveOfOne?: number
 }
 
-const standardActiveMax = 128
-const standardActiveOfOneMax = 32
+const maxStandardActive = 128
+const maxStandardActiveOfOne = 32
 /** Rows that are read at a time for one endpoint. */
-const readMax = 64
+const maxRead = 64
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
-const alarmMsMax = 2000
+const maxAlarmMs = 2000
 /** After a defect in our own code an endpoint rests this long. */
 const defectPauseMs = 60_000
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #activeMax: number
-  readonly #activeOfOneMax: number
+  readonly #maxActive: number
+  readonly #maxActiveOfOne: number
   readonly #queues = new Map<string, EndpointQueue>()
   /** Lanes that may have something to send, in turn. */
   readonly #turns = new Set<EndpointQueue>()
@@ -51,8 +51,8 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#activeMax = options.activeMax ?? standardActiveMax
-    this.#activeOfOneMax = options.activeOfOneMax ?? standardActiveOfOneMax
+    this.#maxActive = options.maxActive ?? maxStandardActive
+    this.#maxActiveOfOne = options.maxActiveOfOne ?? maxStandardActiveOfOne
   }
 
   /** Deliveries under way, for metrics. */
@@ -136,7 +136,7 @@ export class Dispatcher {
     queue.hasUnread = false
     queue.nextDueMs = Infinity
     try {
-      const limit = readMax + queue.inFlight.size
+      const limit = maxRead + queue.inFlight.size
       const rows: DueRow[] = []
       for await (const row of this.#options.database.kv.range({ ...within(dueKey(queue.endpointId)), limit })) rows.push(toDueRow(row))
       queue.load(rows, rows.length < limit, this.#options.clock.now())
@@ -152,7 +152,7 @@ export class Dispatcher {
   /** Begins as many as there is room for. */
   #pump(): void {
     for (const queue of this.#turns) {
-      if (this.#stopping || this.#total >= this.#activeMax) return
+      if (this.#stopping || this.#total >= this.#maxActive) return
       this.#turns.delete(queue)
       const row = this.#mayGo(queue) ? queue.ready.shift() : undefined
       if (!row) continue
@@ -173,7 +173,7 @@ export class Dispatcher {
       queue.isResting = true
       return false
     }
-    if ((this.#active.get(queue.organizationId) ?? 0) < this.#activeOfOneMax) return true
+    if ((this.#active.get(queue.organizationId) ?? 0) < this.#maxActiveOfOne) return true
     const waiting = this.#waiting.get(queue.organizationId) ?? new Set()
     this.#waiting.set(queue.organizationId, waiting.add(queue))
     return false
@@ -224,7 +224,7 @@ export class Dispatcher {
     if (this.#stopping || atMs === Infinity || (this.#alarm && this.#alarm.atMs <= atMs)) return
     this.#alarm?.timer.cancel()
     const { clock } = this.#options
-    const timer = clock.after(Math.min(alarmMsMax, atMs - clock.now()), () => this.#ring())
+    const timer = clock.after(Math.min(maxAlarmMs, atMs - clock.now()), () => this.#ring())
     this.#alarm = { atMs, timer }
   }
 

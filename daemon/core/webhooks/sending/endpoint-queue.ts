@@ -2,10 +2,10 @@
 import type { DueRow } from '../delivery.ts'
 
 /** So many at a time for an endpoint that answers well; a new one begins with fewer. */
-const widthMax = 10
+const maxWidth = 10
 const widthAtFirst = 2
 /** After so many failures in a row an endpoint gets one at a time, and rests after each for this many times as long as it took. */
-const failuresMax = 5
+const maxFailures = 5
 const restTimes = 3
 
 export class EndpointQueue {
@@ -65,12 +65,12 @@ export class EndpointQueue {
 
   succeeded(): void {
     this.#failures = 0
-    this.#width = Math.min(widthMax, this.#width + 1)
+    this.#width = Math.min(maxWidth, this.#width + 1)
   }
 
   failed(monotonicMs: number, milliseconds: number): void {
     this.#failures++
-    this.#width = this.#failures >= failuresMax ? 1 : Math.max(1, Math.floor(this.#width / 2))
-    if (this.#failures >= failuresMax) this.restsUntilMs = monotonicMs + restTimes * milliseconds
+    this.#width = this.#failures >= maxFailures ? 1 : Math.max(1, Math.floor(this.#width / 2))
+    if (this.#failures >= maxFailures) this.restsUntilMs = monotonicMs + restTimes * milliseconds
   }
 }

@@ -25,7 +25,7 @@ export interface Sent {
   readonly isOurs: boolean
 }
 
-const limits: PostLimits = { deadlineMs: 10_000, answerBytesMax: 4096 }
+const limits: PostLimits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
 
 export class Sender {
   readonly #options: SenderOptions

@@ -2,7 +2,7 @@
 import type { NamedAddress, VendorAnswer, VendorRequest, VendorVerdict } from './vendor.ts'
 
 /** Longest wait that an answer can ask for, a day: a faulty header must not park mail for good. */
-const retryAfterMax = 86_400
+const maxRetryAfter = 86_400
 
 export const postJson = (url: string, headers: Readonly<Record<string, string>>, body: unknown): VendorRequest => ({
   method: 'POST',
@@ -52,12 +52,12 @@ function kindOf(status: number): Refused['kind'] {
 /** RFC 9110 §10.2.3, in seconds; undefined when the answer asks for none or in a form that cannot be read. */
 function retryAfter({ headers }: VendorAnswer): number | undefined {
   const value = headers['retry-after']?.trim() ?? ''
-  if (/^\d{1,12}$/.test(value)) return Math.min(Number(value), retryAfterMax)
+  if (/^\d{1,12}$/.test(value)) return Math.min(Number(value), maxRetryAfter)
   const date = Date.parse(value)
   const answered = Date.parse(headers['date'] ?? '')
   // The provider's clock tells the time in both, so ours does not matter.
   if (Number.isNaN(date) || Number.isNaN(answered)) return undefined
-  return Math.min(Math.max(0, Math.ceil((date - answered) / 1000)), retryAfterMax)
+  return Math.min(Math.max(0, Math.ceil((date - answered) / 1000)), maxRetryAfter)
 }
 
 /** The objects of a JSON list; none when it is no list. */

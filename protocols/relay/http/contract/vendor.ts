@@ -86,7 +86,7 @@ export interface Vendor {
   /** Credentials by name: which are required, which secret (sealed, never shown again), which choices there are. */
   readonly credentials: Readonly<Record<string, CredentialField>>
   /** The most recipients that one request may name; all of an attempt when not given. */
-  readonly recipientsMax?: number | undefined
+  readonly maxRecipients?: number | undefined
   /** The request that hands over the message. `base` is the vendor's origin unless the destination overrides it. */
   send(credentials: Credentials, message: OutgoingMessage, context: VendorContext): Promise<VendorRequest>
   /** Reads the answer to `send`, whatever its status. */

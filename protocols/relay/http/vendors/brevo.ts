@@ -10,7 +10,7 @@ export const brevo: Vendor = {
   provider: 'brevo',
   title: httpProviders.brevo.title,
   credentials: httpProviders.brevo.credentials,
-  recipientsMax: 99,
+  maxRecipients: 99,
   async send(credentials, message, context) {
     return postJson(`${origin(context)}/v3/smtp/email`, authorization(credentials), bodyOf(await message.fields()))
   },

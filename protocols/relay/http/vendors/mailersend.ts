@@ -15,7 +15,7 @@ export const mailersend: Vendor = {
   title: httpProviders.mailersend.title,
   credentials: httpProviders.mailersend.credentials,
   // So many may be in Cc or Bcc.
-  recipientsMax: 10,
+  maxRecipients: 10,
 
   async send(credentials, message, { base }) {
     const fields = await message.fields()

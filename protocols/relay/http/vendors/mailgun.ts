@@ -8,7 +8,7 @@ export const mailgun: Vendor = {
   provider: 'mailgun',
   title: httpProviders.mailgun.title,
   credentials: httpProviders.mailgun.credentials,
-  recipientsMax: 1000,
+  maxRecipients: 1000,
   async send(credentials, message, context) {
     return form(credentials, context, message.rcptTo, await message.mime())
   },

@@ -22,7 +22,7 @@ export const mailjet: Vendor = {
   provider: 'mailjet',
   title: httpProviders.mailjet.title,
   credentials: httpProviders.mailjet.credentials,
-  recipientsMax: 50,
+  maxRecipients: 50,
 
   async send(credentials, message, { base }) {
     const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments } = await message.fields()

@@ -26,7 +26,7 @@ const ofTheAccount =
   /^(?:ErrorSendAsDenied|ErrorAccessDenied|ErrorAccountSuspend|ErrorMessageSubmissionBlocked|MailboxNotEnabledForRESTAPI|ErrorInvalidUser|ErrorQuotaExceeded)$/
 
 /** Applications whose tokens are kept at a time; all go when there are more. */
-const tokensMax = 1000
+const maxTokens = 1000
 /** A token lives for an hour; it is asked for again sooner, as rights that were given meanwhile are only in a new one. */
 const usableMs = 10 * 60_000
 
@@ -74,7 +74,7 @@ async function authorization(credentials: Credentials, context: VendorContext): 
     const kind = verdict.kind === 'misconfigured' ? 'misconfigured' : 'transient'
     throw new VendorRefusal({ kind, code: 'token', message: `Microsoft gave no access token: ${verdict.said}` })
   }
-  if (tokens.size >= tokensMax) tokens.clear()
+  if (tokens.size >= maxTokens) tokens.clear()
   tokens.set(key, { token: verdict.token, usableUntil: context.nowMs + Math.min(usableMs, verdict.expiresInSeconds * 500) })
   return { authorization: `Bearer ${verdict.token}` }
 }

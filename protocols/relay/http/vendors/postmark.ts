@@ -10,7 +10,7 @@ export const postmark: Vendor = {
   provider: 'postmark',
   title: httpProviders.postmark.title,
   credentials: httpProviders.postmark.credentials,
-  recipientsMax: 50,
+  maxRecipients: 50,
   async send(credentials, message, context) {
     return postJson(`${origin(context)}/email`, authorization(credentials), bodyOf(credentials, await message.fields()))
   },

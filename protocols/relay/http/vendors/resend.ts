@@ -8,7 +8,7 @@ export const resend: Vendor = {
   provider: 'resend',
   title: httpProviders.resend.title,
   credentials: httpProviders.resend.credentials,
-  recipientsMax: 50,
+  maxRecipients: 50,
   async send(credentials, message, context) {
     const body = bodyOf(await message.fields())
     // The key belongs to these very recipients: a retry for some of them is another request.

@@ -13,7 +13,7 @@ export const scaleway: Vendor = {
   title: httpProviders.scaleway.title,
   credentials: httpProviders.scaleway.credentials,
   // The quota of an organization that has not asked for more.
-  recipientsMax: 10,
+  maxRecipients: 10,
 
   async send(credentials, message, { base }) {
     const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments } = await message.fields()

@@ -10,7 +10,7 @@ export const sendgrid: Vendor = {
   provider: 'sendgrid',
   title: httpProviders.sendgrid.title,
   credentials: httpProviders.sendgrid.credentials,
-  recipientsMax: 1000,
+  maxRecipients: 1000,
   async send(credentials, message, context) {
     return postJson(`${origin(credentials, context)}/v3/mail/send`, authorization(credentials), bodyOf(await message.fields()))
   },

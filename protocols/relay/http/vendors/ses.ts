@@ -21,7 +21,7 @@ export const ses: Vendor = {
   provider: 'ses',
   title: httpProviders.ses.title,
   credentials: httpProviders.ses.credentials,
-  recipientsMax: 50,
+  maxRecipients: 50,
   async send(credentials, message, context) {
     const mime = await message.mime()
     // With a Destination SES takes the envelope from it, and no blind copy from the header.

@@ -19,7 +19,7 @@ export const smtp2go: Vendor = {
   provider: 'smtp2go',
   title: httpProviders.smtp2go.title,
   credentials: httpProviders.smtp2go.credentials,
-  recipientsMax: 100,
+  maxRecipients: 100,
 
   async send(credentials, message, { base }) {
     const start = `${origin(base, credentials)}/v3/email`

@@ -5,7 +5,7 @@ export interface Capabilities {
   /** RFC 1870. */
   readonly size: boolean
   /** The largest message in octets, when the peer names one. */
-  readonly sizeMax: number | undefined
+  readonly maxSize: number | undefined
   /** RFC 6152. */
   readonly eightBitMime: boolean
   /** RFC 6531. */
@@ -33,7 +33,7 @@ export function readCapabilities(text: string): Capabilities {
   return {
     pipelining: offers.has('PIPELINING'),
     size: offers.has('SIZE'),
-    sizeMax: Number.isSafeInteger(limit) && limit > 0 ? limit : undefined,
+    maxSize: Number.isSafeInteger(limit) && limit > 0 ? limit : undefined,
     eightBitMime: offers.has('8BITMIME'),
     smtpUtf8: offers.has('SMTPUTF8'),
     dsn: offers.has('DSN'),

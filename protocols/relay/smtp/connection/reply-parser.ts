@@ -1,9 +1,9 @@
 /** RFC 5321 §4.2 replies from bytes, as they come in. Everything is bounded, since the peer may be hostile. */
 import type { PeerReply } from '#core/delivery/transport.ts'
 
-const lineOctetsMax = 4096
-const replyOctetsMax = 64 * 1024
-const linesMax = 100
+const maxLineOctets = 4096
+const maxReplyOctets = 64 * 1024
+const maxLines = 100
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -35,7 +35,7 @@ export class ReplyParser {
       start = end + 1
     }
     this.#partial = start < data.length ? data.subarray(start) : undefined
-    return data.length - start > lineOctetsMax ? 'A reply line is too long.' : undefined
+    return data.length - start > maxLineOctets ? 'A reply line is too long.' : undefined
   }
 
   #line(data: Buffer, start: number, feed: number, onReply: (reply: PeerReply) => void): string | undefined {
@@ -45,7 +45,7 @@ export class ReplyParser {
     if (code === 0 || (separator !== space && separator !== hyphen)) return 'A line does not start with a reply code.'
     if (this.#lines > 0 && code !== this.#code) return 'The lines of a reply have different codes.'
     this.#octets += end - start
-    if (end - start > lineOctetsMax || this.#octets > replyOctetsMax || this.#lines >= linesMax) return 'A reply is too long.'
+    if (end - start > maxLineOctets || this.#octets > maxReplyOctets || this.#lines >= maxLines) return 'A reply is too long.'
     this.#code = code
     this.#addText(data, start + 4, end)
     this.#lines += 1

@@ -25,7 +25,7 @@ export interface SignInOptions {
 type Ask = (line: string) => Promise<PeerReply>
 
 // RFC 4954 §4: a longer initial response must not be put on the command line.
-const initialResponseMax = 500
+const maxInitialResponse = 500
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -56,7 +56,7 @@ export async function signIn(link: Link, target: SmtpTarget, options: SignInOpti
 
 /** A mechanism of one response, given at once where it is short enough. */
 async function respond(ask: Ask, mechanism: string, response: string): Promise<PeerReply> {
-  if (response.length <= initialResponseMax) return ask(`AUTH ${mechanism} ${response}`)
+  if (response.length <= maxInitialResponse) return ask(`AUTH ${mechanism} ${response}`)
   demand(await ask(`AUTH ${mechanism}`), 334)
   return ask(response)
 }

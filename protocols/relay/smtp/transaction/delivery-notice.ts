@@ -6,8 +6,8 @@ import type { DeliveryJob } from '#core/delivery/transport.ts'
 import type { Capabilities } from '../connection/capabilities.ts'
 
 /** RFC 3461 §4.4 and RFC 3461 §4.2, in characters as encoded. */
-const envelopeIdMax = 100
-const originalRecipientMax = 500
+const maxEnvelopeId = 100
+const maxOriginalRecipient = 500
 
 type Job = Pick<DeliveryJob, 'mailFrom' | 'envelopeId'>
 type Offered = Pick<Capabilities, 'dsn'>
@@ -16,7 +16,7 @@ type Offered = Pick<Capabilities, 'dsn'>
 export function messageNotice({ envelopeId }: Job, { dsn }: Offered): string {
   if (!dsn) return ''
   const encoded = envelopeId === undefined ? '' : xtext(envelopeId)
-  return encoded !== '' && encoded.length <= envelopeIdMax ? ` RET=HDRS ENVID=${encoded}` : ' RET=HDRS'
+  return encoded !== '' && encoded.length <= maxEnvelopeId ? ` RET=HDRS ENVID=${encoded}` : ' RET=HDRS'
 }
 
 /** The parameters of RCPT. A null reverse-path gets no notifications, so none are asked for. */
@@ -24,7 +24,7 @@ export function recipientNotice({ mailFrom }: Job, address: string, { dsn }: Off
   if (!dsn || mailFrom === '') return ''
   const encoded = `rfc822;${xtext(address)}`
   // the address type rfc822 is ASCII (RFC 3461 §4.2)
-  const isFit = /^[\u0021-\u007e]+$/.test(address) && encoded.length <= originalRecipientMax
+  const isFit = /^[\u0021-\u007e]+$/.test(address) && encoded.length <= maxOriginalRecipient
   return isFit ? ` NOTIFY=FAILURE ORCPT=${encoded}` : ' NOTIFY=FAILURE'
 }
 

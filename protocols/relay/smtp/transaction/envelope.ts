@@ -50,7 +50,7 @@ function mailCommand(job: DeliveryJob, offered: Capabilities, utf8: boolean): st
 
 function refusalForAll(job: DeliveryJob, offered: Capabilities): PeerReply | undefined {
   if (unfitCharacters.test(job.mailFrom)) return unfit
-  if (offered.sizeMax !== undefined && job.size > offered.sizeMax) return tooBig
+  if (offered.maxSize !== undefined && job.size > offered.maxSize) return tooBig
   return !offered.smtpUtf8 && (job.smtputf8 || beyondAscii.test(job.mailFrom)) ? needsUtf8 : undefined
 }
 

@@ -31,7 +31,7 @@ export interface TransactionHost {
 type Stage = 'reset' | 'mail' | 'rcpt' | 'data' | 'body' | 'final' | 'over'
 
 /** Up to this size content is collected and leaves in one piece with its final dot. */
-const wholeOctetsMax = 64 * 1024
+const maxWholeOctets = 64 * 1024
 
 export class Transaction {
   readonly delivery: Delivery
@@ -180,7 +180,7 @@ export class Transaction {
     this.#stage = 'body'
     const { link, deadlines } = this.#host
     link.setDeadline(deadlines.command + Math.ceil(this.job.size / 16384) * deadlines.bodyPer16KiB, 'body_timeout', 'body')
-    if (this.job.size > wholeOctetsMax) void this.#stream()
+    if (this.job.size > maxWholeOctets) void this.#stream()
     else this.#collect()
   }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { toTarget } from '#core/delivery/attempt/attempt.ts'
+import { toTarget } from '#core/delivery/attempt/transport-target.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
 

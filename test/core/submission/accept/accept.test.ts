@@ -298,7 +298,7 @@ test('Accept.accept() counts the rate of each submitter apart, and forgets old m
 })
 
 test('Accept.accept() refuses too many recipients, none, and too large a message, before it counts anything', async (t) => {
-  const house = await relaying(t, { recipientsMax: 3, messageBytesMax: 1000 })
+  const house = await relaying(t, { maxRecipients: 3, maxMessageBytes: 1000 })
   await house.project({ sendBudget: 1 })
   const many = Array.from({ length: 4 }, (_, i) => `r${i}@example.net`)
   await t.throwsAsync(house.submit({ rcptTo: many }), {
@@ -315,7 +315,7 @@ test('Accept.accept() refuses too many recipients, none, and too large a message
 })
 
 test('Accept.accept() names the first gate of several that are closed', async (t) => {
-  const house = await houseOf(t, { recipientsMax: 1, messageBytesMax: 10 })
+  const house = await houseOf(t, { maxRecipients: 1, maxMessageBytes: 10 })
   await house.project({ monthlyCaptureCap: 0, sendBudget: 0 })
   const all = { rcptTo: ['a@example.net', 'b@example.net'], content: 'x'.repeat(11), door: 'smtp', ratePerMinute: 0 } as const
   await t.throwsAsync(house.submit(all), { code: 'validation_failed' })

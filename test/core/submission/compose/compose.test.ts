@@ -44,12 +44,12 @@ const addressesOf = (field: AddressObject | AddressObject[] | undefined): string
   [field ?? []].flat().flatMap(({ value }) => value.map(({ name, address }) => (name ? `${name} <${address}>` : (address ?? ''))))
 
 /** Lines end in CRLF only, and none is too long. */
-function wellFormed(t: { fail(message: string): unknown }, text: string, headerMax = 998): void {
+function wellFormed(t: { fail(message: string): unknown }, text: string, maxHeader = 998): void {
   if (/[^\r]\n|\r[^\n]/.test(text)) t.fail('a bare line break')
   const [head = ''] = text.split('\r\n\r\n')
   for (const line of text.split('\r\n')) if (Buffer.byteLength(line) > 998) t.fail(`a line of ${line.length} octets`)
   for (const line of head.split('\r\n')) {
-    if (Buffer.byteLength(line) > headerMax) t.fail(`a header line of ${line.length} octets: ${line}`)
+    if (Buffer.byteLength(line) > maxHeader) t.fail(`a header line of ${line.length} octets: ${line}`)
     if (line.trim() === '') t.fail('a header line of nothing but blanks')
   }
 }

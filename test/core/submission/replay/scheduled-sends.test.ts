@@ -92,7 +92,7 @@ test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
 })
 
 test('scheduled sends leave in the order of their times, whatever the order in which they came, also after restarts', async (t) => {
-  let house = await scheduling(t, { readyMax: 3 })
+  let house = await scheduling(t, { maxReady: 3 })
   const hours = Array.from({ length: 40 }, (_, i) => ((i * 17) % 40) + 1)
   for (const n of hours) await house.submit({ sendAt: startOfTime + n * hour, rcptTo: [`h${n}@example.net`] })
   for (let n = 1; n <= 40; n++) {
@@ -136,7 +136,7 @@ test('a scheduled send leaves within 5 s of its time when the wall clock is set 
 })
 
 test('a scheduled send is never early, also when the wall clock is set back before its time or while it waits for a connection', async (t) => {
-  const house = await scheduling(t, { connectionsMax: 1 })
+  const house = await scheduling(t, { maxConnections: 1 })
   await house.submit({ sendAt: startOfTime + hour })
   house.clock.advance(hour - second)
   house.clock.step(-hour)
@@ -217,7 +217,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
 })
 
 test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {
-  const house = await scheduling(t, { connectionsMax: 20 })
+  const house = await scheduling(t, { maxConnections: 20 })
   const seed = Date.now() % 1_000_000
   const random = new Seeded(seed)
   let canceled = 0

@@ -148,7 +148,7 @@ for (const { title, change } of [
 }
 
 test('LiveLogin obeys limits that were changed during the session', async (t) => {
-  const house = await doorOf(t, { messageBytesMax: 5000 })
+  const house = await doorOf(t, { maxMessageBytes: 5000 })
   const live = await login(house)
   t.is(live.maxMessageBytes(), 5000)
   await house.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
