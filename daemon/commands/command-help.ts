@@ -1,7 +1,8 @@
 /** What `postern --help` and `postern COMMAND --help` print. */
 
-const elsewhere = `  --url URL    another daemon than the one of this data folder
-  --key KEY    an API key for it; POSTERN_API_KEY where it is not given`
+/** The options by which a command calls another daemon; `width` is where the descriptions of its options begin. */
+const elsewhere = (width: number): string => `  ${'--url URL'.padEnd(width)}another daemon than the one of this data folder
+  ${'--key KEY'.padEnd(width)}an API key for it, by default POSTERN_API_KEY`
 
 const texts: Readonly<Record<string, string>> = {
   serve: `Usage: postern serve [--ready-file PATH]
@@ -11,7 +12,7 @@ Runs the daemon in the foreground until SIGTERM or SIGINT.
   --ready-file PATH  receives the real addresses as JSON once everything listens
 
 Until the service has an owner, each start prints a link to become it, an API key and an SMTP login.
-Exit codes: 0 stopped, 1 cannot start, 64 wrong words, 70 the store failed (start again), 78 wrong settings.
+Exit codes: 0 stopped, 1 cannot start, 64 wrong arguments, 70 the store failed (start again), 78 wrong settings.
 `,
   send: `Usage: postern send --from ADDRESS --to ADDRESS [--to ADDRESS]... [OPTIONS]
 
@@ -22,7 +23,7 @@ input unless --text or --html gives a body.
   --text TEXT      the body; - is the standard input
   --html HTML      the body as HTML, alone or beside the text
   --json           the answer as JSON
-${elsewhere}
+${elsewhere(17)}
 `,
   tail: `Usage: postern tail [--json]
 
@@ -33,13 +34,13 @@ refused, delivery attempts, and destinations that break or recover. Ends with Ct
 `,
   key: `Usage: postern key create NAME [OPTIONS]
 
-Makes an API key and prints it, this once.
+Makes an API key and prints it; it is shown only once.
 
   --scope SCOPE     api:read, api:send (by default) or api:admin; each includes those before it
   --project ID      bind the key to one project
   --send-only       the key sends and reads nothing, without a scope; for sites
   --json            the answer as JSON
-${elsewhere}
+${elsewhere(18)}
 `,
   'login-link': `Usage: postern login-link ADDRESS
 
@@ -79,7 +80,7 @@ export const helpText = `Usage: postern COMMAND
 
   --help, --version
 
-postern COMMAND --help tells more about each.
+postern COMMAND --help describes each command.
 Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* variables; see config/settings.md.
 `
 

@@ -68,7 +68,7 @@ const classes: Readonly<Record<SnippetStyle, Classes>> = {
 const minimalStyle = `<style>
   .postern-form { display: grid; gap: 1rem; max-width: 32rem; font: inherit; }
   .postern-form label { display: grid; gap: 0.25rem; }
-  .postern-form input, .contact-form textarea { font: inherit; padding: 0.5rem 0.75rem; border: 1px solid #767676; border-radius: 0.25rem; }
+  .postern-form input, .postern-form textarea { font: inherit; padding: 0.5rem 0.75rem; border: 1px solid #767676; border-radius: 0.25rem; }
   .postern-form button { justify-self: start; font: inherit; padding: 0.5rem 1rem; cursor: pointer; }
   .postern-form [role='status'] { min-height: 1.5em; margin: 0; }
 </style>

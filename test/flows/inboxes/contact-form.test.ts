@@ -79,6 +79,11 @@ async function sendAndRead(page: Page): Promise<string> {
   return page.innerText('[role=status]')
 }
 
+/** What surrounds the text of a field. */
+const frameOf = (page: Page, selector: string) =>
+  page.evaluate<string>(`(({ font, padding, border, borderRadius }) => [font, padding, border, borderRadius].join())
+    (getComputedStyle(document.querySelector('form ${selector}')))`)
+
 const tracesOf = async ({ rest }: Rig) => (await rest.must('GET', '/v1/traces'))['data'] as Record<string, unknown>[]
 
 for (const style of ['minimal', 'tailwind'])
@@ -86,6 +91,7 @@ for (const style of ['minimal', 'tailwind'])
     const form = await formOf(t, {}, {}, style)
     const page = await openAt(t, form.allowed)
     t.deepEqual(await axeFaults(page), [])
+    if (style === 'minimal') t.is(await frameOf(page, 'textarea'), await frameOf(page, 'input[name=name]'))
     await fillIn(page)
     t.regex(await sendAndRead(page), /on its way/)
     t.is(await page.inputValue('[name=message]'), '')
