@@ -45,6 +45,14 @@ test('the index leads to every chapter', (t) => {
   )
 })
 
+test('a chapter whose examples need a key says where to get one', (t) => {
+  const silent = pages.filter(({ text }) => text.includes('$KEY') && !/^KEY=|\bgetting-started\.md\) shows where to get one/m.test(text))
+  t.deepEqual(
+    silent.map(({ path }) => path),
+    [],
+  )
+})
+
 test('every operation of the chapters is one of the service', async (t) => {
   const { rest } = await startDaemon(t, { env: { POSTERN_OPERATOR_KEY: `svcop_${'o'.repeat(43)}` } })
   const { paths } = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> }
