@@ -4,6 +4,7 @@ import type { WriteResult } from '#store/kv.ts'
 import { counters } from './kv-counters.ts'
 import { key, everything, nameOf, textOf, ok, write, read, check, absent, count, names, type KvSubject } from './kv-subject.ts'
 import { Seeded } from '../support/seeded.ts'
+import { column } from '../support/column.ts'
 
 /** Declares all tests of the contract. */
 export function kvContract(test: TestFn, subject: KvSubject): void {
@@ -158,10 +159,7 @@ function checksAndVersions(test: TestFn, { open }: KvSubject): void {
       write(kv, { checks: [absent('a')], sets: [['a', '5']] }),
       write(kv, { checks: [absent('a')], sets: [['a', '6']] }),
     ])
-    t.deepEqual(
-      results.map((result) => result.ok),
-      [true, false, false, true, false, true, false],
-    )
+    t.deepEqual(column(results, 'ok'), [true, false, false, true, false, true, false])
     t.is(await read(kv, 'a'), '5')
   })
 

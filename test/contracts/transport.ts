@@ -4,6 +4,7 @@
  */
 import type { ExecutionContext, SerialFn } from 'ava'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import { column } from '../support/column.ts'
 
 /** How the peer treats the messages that come next. */
 export type PeerMood = 'accept' | 'defer' | 'refuse' | 'lose-after-handover' | 'hold-before-content' | 'not-there'
@@ -59,10 +60,7 @@ export function transportContract<Target extends TransportTarget>(
   test(`${name} contract: every recipient has exactly one report, in the order of the job`, async (t) => {
     const { transport, target, received } = await make(t)
     const report = await transport.deliver(target, job())
-    t.deepEqual(
-      report.recipients.map(({ address }) => address),
-      ['one@peer.test', 'two@peer.test'],
-    )
+    t.deepEqual(column(report.recipients, 'address'), ['one@peer.test', 'two@peer.test'])
     t.deepEqual(verdicts(report), ['accepted', 'accepted'])
     t.like(report, { ...positionOf(target), error: undefined })
     t.true((report.milliseconds['total'] ?? -1) >= 0)

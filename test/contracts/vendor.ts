@@ -12,6 +12,7 @@ import { authority } from '../protocols/relay/certificates.ts'
 import { testResolver } from '../protocols/relay/rig.ts'
 import { withoutAddressing } from '../support/vendors/addressed-by-header.ts'
 import { VendorDouble, type VendorRules } from '../support/vendors/double.ts'
+import { column } from '../support/column.ts'
 
 const letter = [
   'From: =?utf-8?q?Der_L=C3=A4den?= <shop@site.test>',
@@ -197,10 +198,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     const report = await transport.deliver(target, job())
     t.deepEqual(double.faults, [])
     t.deepEqual(verdicts(report), ['accepted', 'permanent', 'accepted'])
-    t.deepEqual(
-      double.taken.map(({ recipients }) => recipients),
-      [['anna@peer.test'], ['carl@peer.test']],
-    )
+    t.deepEqual(column(double.taken, 'recipients'), [['anna@peer.test'], ['carl@peer.test']])
   })
 
   test(`${name}: a wrong key is destination_misconfigured, and is told nowhere`, async (t) => {

@@ -9,6 +9,7 @@ import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain
 import { serviceRef, serviceRefField } from '#core/trace/trace-token.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { testWith } from '../support/peers/peers.ts'
+import { column } from '../support/column.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
@@ -104,11 +105,7 @@ dkimpy('dkimpy and mailauth verify both signatures of every sort of message', as
   for (const [index, [what]] of awkward.entries()) {
     const { results } = await dkimVerify(delivered[index] ?? '', { resolver })
     const ours = results.filter(({ selector }) => selector !== 'old')
-    t.deepEqual(
-      ours.map(({ status }) => status.result),
-      ['pass', 'pass'],
-      what,
-    )
+    t.deepEqual(column(ours, 'status', 'result'), ['pass', 'pass'], what)
     t.true(ours.every(({ status }) => status.aligned === 'example.com'))
   }
 })
@@ -132,10 +129,7 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
   t.true(message.includes('/t/c/') && message.includes('quoted-printable') && !message.includes('shop.test'))
   t.deepEqual(await verdictsOf(delivered, records), [[true, true]])
   const { results } = await dkimVerify(message, { resolver: (name: string) => Promise.resolve([[records[name] ?? '']]) })
-  t.deepEqual(
-    results.map(({ status }) => status.result),
-    ['pass', 'pass'],
-  )
+  t.deepEqual(column(results, 'status', 'result'), ['pass', 'pass'])
 })
 
 dkimpy('what is added, changed or repeated breaks the signature', async (t) => {

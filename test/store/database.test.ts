@@ -5,6 +5,7 @@ import { Database, type ListOptions, type Visibility } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
+import { column } from '../support/column.ts'
 
 const org: Visibility = { organizationId: 'org_1' }
 const databaseOf = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
@@ -236,10 +237,7 @@ test('Database hides records of other projects from a bound reach, one by one an
   t.truthy(await database.get(houses, bound, 'hse_1'), 'what belongs to no project is reachable')
   t.deepEqual((await pages(database, bound, { limit: 2, ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
   t.deepEqual((await pages(database, bound, { limit: 2, index: 'colour', ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
-  t.deepEqual(
-    (await database.all(pets, bound)).map(({ record }) => record.id),
-    ['pet_1', 'pet_3', 'pet_5'],
-  )
+  t.deepEqual(column(await database.all(pets, bound), 'record', 'id'), ['pet_1', 'pet_3', 'pet_5'])
   t.is((await database.all(pets, { ...org, projectId: 'prj_b' })).length, 6, 'unbound, the project does not hide')
 })
 
@@ -313,9 +311,6 @@ test('a reach without some projects sees nothing that belongs to them, by whatev
   ])
   t.deepEqual(await pages(database, without, { limit: 5 }), [['pet_3', 'pet_1']])
   t.deepEqual(await pages(database, without, { limit: 5, index: 'colour', values: ['grey'] }), [['pet_3', 'pet_1']])
-  t.deepEqual(
-    (await database.all(pets, without)).map(({ record }) => record.id),
-    ['pet_1', 'pet_3'],
-  )
+  t.deepEqual(column(await database.all(pets, without), 'record', 'id'), ['pet_1', 'pet_3'])
   t.is(await database.get(pets, { ...without, bound: true, projectId: 'prj_b' }, 'pet_2'), undefined)
 })

@@ -6,6 +6,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { noBody } from '../../../admin-api/http/answer.ts'
 import { operation, type Operation } from '../../../admin-api/http/operation.ts'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
+import { column } from '../../support/column.ts'
 
 /** An operation that waits until its signal aborts, and tells when it has begun and how it ended. */
 function waiting(facts: Partial<Operation> = {}) {
@@ -64,10 +65,7 @@ test('AdminApi refuses in the envelope what has no route, and a method the path 
   t.is(wrong.status, 405)
   t.is(wrong.headers.allow, 'GET, HEAD, DELETE')
   t.like(errorOf(wrong), { code: 'method_not_allowed', message: 'This address accepts GET, HEAD, DELETE.' })
-  t.deepEqual(
-    answered.map((line) => line.operationId),
-    ['nothingThere', 'wrongMethod'],
-  )
+  t.deepEqual(column(answered, 'operationId'), ['nothingThere', 'wrongMethod'])
   const broken = await call(port, 'GET', '/v1/notes/%zz', { key: 'api:read' })
   t.is(broken.status, 400)
   t.like(errorOf(broken), { code: 'validation_failed', message: 'path: has a broken percent escape' })
@@ -132,10 +130,7 @@ test('AdminApi renders a refusal with Retry-After and never leaks a defect', asy
   t.is(errorOf(broken).code, 'internal_error')
   t.true(errorOf(broken).message.includes(String(broken.headers['x-request-id'])))
   t.deepEqual(failures.map(String), ['Error: the secret inside'])
-  t.deepEqual(
-    answered.map((line) => line.code),
-    ['rate_limit_exceeded', 'internal_error'],
-  )
+  t.deepEqual(column(answered, 'code'), ['rate_limit_exceeded', 'internal_error'])
 })
 
 test('AdminApi with checkAnswers refuses to send what the schema does not declare', async (t) => {

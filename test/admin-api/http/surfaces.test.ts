@@ -15,6 +15,7 @@ import { envelope } from '../../../admin-api/http/rendering.ts'
 import { encoder } from '../../../admin-api/wire/fields/codec.ts'
 import { timeInput, wireTime } from '../../../admin-api/wire/fields/time.ts'
 import { call, keyOf, startDemo } from './demo-api.ts'
+import { column } from '../../support/column.ts'
 
 interface Lamp {
   readonly id: string
@@ -331,10 +332,18 @@ async function callTool(name: string, right: Principal['scopes'][number], given:
 }
 
 test('another surface calls the same actions by its own names, with values of their own types', async (t) => {
-  t.deepEqual(
-    tools.map(({ name }) => name),
-    ['list_lamps', 'get_lamp', 'create_lamp', 'update_lamp', 'delete_lamp', 'switch_lamp_on', 'headed', 'basic', 'session', 'vendor_lamp'],
-  )
+  t.deepEqual(column(tools, 'name'), [
+    'list_lamps',
+    'get_lamp',
+    'create_lamp',
+    'update_lamp',
+    'delete_lamp',
+    'switch_lamp_on',
+    'headed',
+    'basic',
+    'session',
+    'vendor_lamp',
+  ])
   t.deepEqual(await callTool('list_lamps', 'api:read', { limit: 5 }), { data: [wire], next_cursor: null })
   t.deepEqual(await callTool('list_lamps', 'api:read', { min_power: 5 }), { data: [], next_cursor: null })
   t.deepEqual(await callTool('get_lamp', 'api:read', { lamp_id: 'l_1' }), wire)
@@ -369,7 +378,10 @@ test('a surface can describe its tools and lists from the actions alone', (t) =>
   t.is(list.list?.item, lamp.schema)
   t.like(z.toJSONSchema(list.input, { io: 'input' }), { properties: { limit: { type: 'integer', default: 50 } } })
   t.deepEqual(
-    actions.filter((each) => each.list).map(({ id }) => id),
+    column(
+      actions.filter((each) => each.list),
+      'id',
+    ),
     ['listLamps'],
   )
 })

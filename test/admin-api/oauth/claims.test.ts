@@ -7,6 +7,7 @@ import { unpack, within } from '#store/tuple.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig, type Reply } from './rig.ts'
 import { problemsOf } from '../../support/problems.ts'
+import { column } from '../../support/column.ts'
 
 const progressOf = ({ body }: Reply): unknown => body['claim_progress']
 const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
@@ -115,10 +116,7 @@ test('the end of an agent ends the keys that it minted, but for those that are k
   t.is((await rig.callRest(doomed['key'])).status, 200)
   const { organizationId } = await rig.server.tokenCheck.bearer(String(admin), 'rest')
   const shown = await rig.claims.keysOf(await rig.claims.undoable(ada, organizationId))
-  t.deepEqual(
-    shown.map(({ name }) => name),
-    ['kept', 'doomed'],
-  )
+  t.deepEqual(column(shown, 'name'), ['kept', 'doomed'])
   await rig.claims.undo(ada, organizationId, [String(kept['id'])])
   t.is((await rig.callRest(doomed['key'])).status, 401)
   t.is((await rig.callRest(kept['key'])).status, 200)

@@ -15,6 +15,7 @@ import { Seeded } from '../../support/seeded.ts'
 import { houseOf, organizationId, projectId, quiet, principal, until, type House, relayingHouse } from '../house.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
 import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './office.ts'
+import { column } from '../../support/column.ts'
 
 const discard = { discardQueued: true }
 const inside = (id: string): Principal => ({ ...principal, projectId: id, bound: true })
@@ -124,10 +125,7 @@ test('what belongs to a deleted project is out of reach at once, and nothing can
   t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
   const { deleted } = await house.policies.of(organizationId)
   const reach = { ...principal, hiddenProjects: deleted }
-  t.deepEqual(
-    (await house.database.all(destinations, reach)).map(({ record }) => record.projectId),
-    [projectId, projectId],
-  )
+  t.deepEqual(column(await house.database.all(destinations, reach), 'record', 'projectId'), [projectId, projectId])
   t.is(await house.database.get(smtpCredentials, reach, 'crd_prj_2'), undefined)
   await t.throwsAsync(administered.get(principal, 'prj_2'), { code: 'not_found' })
   await t.throwsAsync(administered.update(principal, 'prj_2', { name: 'x' }), { code: 'not_found' })
@@ -288,10 +286,7 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
   house.clock.advance(60_000)
   await until('it is gone', async () => (await rowsNaming(house, 'prj_2', 'prj_3')).length === 0)
   await quiet(house)
-  t.deepEqual(
-    house.transport.calls.map(({ target }) => target.destinationId),
-    ['dst_prj_1'],
-  )
+  t.deepEqual(column(house.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
 })
 
 test('organization-wide destinations of a deleted project pass to the project Default', async (t) => {

@@ -10,6 +10,7 @@ import { Change } from '#store/change.ts'
 import { claimRig, codeOf } from './rig.ts'
 import { browser } from '../people/rig.ts'
 import { problemsOf } from '../../support/problems.ts'
+import { column } from '../../support/column.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -46,10 +47,7 @@ test('a claim makes the sandbox an organization of who was mailed', async (t) =>
   t.is(signedIn.next, `/claims/${code}`)
   const { user } = (await rig.sessions.read(signedIn.cookie)) ?? {}
   if (!user) return t.fail()
-  t.deepEqual(
-    (await rig.claims.openFor(user)).map(({ userCode }) => userCode),
-    [code],
-  )
+  t.deepEqual(column(await rig.claims.openFor(user), 'userCode'), [code])
   t.like(await rig.claims.look(user, code), { project: { name: 'sandbox' }, organizationCount: 0 })
 
   await rig.claims.confirm(user, code, ['send_sandbox'])

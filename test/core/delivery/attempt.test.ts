@@ -10,6 +10,7 @@ import { queueHead } from '#store/queue.ts'
 import { organizationId, quiet, principal, secrets, until, type House, relaying } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf, hang, report, take, type Call } from '../scripted-transport.ts'
+import { column } from '../../support/column.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -270,15 +271,9 @@ for (const code of ['aborted', 'closed']) {
 test('the start of an attempt is durable before the final dot, and is not written when it never comes to that', async (t) => {
   const house = await relaying(t, async (call) => {
     if (call.nth === 1) return report(call, 'transient', 'connect_refused')
-    t.deepEqual(
-      (await attempts(house, call.job.traceId)).map(({ state }) => state),
-      ['finished'],
-    )
+    t.deepEqual(column(await attempts(house, call.job.traceId), 'state'), ['finished'])
     await Promise.all([call.job.beforeFinalDot(), call.job.beforeFinalDot()])
-    t.deepEqual(
-      (await attempts(house, call.job.traceId)).map(({ state }) => state),
-      ['finished', 'started'],
-    )
+    t.deepEqual(column(await attempts(house, call.job.traceId), 'state'), ['finished', 'started'])
     return report(call, 'accepted')
   })
   const writes: number[] = []
@@ -296,7 +291,7 @@ test('the public view and the full one agree on the story', async (t) => {
   await until('sent', () => house.attempted.length === 1)
   const shared = await house.traces.shared(traceId)
   t.deepEqual(
-    shared.timeline.map(({ event }) => event),
+    column(shared.timeline, 'event'),
     (await house.story(traceId)).map((line) => line.split(':')[0] as never),
   )
   t.is((await house.traces.get(principal, traceId)).trace.id, traceId)

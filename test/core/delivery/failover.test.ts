@@ -5,6 +5,7 @@ import { readAttempts } from '#core/trace/attempt-record.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, until, type House } from '../house.ts'
 import { hang, report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
+import { column } from '../../support/column.ts'
 
 const minute = 60_000
 type Scripts = Readonly<Record<string, Script>>
@@ -56,10 +57,7 @@ for (const [what, script] of [
     t.deepEqual(places(house), ['dst_1', 'dst_2', 'dst_3'])
     t.like(await house.trace(traceId), { status: 'sent', attempts: 3, destinationId: 'dst_3' })
     const { attempts } = await house.traces.get({ organizationId: 'org_1' } as never, traceId)
-    t.deepEqual(
-      attempts.map(({ destinationId }) => destinationId),
-      ['dst_1', 'dst_2', 'dst_3'],
-    )
+    t.deepEqual(column(attempts, 'destinationId'), ['dst_1', 'dst_2', 'dst_3'])
     const moves = (await house.story(traceId)).filter((line) => line.startsWith('failover:'))
     t.is(moves.length, 2)
     t.regex(moves[0] ?? '', /the message goes on to the fallback First\.$/)
@@ -76,10 +74,7 @@ test('recipients that were accepted or refused for good are never handed to a fa
   await quiet(house)
   t.deepEqual(house.transport.attemptsAt(traceId), [Object.keys(verdicts), ['later@example.net']])
   const { recipients } = await house.trace(traceId)
-  t.deepEqual(
-    recipients.map(({ status }) => status),
-    ['sent', 'failed', 'sent'],
-  )
+  t.deepEqual(column(recipients, 'status'), ['sent', 'failed', 'sent'])
 })
 
 test('a message with an unknown outcome goes to a fallback only after its wait, and the third attempt never comes', async (t) => {

@@ -2,6 +2,7 @@
 import test from 'ava'
 import { isThrottling, throttlingNoted } from '#core/delivery/attempt/throttling.ts'
 import type { AttemptReport, PeerReply } from '#core/delivery/transport.ts'
+import { column } from '../../support/column.ts'
 
 /** `421 4.7.0 words`, also with hyphens as in replies of several lines. */
 function reply(line: string): PeerReply {
@@ -108,10 +109,7 @@ test('a report says so once one recipient was put off for it, and nobody is give
   const noted = throttlingNoted(
     report(['250 2.0.0 Ok', '550 5.4.5 Daily user sending limit exceeded.', '550 5.1.1 No such user', '451 4.3.0 Later']),
   )
-  t.deepEqual(
-    noted.recipients.map(({ verdict }) => verdict),
-    ['accepted', 'transient', 'permanent', 'transient'],
-  )
+  t.deepEqual(column(noted.recipients, 'verdict'), ['accepted', 'transient', 'permanent', 'transient'])
   t.like(noted.error, { code: 'provider_rate_limited', class: 'rate_limited' })
   t.regex(noted.error?.message ?? '', /550 Daily user sending limit exceeded/)
   const plain = report(['250 2.0.0 Ok', '550 5.1.1 No such user', '451 4.3.0 Later'])

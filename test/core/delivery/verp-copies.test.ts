@@ -10,6 +10,7 @@ import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-po
 import { destinationDefaults, organizationId, projectId, quiet, secrets, until, type House, relaying } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, take, type Call } from '../scripted-transport.ts'
+import { column } from '../../support/column.ts'
 
 const minute = 60_000
 const [anna, ben, carl] = ['anna@example.net', 'ben@example.net', 'carl@example.net'] as const
@@ -193,10 +194,7 @@ test('where the return path is refused, the copy goes with the plain one in the 
     [plain, ben],
     [plain, carl],
   ])
-  t.deepEqual(
-    trace.recipients.map(({ returnPath }) => returnPath),
-    [plain, plain, plain],
-  )
+  t.deepEqual(column(trace.recipients, 'returnPath'), [plain, plain, plain])
   t.deepEqual((await attempts(house, traceId))[0]?.verpRefusal, refusal)
   t.regex(
     (await house.story(traceId)).join('\n'),
@@ -229,10 +227,7 @@ for (const [what, changes] of [
     const { traceId } = await house.submit({ rcptTo: three, verp })
     await until('sent', () => house.attempted.length === 1)
     t.deepEqual(envelopes(house), [[plain, ...three]])
-    t.deepEqual(
-      (await house.trace(traceId)).recipients.map(({ returnPath }) => returnPath),
-      [plain, plain, plain],
-    )
+    t.deepEqual(column((await house.trace(traceId)).recipients, 'returnPath'), [plain, plain, plain])
   })
 }
 
@@ -246,10 +241,7 @@ test('a provider with an API gets the message once, and no return path is shown'
   const { traceId } = await house.submit({ rcptTo: three, verp })
   await until('sent', () => house.attempted.length === 1)
   t.deepEqual(envelopes(house), [[plain, ...three]])
-  t.deepEqual(
-    (await house.trace(traceId)).recipients.map(({ returnPath }) => returnPath),
-    [null, null, null],
-  )
+  t.deepEqual(column((await house.trace(traceId)).recipients, 'returnPath'), [null, null, null])
 })
 
 test('a failover takes over the recipients who have no word yet, under their own return paths', async (t) => {

@@ -4,6 +4,7 @@ import { findReplyMeaning, refusalRules } from '#config/mail/status-codes.ts'
 import { classify, type RefusalFacts } from '#core/feedback/apply/classify.ts'
 import { codeTable } from './code-table.ts'
 import { genericReplies, providerReplies, type Reply } from './provider-replies.ts'
+import { column } from '../../support/column.ts'
 
 const factsOf = (facts: Partial<RefusalFacts>): RefusalFacts => ({
   ...{ status: null, smtpCode: null, diagnostic: null, remoteMta: null, recipient: 'ada@example.ch' },
@@ -23,7 +24,11 @@ for (const reply of [...providerReplies, ...genericReplies]) {
 test('the table has a row for every rule', (t) => {
   const told = [...providerReplies, ...genericReplies].map((reply) => heard(reply).reason)
   t.deepEqual(
-    refusalRules.filter(({ meaning }) => !told.includes(meaning.reason)).map(({ meaning }) => meaning.reason),
+    column(
+      refusalRules.filter(({ meaning }) => !told.includes(meaning.reason)),
+      'meaning',
+      'reason',
+    ),
     [],
   )
 })

@@ -25,6 +25,7 @@ import {
   switchFlag,
   tokenOf,
 } from './reports.ts'
+import { column } from '../../support/column.ts'
 
 /** One report, about the nth recipient. */
 type Telling = (trace: Trace) => { readonly origin: FeedbackOrigin; readonly told: FeedbackEvent }
@@ -167,10 +168,7 @@ test('a vague notice before or after a DSN and a log line: hard, suppressed, and
 test('of two recipients each is suppressed by the log, whether the DSN comes before it or after it', async (t) => {
   const end = await sameEnd(t, [byToken({}, 0), byToken({}, 1), log({}, 0), log({}, 1)], { recipients: 2 })
   t.is(end.list.length, 2)
-  t.deepEqual(
-    end.recipients.map(({ bounce }) => bounce),
-    ['hard', 'hard'],
-  )
+  t.deepEqual(column(end.recipients, 'bounce'), ['hard', 'hard'])
 })
 
 test('prose that reads like a bad address gives way to a DSN that tells of a full mailbox, and nobody stays on the list for it', async (t) => {

@@ -27,6 +27,7 @@ import {
   switchFlag,
   tokenOf,
 } from './reports.ts'
+import { column, columns } from '../../support/column.ts'
 
 const dayMs = 86_400_000
 
@@ -131,13 +132,10 @@ test('what was delivered stays delivered; a later complaint is told and suppress
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   const outcomes = await feedback.take(signed, [delivered({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
-  t.deepEqual(
-    outcomes.map(({ result, suppressed }) => [result, suppressed]),
-    [
-      ['recorded', false],
-      ['recorded', true],
-    ],
-  )
+  t.deepEqual(columns(outcomes, 'result', 'suppressed'), [
+    ['recorded', false],
+    ['recorded', true],
+  ])
   t.is((await house.trace(trace.id)).status, 'delivered')
   t.deepEqual(
     (await house.story(trace.id)).slice(-3).map((line) => line.split(':')[0]),
@@ -152,10 +150,7 @@ test('nobody is suppressed while the flag is off, and no annotation is made', as
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   const outcomes = await feedback.take(signed, [event({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
-  t.deepEqual(
-    outcomes.map(({ suppressed }) => suppressed),
-    [false, false],
-  )
+  t.deepEqual(column(outcomes, 'suppressed'), [false, false])
   t.deepEqual(await listed(house), [])
   t.false((await house.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
 })
@@ -319,10 +314,7 @@ test('what the caller adds is in the last write, and nothing is lost or doubled 
   const next = await house.crash()
   t.deepEqual(await next.keys('ingest.poll'), [])
   const outcomes = await intakeOf(next).feedback.take(mailed, told, checkpoint)
-  t.deepEqual(
-    outcomes.map(({ result }) => result),
-    ['duplicate', 'duplicate', 'recorded'],
-  )
+  t.deepEqual(column(outcomes, 'result'), ['duplicate', 'duplicate', 'recorded'])
   t.is((await next.keys('ingest.poll')).length, 1)
   await sound(t, next)
   const again = await intakeOf(next).feedback.take(mailed, told, checkpoint)
@@ -371,7 +363,7 @@ test('webhooks hear nothing of what nobody vouches for', async (t) => {
   const forged = [event({ clues }), complaint({ clues }), delivered({ clues })]
   const outcomes = await feedback.take(mailed, forged)
   t.deepEqual(
-    outcomes.map(({ result, isUnverified }) => [result, isUnverified]),
+    columns(outcomes, 'result', 'isUnverified'),
     forged.map(() => ['recorded', true]),
   )
   t.deepEqual(await house.database.all(webhookDeliveries, { organizationId }), [])

@@ -12,6 +12,7 @@ import { globalKey } from '#store/record-kind.ts'
 import { organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 import { report } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
+import { column } from '../../support/column.ts'
 
 const linkOf = (house: House, traceId: string): string =>
   house.core.unsubscribes.fieldsFor(traceId)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
@@ -69,10 +70,9 @@ test('two clicks at the same moment are one opt-out, and a link of an earlier ve
   await house.put<Trace>(traces, old)
   const { unsubscribes } = house.core
   await Promise.all([1, 2, 3].map(() => unsubscribes.unsubscribe(linkOf(house, id))))
-  t.deepEqual(
-    (await house.database.all(optOuts, { organizationId })).map(({ record }) => record.list),
-    [senderList(old.headerFrom || old.mailFrom).key],
-  )
+  t.deepEqual(column(await house.database.all(optOuts, { organizationId }), 'record', 'list'), [
+    senderList(old.headerFrom || old.mailFrom).key,
+  ])
   t.true((await unsubscribes.look(linkOf(house, id))).isUnsubscribed)
   t.true(await removeTrace(house.database, organizationId, id, house.clock.now()))
   const kept = { organizationId, projectId, traceId: id, recipient: 'zoe@example.net', sender: 'shop@example.com' }
@@ -134,10 +134,7 @@ for (const [told, source] of [
       await house.put<TraceReport>(traceReports, { ...record, suppression: null, isStructured: undefined, maySuppress: undefined })
     await house.database.commit(new Change().insert(suppressions, organizationId, earlierSuppression('anna@example.net')))
     await moved(house)
-    t.deepEqual(
-      (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.source),
-      [source],
-    )
+    t.deepEqual(column(await house.database.all(suppressions, { organizationId }), 'record', 'source'), [source])
     t.is((await house.database.all(optOuts, { organizationId })).length, 1)
     t.deepEqual(await reaching(house, [undefined]), [false])
     await sound(t, house)

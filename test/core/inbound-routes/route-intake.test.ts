@@ -9,6 +9,7 @@ import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
+import { column } from '../../support/column.ts'
 
 const day = 86_400_000
 
@@ -79,10 +80,7 @@ test('mail goes with age once it is told of, with a deleted route at once, and w
   await sweepInbound(work, organizationId, { ...later, nowMs: house.clock.now() + 6 * day })
   t.is((await kept(house)).length, 2)
   await sweepInbound(work, organizationId, later)
-  t.deepEqual(
-    (await kept(house)).map(({ id }) => id),
-    [second],
-  )
+  t.deepEqual(column(await kept(house), 'id'), [second])
   t.deepEqual(await house.keys(first), [])
   await house.remove(inboundRoutes, 'inr_shop')
   await sweepInbound(work, organizationId, { nowMs: house.clock.now() })

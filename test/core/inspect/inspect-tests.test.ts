@@ -13,6 +13,7 @@ import { eventually } from '../../support/deadline.ts'
 import { houseOf, organizationId, projectId, principal, type House } from '../house.ts'
 import { ScriptedScorer, someReport } from './scripted-scorer.ts'
 import { T } from '../../../daemon/composition/parts.ts'
+import { column } from '../../support/column.ts'
 
 const domain = 'in.postern.test'
 const hour = 3_600_000
@@ -176,10 +177,7 @@ test('who has another project or organization, or a wrong link, finds nothing', 
   await t.throwsAsync(b.tests.get({ ...principal, organizationId: 'org_2' }, made.id), { message: /No inspect test/ })
   for (const link of [made.token, 'a'.repeat(26), '', made.id]) await t.throwsAsync(b.tests.shared(link), { message: /Report not found/ })
   t.deepEqual((await b.tests.list(other, { limit: 10 })).rows, [])
-  t.deepEqual(
-    (await b.tests.list(principal, { limit: 10 })).rows.map(({ id }) => id),
-    [made.id],
-  )
+  t.deepEqual(column((await b.tests.list(principal, { limit: 10 })).rows, 'id'), [made.id])
   await t.throwsAsync(b.tests.create(other, projectId), { message: /project/i })
   await t.throwsAsync(b.tests.create({ ...principal, scopes: ['api:read'] }, undefined), { message: /api:send/ })
 })

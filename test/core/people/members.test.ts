@@ -5,6 +5,7 @@ import { roles } from '#core/access/principal/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import { organizationId, principal as keyScope } from '../house.ts'
 import { peopleHouse } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise<unknown>): Promise<void> => {
   const error = await t.throwsAsync(work, { instanceOf: Refusal })
@@ -120,10 +121,7 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
   await refusedWith(t, 'validation_failed', keys.mint(principal, { name: 'mine', scopes: ['api:admin'] }))
   const mine = await keys.mint(principal, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
-  t.deepEqual(
-    (await keys.list(principal, { limit: 10 })).rows.map(({ record }) => record.name),
-    ['mine'],
-  )
+  t.deepEqual(column((await keys.list(principal, { limit: 10 })).rows, 'record', 'name'), ['mine'])
   await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))
   await t.notThrowsAsync(keys.revoke(principal, mine.record.id))

@@ -4,6 +4,7 @@ import { Refusal } from '#core/refusals.ts'
 import { sessions as sessionRecords } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'
 import { browser, peopleHouse, type PeopleHouse } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 const day = 24 * 3_600_000
 
@@ -89,10 +90,10 @@ test('sessions are listed and ended, one or all others', async (t) => {
   t.is(await people.sessions.read(a.cookie), undefined)
   await people.accounts.endOtherSessions(user, b.session)
   t.deepEqual([await people.sessions.read(c.cookie), (await people.sessions.read(b.cookie))?.user.id], [undefined, user.id])
-  t.deepEqual(
-    (await people.mails()).map(({ trace }) => trace.subject),
-    ['You were signed out on other devices', 'You were signed out on other devices'],
-  )
+  t.deepEqual(column(await people.mails(), 'trace', 'subject'), [
+    'You were signed out on other devices',
+    'You were signed out on other devices',
+  ])
 })
 
 test('what is hard to undo needs a proof that is not older than ten minutes', async (t) => {

@@ -12,6 +12,7 @@ import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { houseOf, organizationId, projectId, quiet, principal, secrets, type House } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
+import { column } from '../../support/column.ts'
 
 const dayMs = 86_400_000
 
@@ -170,10 +171,7 @@ test('an inbox that is listed while its messages go shows those that are left', 
     return found
   }
   const { rows } = await house.inboxes.messages(principal, 'inb_1', { limit: 10 })
-  t.deepEqual(
-    rows.map(({ trace }) => trace.id),
-    [ids[4], ids[3], ids[2], ids[0]],
-  )
+  t.deepEqual(column(rows, 'trace', 'id'), [ids[4], ids[3], ids[2], ids[0]])
 })
 
 test('an unsubscribe link works on when its message is gone, for a year', async (t) => {

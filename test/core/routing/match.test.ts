@@ -6,6 +6,7 @@ import { decideOutcome } from '#core/routing/match/outcome.ts'
 import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
 import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
 import { houseOf, organizationId, projectId } from '../house.ts'
+import { column } from '../../support/column.ts'
 
 const destination = (id: string, changes: Partial<SmtpDestination> = {}) =>
   ({ id, projectId, name: id.toUpperCase(), mode: 'live', ...changes }) as Destination
@@ -49,10 +50,7 @@ test('orderRules() puts the smaller priority first, then the more specific, the 
     rule('r4', any, 'd1', { priority: 0 }),
     rule('r3', any, 'd1', { priority: -5 }),
   ]
-  t.deepEqual(
-    orderRules(rules).map(({ id }) => id),
-    ['r3', 'r4', 'r5', 'r6', 'r6b', 'r6c', 'r7', 'r8', 'r9'],
-  )
+  t.deepEqual(column(orderRules(rules), 'id'), ['r3', 'r4', 'r5', 'r6', 'r6b', 'r6c', 'r7', 'r8', 'r9'])
 })
 
 test('matchRoute() takes the first rule that matches, whatever is more specific further down', (t) => {

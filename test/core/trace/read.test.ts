@@ -6,6 +6,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
 import { factsDefaults, houseOf, organizationId, principal, type House } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
+import { column } from '../../support/column.ts'
 
 /** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
 async function submitSome(house: House, n: number, vary: (i: number) => Parameters<House['submit']>[0] = () => ({})): Promise<string[]> {
@@ -57,10 +58,7 @@ test('TraceReader.list() keeps its place while new traces come', async (t) => {
   const first = await house.traces.list(principal, { limit: 3 })
   await submitSome(house, 3)
   const second = await house.traces.list(principal, { limit: 3, cursor: first.nextCursor })
-  t.deepEqual(
-    [...first.rows, ...second.rows].map(({ id }) => id),
-    ids,
-  )
+  t.deepEqual(column([...first.rows, ...second.rows], 'id'), ids)
 })
 
 test('TraceReader.list() filters', async (t) => {
@@ -106,10 +104,7 @@ test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes
   t.deepEqual(first.rows, [])
   t.truthy(first.nextCursor)
   const second = await house.traces.list(principal, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
-  t.deepEqual(
-    second.rows.map(({ id }) => id),
-    [rare.traceId],
-  )
+  t.deepEqual(column(second.rows, 'id'), [rare.traceId])
   t.is((await house.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
 })
 

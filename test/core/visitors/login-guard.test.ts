@@ -2,6 +2,7 @@
 import test from 'ava'
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { column } from '../../support/column.ts'
 
 const limits = { windowMs: 60_000, failuresPerUser: 3, failuresPerAddress: 5 }
 const guardOf = () => {
@@ -119,8 +120,5 @@ test('LoginGuard.list() names who tried to log in, from where and how often, the
     { address: '192.0.2.1', username: 'anna', failures: 4, lastAt: first, blocked: 'user' },
   ])
   clock.advance(59_000)
-  t.deepEqual(
-    guard.list().map(({ failures }) => failures),
-    [1],
-  )
+  t.deepEqual(column(guard.list(), 'failures'), [1])
 })

@@ -7,6 +7,7 @@ import { organizationId, quiet, principal, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import { receiverOf, webhookRig } from './rig.ts'
 import { T } from '../../../daemon/composition/parts.ts'
+import { column, columns } from '../../support/column.ts'
 
 const day = 86_400_000
 
@@ -30,10 +31,7 @@ test('what succeeded goes after 7 days, what did not after 30, and what was aske
   await rig.core.webhookDispatcher.idle()
   await rig.pass(2 * 3_600_000)
   await retention.round()
-  t.deepEqual(
-    (await rig.deliveries()).map(({ status }) => status),
-    ['succeeded', 'parked'],
-  )
+  t.deepEqual(column(await rig.deliveries(), 'status'), ['succeeded', 'parked'])
   await rig.pass(31 * day)
   await retention.round()
   t.is((await rig.deliveries()).length, 0)
@@ -90,10 +88,7 @@ test('a deleted project takes its endpoints and events with it, and nothing more
   await rig.pass(60_000)
   t.is(receiver.received.length, 4, 'only that of the project that is left')
   await office.removals.idle()
-  t.deepEqual(
-    (await rig.deliveries()).map(({ endpointId, projectId }) => [endpointId, projectId]),
-    [[kept.id, 'prj_1']],
-  )
+  t.deepEqual(columns(await rig.deliveries(), 'endpointId', 'projectId'), [[kept.id, 'prj_1']])
   const left = (await house.database.all(webhookEndpoints, { organizationId })).map(({ record }) => record.id)
   t.deepEqual(left.toSorted(), [kept.id, moved.id].toSorted())
   t.deepEqual(

@@ -9,6 +9,7 @@ import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, principal, until } from '../house.ts'
 import { receiverOf, webhookRig } from './rig.ts'
+import { columns } from '../../support/column.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -89,7 +90,7 @@ test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h an
   t.is(new Set(receiver.received.map(({ headers, body }) => `${String(headers['x-service-delivery'])} ${body}`)).size, 1)
   const { attempts } = await rig.core.webhookDeliveries.get(principal, (await rig.delivery()).id)
   t.deepEqual(
-    attempts.map(({ number, statusCode, answer }) => [number, statusCode, answer]),
+    columns(attempts, 'number', 'statusCode', 'answer'),
     times.map((_, at) => [at + 1, 503, `down for ${at + 1}`]),
   )
   t.deepEqual(await rig.problems(), [])

@@ -8,6 +8,7 @@ import { Change } from '#store/change.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { houseOf, organizationId, projectDefaults, quiet, until, type House } from '../house.ts'
 import { receiverOf, webhookRig } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}@example.net`)
 
@@ -26,7 +27,10 @@ test('a receiver that hangs holds up nobody, and its events get through when it 
   rig.house.clock.advance(10_000) // those under way are given up
   await until('the rest has arrived', async () => (await rig.deliveries()).filter(({ status }) => status === 'succeeded').length >= 398)
   t.deepEqual(
-    (await rig.deliveries()).filter(({ status }) => status === 'failed').map(({ lastError }) => lastError),
+    column(
+      (await rig.deliveries()).filter(({ status }) => status === 'failed'),
+      'lastError',
+    ),
     Array(2).fill('The receiver did not answer within 10 seconds.'),
   )
 })

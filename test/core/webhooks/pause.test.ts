@@ -3,6 +3,7 @@ import test from 'ava'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, quiet, principal } from '../house.ts'
 import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
+import { columns } from '../../support/column.ts'
 
 const minute = 60_000
 const day = 86_400_000
@@ -24,7 +25,7 @@ test('events of a paused endpoint wait as pending, and go in order when it is re
   t.is(receiver.received.length, 0)
   const { rows } = await rig.core.webhookDeliveries.list(principal, { limit: 10 })
   t.deepEqual(
-    rows.map(({ status, attemptCount, paused }) => [status, attemptCount, paused]),
+    columns(rows, 'status', 'attemptCount', 'paused'),
     Array.from({ length: 3 }, () => ['pending', 0, true]),
   )
   t.deepEqual(await rig.problems(), [])

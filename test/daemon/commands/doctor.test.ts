@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from 'ava'
 import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/process/certificate.ts'
 import { examine, type Finding } from '../../../daemon/commands/doctor.ts'
+import { column } from '../../support/column.ts'
 
 const day = 24 * 3600 * 1000
 const quiet = {
@@ -54,10 +55,7 @@ test('examine() finds a fresh machine in order', async (t) => {
     findings.filter(({ ok }) => !ok),
     [],
   )
-  t.deepEqual(
-    findings.map(({ check }) => check),
-    ['node', 'data folder', 'master key', 'certificate', 'dns', 'clock'],
-  )
+  t.deepEqual(column(findings, 'check'), ['node', 'data folder', 'master key', 'certificate', 'dns', 'clock'])
   for (const { detail } of findings) t.regex(detail, /\.$/)
 })
 

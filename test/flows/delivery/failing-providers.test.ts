@@ -13,6 +13,7 @@ import { testTransport } from '../../protocols/relay/rig.ts'
 import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
+import { column } from '../../support/column.ts'
 
 const minute = 60_000
 const unknownWait = 15 * minute
@@ -282,10 +283,7 @@ for (const row of table) {
       return checkMail(t, site, { handed: next === 'sent' ? 1 : handed, provider: next === 'sent' ? 1 : 0, fallback: 0 })
     }
     checkFirstAttempt(t, attempts[0], row, next === 'at once' ? 0 : unknownWait)
-    t.deepEqual(
-      attempts.map(({ destinationId }) => destinationId),
-      ['dst_1', 'dst_2'],
-    )
+    t.deepEqual(column(attempts, 'destinationId'), ['dst_1', 'dst_2'])
     t.regex(story, /^failover: .*: the message goes on to the fallback Fallback\.$/m)
     t.is(/^retry_scheduled: /m.test(story), next === 'after its wait')
     checkMail(t, site, { handed, provider: 0, fallback: 1 })
@@ -362,10 +360,7 @@ for (const hasFallback of [true, false]) {
     house.clock.advance(48 * 60 * minute)
     await quiet(house)
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])
-    t.deepEqual(
-      attempts.map(({ state }) => state),
-      ['unknown', 'unknown'],
-    )
+    t.deepEqual(column(attempts, 'state'), ['unknown', 'unknown'])
     t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0])
   })
 }

@@ -7,6 +7,7 @@ import { makeDestination, makeLogin, type Login } from '../../support/daemon/pro
 import { Sink } from '../../support/smtp/sink.ts'
 import type { SinkWords } from '../../support/smtp/sink-script.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+import { column } from '../../support/column.ts'
 
 const [anna, ben, carl] = ['anna@peer.test', 'ben@peer.test', 'carl@peer.test'] as const
 const three = [anna, ben, carl]
@@ -56,15 +57,12 @@ test.serial('each recipient gets the same message in a transaction of its own, u
   const id = await submit(here)
   const { recipients } = await sent(here.daemon, id)
   const { deliveries } = here.sink
-  t.deepEqual(
-    deliveries.map(({ to }) => to),
-    [[anna], [ben], [carl]],
-  )
+  t.deepEqual(column(deliveries, 'to'), [[anna], [ben], [carl]])
   for (const { from } of deliveries) t.regex(from, returnPath)
   t.is(new Set(deliveries.map(({ from }) => from)).size, 3)
   t.is(new Set(deliveries.map(({ content: body }) => body.toString())).size, 1, 'the copies do not differ')
   t.deepEqual(
-    recipients.map(({ return_path }) => return_path),
+    column(recipients, 'return_path'),
     deliveries.map(({ from }) => from),
   )
   t.is((await here.daemon.stop()).code, 0)
@@ -87,14 +85,8 @@ test.serial('a kill in the middle of a round mails nobody again who accepted', a
   here.sink.script = {}
   const next = await here.start()
   const { trace, recipients } = await sent(next, id)
-  t.deepEqual(
-    here.sink.deliveries.map(({ to }) => to),
-    [[anna], [ben], [carl]],
-  )
-  t.deepEqual(
-    recipients.map(({ status }) => status),
-    ['sent', 'sent', 'sent'],
-  )
+  t.deepEqual(column(here.sink.deliveries, 'to'), [[anna], [ben], [carl]])
+  t.deepEqual(column(recipients, 'status'), ['sent', 'sent', 'sent'])
   t.regex(JSON.stringify(trace['timeline']), /The process ended during this attempt/)
 })
 
@@ -109,7 +101,7 @@ test.serial('where the smart host refuses the return path, the copies go with th
     three.map((address) => ['shop@site.test', address]),
   )
   t.deepEqual(
-    recipients.map(({ return_path }) => return_path),
+    column(recipients, 'return_path'),
     three.map(() => 'shop@site.test'),
   )
   t.regex(JSON.stringify(trace['timeline']), /The provider refused the return paths of VERP \(553 Sender address rejected: not yours\)/)

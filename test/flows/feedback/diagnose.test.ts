@@ -7,6 +7,7 @@ import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink, type Sink as SinkType } from '../../support/smtp/sink.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { column } from '../../support/column.ts'
 
 interface Missing {
   readonly verdict: string
@@ -176,10 +177,7 @@ test.serial('mail that was taken is found by the queue id of the next host, and 
   t.deepEqual([lost.verdict, lost.hypotheses[0]?.id], ['accepted_by_remote', 'accepted'])
   t.regex(lost.hypotheses[0]?.next_action.text ?? '', /postmaster of taken\.example to look for the queue id 4bXyZ91Qwz at /)
   t.true(lost.not_checked.some(({ what }) => what === 'SPF, DKIM and DMARC of example.com'))
-  t.deepEqual(
-    lost.traces.map(({ trace_id }) => trace_id),
-    [id],
-  )
+  t.deepEqual(column(lost.traces, 'trace_id'), [id])
   for (const messageId of [id, `<${id}@example.com>`, `${id}@example.com`, '4bXyZ91Qwz', '4BXYZ91QWZ'])
     t.is((await bounce(messageId)).trace_id, id, messageId)
   for (const messageId of [`${id}@example.net`, 'bXyZ91Qwz', 'queued', destinationId]) t.false((await bounce(messageId)).found, messageId)

@@ -6,6 +6,7 @@ import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/prov
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { column } from '../../support/column.ts'
 
 test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry', async (t) => {
   await using folder = await temporaryFolder('suppressions')
@@ -32,10 +33,7 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   sink.script = {}
   const trace = await within(60_000, 'the message is done', settled(String(trace_id)))
   t.is(trace['status'], 'suppressed')
-  t.deepEqual(
-    (trace['recipients'] as { status: string }[]).map((recipient) => recipient.status),
-    ['suppressed', 'sent', 'suppressed'],
-  )
+  t.deepEqual(column(trace['recipients'] as { status: string }[], 'status'), ['suppressed', 'sent', 'suppressed'])
 
   const login = await makeLogin(rest, destinationId)
   const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
@@ -45,10 +43,7 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   const answer = await client.send({ from: 'shop@example.com', to: ['no@example.org'], content: Buffer.from('Subject: x\r\n\r\nx\r\n') })
   t.is(answer.reply.code, 250)
   t.regex(JSON.stringify(answer.reply), /Ok: suppressed as [0-9a-f-]{36} /)
-  t.deepEqual(
-    sink.deliveries.map(({ to }) => to),
-    [['yes@example.org']],
-  )
+  t.deepEqual(column(sink.deliveries, 'to'), [['yes@example.org']])
 
   async function settled(id: string) {
     for (;;) {

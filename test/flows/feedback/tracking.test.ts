@@ -7,6 +7,7 @@ import { makeDestination, makeLogin, makeRoute, type Login } from '../../support
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { column } from '../../support/column.ts'
 
 const publicUrl = 'https://post.example.ch'
 const target = 'https://shop.example.ch/order?id=1&lang=de'
@@ -93,7 +94,10 @@ test.serial('what is tracked is rewritten once, leads to the same place, and sho
   t.is((await (await follow(first, image)).bytes()).length, 43)
   const seen = await story(first, traceId, ({ status, tracking }) => status === 'sent' && tracking.clicks_seen + tracking.opens_seen === 2)
   t.deepEqual(
-    seen.timeline.filter(({ event }) => event === 'clicked').map(({ detail }) => detail),
+    column(
+      seen.timeline.filter(({ event }) => event === 'clicked'),
+      'detail',
+    ),
     [{ recipient: 'ada@example.net', link: 1, url: target }],
   )
 

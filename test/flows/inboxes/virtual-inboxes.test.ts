@@ -8,6 +8,7 @@ import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { column } from '../../support/column.ts'
 
 const domain = 'in.site.test'
 const shared = 'whsec_the-key-of-the-operator-for-every-inbox'
@@ -65,10 +66,7 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
   )
   for (const id of [all, String(inbox['id'])]) {
     const { data } = await rest.must('GET', `/v1/inboxes/${id}/messages`)
-    t.deepEqual(
-      (data as { subject: string }[]).map(({ subject }) => subject),
-      ['To a sandbox'],
-    )
+    t.deepEqual(column(data as { subject: string }[], 'subject'), ['To a sandbox'])
   }
   t.is(receiver.received.length, 2, 'the route heard of one mail, and the inbox of the other')
 

@@ -9,6 +9,7 @@ import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'
 import { eventually } from '../../support/deadline.ts'
 import { StubDns, type Zone } from '../inspect/stub-dns.ts'
+import { column } from '../../support/column.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -80,7 +81,7 @@ test('of a flood of signatures the first ten are looked at', async (t) => {
   const flood = Array.from({ length: 500 }, (_, n) => signature(n)).join('')
   const { dkim } = await found(flood + text)
   t.deepEqual(
-    dkim.map(({ selector }) => selector),
+    column(dkim, 'selector'),
     Array.from({ length: 10 }, (_, n) => `s${n}`),
   )
 })

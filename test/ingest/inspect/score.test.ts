@@ -4,6 +4,7 @@ import test from 'ava'
 import type { InspectReport } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { alternative, clientIp, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'
+import { column } from '../../support/column.ts'
 
 /** Checks that have not all of their points. */
 const lacking = ({ checks }: InspectReport): Record<string, number> =>
@@ -16,7 +17,10 @@ test('a transactional mail without fault has 100 points', async (t) => {
   t.is(report.score, 100)
   t.is(report.grade, 'A')
   t.deepEqual(
-    report.checks.filter(({ status }) => status === 'na').map(({ id }) => id),
+    column(
+      report.checks.filter(({ status }) => status === 'na'),
+      'id',
+    ),
     ['list_unsubscribe'],
   )
   t.deepEqual(report.mail, { from: 'Example Shop <orders@example.com>', subject: 'Your order 1042 is on its way' })
@@ -171,7 +175,10 @@ test('what is not known does not count, and does not change the points of the re
   const fewer = await inspectMail(await letter({ ...changes, session: { tlsOffered: false, tls: null }, lists: [] }))
   const unknown = ['tls', 'ip_blocklist', 'domain_blocklist']
   t.deepEqual(
-    fewer.checks.filter(({ id, status }) => unknown.includes(id) && status === 'na').map(({ id }) => id),
+    column(
+      fewer.checks.filter(({ id, status }) => unknown.includes(id) && status === 'na'),
+      'id',
+    ),
     unknown,
   )
   t.deepEqual(

@@ -7,6 +7,7 @@ import { readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck } from '#ingest/mailenable/mailenable-envelope.ts'
 import { readStalwartWebhook, type StalwartReading } from '#ingest/logs/stalwart.ts'
 import { keysOf, readable, readWholeLog } from './log-reading.ts'
+import { column, columns } from '../../support/column.ts'
 
 const sample = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtures/ingest-samples/${name}`, import.meta.url))
 
@@ -65,13 +66,13 @@ test('a log of Stalwart gives the expected events line by line, and those of the
     of('bounced', 'delivered').map(({ line, ...facts }) => ({ line, ...said(facts) })),
   )
   t.deepEqual(
-    rejected.map(({ line }) => line),
+    column(rejected, 'line'),
     of('rejected_line').map(({ line }) => line),
   )
   t.deepEqual([ignored, lines], [of('ignored').length, 7])
   const { events: told } = readable<StalwartReading>(readStalwartWebhook(await sample('stalwart-webhook.json')))
   t.deepEqual(
-    events.slice(0, 2).map(({ event }) => event),
+    column(events.slice(0, 2), 'event'),
     told.slice(0, 2).map(({ event }) => event),
   )
 })
@@ -83,13 +84,10 @@ test("MailEnable's bounce envelope gives the expected events", async (t) => {
     entries.map(({ event }, i) => only(inWords(event), wanted[i] ?? {})),
     wanted.map(said),
   )
-  t.deepEqual(
-    entries.map(({ postoffice, eventId, notice }) => [postoffice, eventId, notice]),
-    [
-      ['example.com', 'me-9a0f6d0be2cbb1e7', null],
-      ['Customer-B', 'me-77b1c07f1f0f4f21', null],
-    ],
-  )
+  t.deepEqual(columns(entries, 'postoffice', 'eventId', 'notice'), [
+    ['example.com', 'me-9a0f6d0be2cbb1e7', null],
+    ['Customer-B', 'me-77b1c07f1f0f4f21', null],
+  ])
   t.deepEqual([invalid, agent], [[], { name: 'mailenable-agent', version: '1.0.0', hostname: 'MAIL01' }])
 })
 

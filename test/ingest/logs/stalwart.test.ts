@@ -2,6 +2,7 @@
 import test from 'ava'
 import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
 import { keysOf, readable, readWholeLog } from './log-reading.ts'
+import { column } from '../../support/column.ts'
 
 const data = { to: 'ada@example.net', hostname: 'mx.example.net', queueId: 7, from: 'b1@bounce.example.com', details: 'Connection failed' }
 const event = (changes: object = {}, type = 'delivery.dsn-perm-fail') => ({
@@ -16,10 +17,7 @@ const one = (changes: object, type?: string) => read(event(changes, type)).event
 
 test('a list without an envelope is read, and what is wrong with one entry leaves the others alone', (t) => {
   const { events, rejected, ignored } = read(event(), null, 5, { type: 'delivery.delivered' }, [], event({}, 'auth.success'), event({}))
-  t.deepEqual(
-    events.map(({ index }) => index),
-    [0, 6],
-  )
+  t.deepEqual(column(events, 'index'), [0, 6])
   t.deepEqual(
     rejected.map(({ index, reason }) => `${String(index)} ${reason}`),
     [

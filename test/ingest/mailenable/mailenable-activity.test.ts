@@ -6,6 +6,7 @@ import { readActivityLine } from '#ingest/mailenable/mailenable-line.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { activityLine, endOfData, mailFrom, rcptTo, type Told } from './activity-lines.ts'
 import { readable } from '../logs/log-reading.ts'
+import { column, columns } from '../../support/column.ts'
 
 type Line = string | { readonly offset: number; readonly line: string }
 
@@ -68,10 +69,7 @@ test('a message refused at its end, or given up, takes back the recipients befor
   const later = rcptTo('d@x.example')
   const other = rcptTo('e@x.example', '250 Ok', { peer: '203.0.113.10' })
   const whole = read([...taken, other, ...refused, later])
-  t.deepEqual(
-    whole.deliveries.map(({ event }) => event.recipient),
-    ['a@x.example', 'e@x.example', 'd@x.example'],
-  )
+  t.deepEqual(column(whole.deliveries, 'event', 'recipient'), ['a@x.example', 'e@x.example', 'd@x.example'])
   t.is(whole.withheld, 2)
   t.deepEqual(recipients([rcptTo('a@x.example'), endOfData('451 later')]), [])
   t.deepEqual(recipients([rcptTo('a@x.example'), activityLine('DATA', 'DATA', '554 none')]), [])
@@ -92,16 +90,13 @@ test('refusals are told with postoffice, direction, class and peer, and are no e
     {},
   )
   t.deepEqual(deliveries, [])
-  t.deepEqual(
-    refusals.map(({ postoffice, direction, codeClass, peer }) => [postoffice, direction, codeClass, peer]),
-    [
-      ['shop.example', 'out', 5, '203.0.113.9'],
-      [null, 'out', 5, '203.0.113.9'],
-      ['shop.example', 'out', 4, '203.0.113.9'],
-      [null, 'out', 5, '203.0.113.10'],
-      [null, 'in', 5, '203.0.113.9'],
-    ],
-  )
+  t.deepEqual(columns(refusals, 'postoffice', 'direction', 'codeClass', 'peer'), [
+    ['shop.example', 'out', 5, '203.0.113.9'],
+    [null, 'out', 5, '203.0.113.9'],
+    ['shop.example', 'out', 4, '203.0.113.9'],
+    [null, 'out', 5, '203.0.113.10'],
+    [null, 'in', 5, '203.0.113.9'],
+  ])
   t.is(new Set(refusals.map(({ key }) => key)).size, 5)
 })
 

@@ -4,6 +4,7 @@ import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { entryEvents, readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck } from '#ingest/mailenable/mailenable-envelope.ts'
 import { readable } from '../logs/log-reading.ts'
+import { column, columns } from '../../support/column.ts'
 
 const bounce = { type: 'bounce', postoffice: 'example.com', recipient: 'ada@example.net', diagnostic: '550 5.1.1 no' }
 const body = (value: unknown) => Buffer.from(JSON.stringify(value))
@@ -48,13 +49,10 @@ test('an event that cannot be used is told by its place and field, and leaves th
   ]
   const { entries, invalid } = read([...wrong.map(([event]) => event), bounce])
   t.deepEqual(
-    invalid.map(({ index, reason }) => [index, reason]),
+    columns(invalid, 'index', 'reason'),
     wrong.map(([, reason], index) => [index, reason]),
   )
-  t.deepEqual(
-    entries.map(({ index }) => index),
-    [wrong.length],
-  )
+  t.deepEqual(column(entries, 'index'), [wrong.length])
 })
 
 test('an envelope that is none, or too large, is unreadable', (t) => {

@@ -6,6 +6,7 @@ import { systemClock } from '#core/clock.ts'
 import { messageInMemory, type WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
+import { column } from '../../support/column.ts'
 
 const newsletter = new URL('../../fixtures/mail/newsletter.eml', import.meta.url)
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
@@ -100,10 +101,7 @@ test('read() of a message over 32 MiB answers its beginning, without the attachm
   t.true(result.ok)
   if (!result.ok) return
   t.is(result.message.text.trim(), 'hello')
-  t.deepEqual(
-    result.message.attachments.map(({ size }) => size),
-    [5],
-  )
+  t.deepEqual(column(result.message.attachments, 'size'), [5])
   t.is(await made.attachment(held(raw), 1), undefined)
 })
 

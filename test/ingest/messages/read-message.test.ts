@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { readAttachment, readMessage } from '#ingest/messages/read-message.ts'
 import { dangers } from '../html/safe-markup.ts'
+import { column, columns } from '../../support/column.ts'
 
 const fixture = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtures/mail/${name}.eml`, import.meta.url))
 const read = async (name: string) => readMessage(await fixture(name), false)
@@ -17,20 +18,26 @@ test('readMessage() reads who wrote to whom about what', async (t) => {
     { address: 'rene@shop.example', name: 'René' },
   ])
   t.deepEqual(message.cc, [{ address: 'cc@shop.example', name: 'Carbon Copy' }])
-  t.deepEqual(
-    message.replyTo.map(({ address }) => address),
-    ['first@news.example', 'second@news.example'],
-  )
+  t.deepEqual(column(message.replyTo, 'address'), ['first@news.example', 'second@news.example'])
   t.is(message.messageId, '<n1@news.example>')
   t.is(message.date, '2026-11-21T09:00:00.000Z')
 })
 
 test('readMessage() lists every header field in order, decoded', async (t) => {
   const { headers } = await read('newsletter')
-  t.deepEqual(
-    headers.map(({ name }) => name),
-    ['Return-Path', 'Received', 'From', 'To', 'Cc', 'Reply-To', 'Subject', 'Message-ID', 'Date', 'MIME-Version', 'Content-Type'],
-  )
+  t.deepEqual(column(headers, 'name'), [
+    'Return-Path',
+    'Received',
+    'From',
+    'To',
+    'Cc',
+    'Reply-To',
+    'Subject',
+    'Message-ID',
+    'Date',
+    'MIME-Version',
+    'Content-Type',
+  ])
   t.is(headers[3]?.value, '"Doe, Jane" <jane@shop.example>, Group: bob@shop.example, René <rene@shop.example>;')
 })
 
@@ -94,14 +101,8 @@ test('readMessage() reads what it can of unknown character sets and encodings', 
 
 test('readMessage() hides nothing of repeated fields', async (t) => {
   const message = await read('duplicate-fields')
-  t.deepEqual(
-    message.from.map(({ address }) => address),
-    ['first@x.example', 'second@x.example'],
-  )
-  t.deepEqual(
-    message.to.map(({ address }) => address),
-    ['one@x.example', 'two@x.example'],
-  )
+  t.deepEqual(column(message.from, 'address'), ['first@x.example', 'second@x.example'])
+  t.deepEqual(column(message.to, 'address'), ['one@x.example', 'two@x.example'])
   t.is(message.subject, 'first subject')
   t.is(message.date, undefined)
   t.is(message.headers.length, 8)
@@ -139,13 +140,10 @@ test('readMessage() tells the media type that the message names, not a guess fro
     `--b\r\nContent-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\nx\r\n`
   const parts = part('application/octet-stream', 'a.pdf') + part('Image/PNG', 'b.pdf')
   const raw = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`
-  t.deepEqual(
-    (await readMessage(Buffer.from(raw), false)).attachments.map(({ filename, contentType }) => [filename, contentType]),
-    [
-      ['a.pdf', 'application/octet-stream'],
-      ['b.pdf', 'image/png'],
-    ],
-  )
+  t.deepEqual(columns((await readMessage(Buffer.from(raw), false)).attachments, 'filename', 'contentType'), [
+    ['a.pdf', 'application/octet-stream'],
+    ['b.pdf', 'image/png'],
+  ])
 })
 
 test('readMessage() does not offer an attachment that was cut off', async (t) => {

@@ -2,6 +2,7 @@ import test from 'ava'
 import { BrokenMime, parseParameterized, withoutComments } from '#ingest/mime/mime-head.ts'
 import { placedParts } from '#ingest/mime/mime-tree.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'
+import { column } from '../../support/column.ts'
 
 const mail = (...lines: readonly string[]): Buffer => Buffer.from(lines.join('\r\n'), 'latin1')
 const bodies = (raw: Buffer) => placedParts(raw).map(({ type, bodyStart, bodyEnd }) => [type, raw.toString('latin1', bodyStart, bodyEnd)])
@@ -50,10 +51,7 @@ test('placedParts() gives every part with the place of its body', (t) => {
     ['message/rfc822', 'Content-Type: text/html\r\n\r\ninside'],
   ])
   const parts = placedParts(nested)
-  t.deepEqual(
-    parts.map(({ attached }) => attached),
-    [false, false, false, false, true, false],
-  )
+  t.deepEqual(column(parts, 'attached'), [false, false, false, false, true, false])
   t.is(parts[3]?.encoding, '8bit')
   t.is(parts[3]?.parameters.get('charset'), 'utf-8')
 })

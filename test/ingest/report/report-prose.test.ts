@@ -3,6 +3,7 @@ import test from 'ava'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { addressesIn, plainAddress, typedAddress } from '#ingest/report/facts/mail-address.ts'
 import { readReport } from '#ingest/report/report.ts'
+import { column } from '../../support/column.ts'
 
 const read = (mail: string): ReportReading => readReport(Buffer.from(mail))
 const facts = ({ recipient, originalRecipient, action, status }: FeedbackEvent): unknown[] => [
@@ -49,20 +50,14 @@ test('what a header lists and what a server said about its alias is one recipien
 
 test('every field that lists the failed counts, each address once', (t) => {
   const fields = 'X-Failed-Recipients: a@example.org,\n  b@example.org\nX-Failed-Recipients: c@example.org, A@example.org\n'
-  t.deepEqual(
-    read(notice('Undeliverable.', fields)).events.map(({ recipient }) => recipient),
-    ['a@example.org', 'b@example.org', 'c@example.org'],
-  )
+  t.deepEqual(column(read(notice('Undeliverable.', fields)).events, 'recipient'), ['a@example.org', 'b@example.org', 'c@example.org'])
 })
 
 test('the second recipient of Exchange stands below indented words of the first', (t) => {
   const one = (address: string): string =>
     `${address} on Thu, 29 Apr 2027 16:51:51 -0500\n    The recipient name is not recognized\n\tThe MTS-ID of the original message is: c=jp\n    MSEXCH:IMS:A:B 0 (000C05A6) Unknown Recipient\n`
   const text = `Your message\n\n  To:      me@example.com\n  Subject: Hello\n\ndid not reach the following recipient(s):\n\n${one('ada@example.org')}${one('eva@example.org')}`
-  t.deepEqual(
-    read(notice(text)).events.map(({ recipient }) => recipient),
-    ['ada@example.org', 'eva@example.org'],
-  )
+  t.deepEqual(column(read(notice(text)).events, 'recipient'), ['ada@example.org', 'eva@example.org'])
   t.deepEqual(
     told(
       notice(

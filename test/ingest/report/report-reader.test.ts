@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '#core/clock.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
 import { octetsOf } from './report-fixtures.ts'
+import { column } from '../../support/column.ts'
 
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
 const small = octetsOf('made/qmail-multi.eml')
@@ -60,10 +61,7 @@ test('the mail stays with its caller', async (t) => {
 test('mails that come together are all read', async (t) => {
   const reports = reader(t)
   const readings = await Promise.all([large, small, large, large].map((mail) => reports.read(mail)))
-  t.deepEqual(
-    readings.map(({ events }) => events.length),
-    [3, 3, 3, 3],
-  )
+  t.deepEqual(column(readings, 'events', 'length'), [3, 3, 3, 3])
 })
 
 test('a mail that takes too long is told as a problem, without events', async (t) => {

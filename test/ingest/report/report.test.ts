@@ -3,6 +3,7 @@ import test from 'ava'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { octetsOf } from './report-fixtures.ts'
+import { column } from '../../support/column.ts'
 
 const read = (mail: string): ReportReading => readReport(Buffer.from(mail))
 const sole = (mail: string): FeedbackEvent | undefined => read(mail).events[0]
@@ -60,10 +61,7 @@ test('a notification of Postfix is read into all that it says', (t) => {
 test('each group of fields is an event, and a recipient named twice is one', (t) => {
   const group = (address: string): string => `Final-Recipient: rfc822; ${address}\nAction: failed\nStatus: 5.1.1\n\n`
   const { events } = read(dsn(`Reporting-MTA: dns; x\n\n${group('a@example.net')}${group('b@example.net')}${group('A@example.net')}`))
-  t.deepEqual(
-    events.map(({ recipient }) => recipient),
-    ['a@example.net', 'b@example.net'],
-  )
+  t.deepEqual(column(events, 'recipient'), ['a@example.net', 'b@example.net'])
   t.not(events[0]?.key, events[1]?.key)
 })
 
@@ -117,15 +115,9 @@ test('a recipient may be written in many ways', (t) => {
 test('a report inside the returned message is not read', (t) => {
   const inside = `Content-Type: multipart/report; boundary=c\n\n--c\nContent-Type: message/delivery-status\n\nFinal-Recipient: rfc822; inner@example.net\nAction: failed\nStatus: 5.1.1\n--c--\n`
   const { events } = read(dsn('Final-Recipient: rfc822; outer@example.net\nAction: failed\nStatus: 5.2.2\n', 'No.\n', inside))
-  t.deepEqual(
-    events.map(({ recipient }) => recipient),
-    ['outer@example.net'],
-  )
+  t.deepEqual(column(events, 'recipient'), ['outer@example.net'])
   const text = `${header}Subject: failure notice\n\n<outer@example.net>:\nNo such user. (#5.1.1)\n\n--- Below this line is a copy of the message.\n\nFrom: s@example.com\n\n<inner@example.net>:\n550 5.1.1 no\n`
-  t.deepEqual(
-    read(text).events.map(({ recipient }) => recipient),
-    ['outer@example.net'],
-  )
+  t.deepEqual(column(read(text).events, 'recipient'), ['outer@example.net'])
 })
 
 test('a broken frame of MIME does not hide the fields', (t) => {

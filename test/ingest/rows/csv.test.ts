@@ -5,6 +5,7 @@ import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { inPieces, listOf } from './pieces.ts'
+import { column } from '../../support/column.ts'
 
 const cellsOf = async (text: string | Uint8Array, seeded?: Seeded) =>
   (await listOf(readCsv(inPieces(text, seeded)))).flat().map(({ cells }) => cells)
@@ -73,14 +74,11 @@ test('readCsv() agrees with a naive model on arbitrary text', async (t) => {
 
 test('readCsv() tells of quotes out of place and goes on with the next record', async (t) => {
   const records = (await listOf(readCsv(inPieces('a"b,c\n"d" e,f\n"g",h\n')))).flat()
-  t.deepEqual(
-    records.map(({ cells }) => cells),
-    [
-      ['a"b', 'c'],
-      ['d e', 'f'],
-      ['g', 'h'],
-    ],
-  )
+  t.deepEqual(column(records, 'cells'), [
+    ['a"b', 'c'],
+    ['d e', 'f'],
+    ['g', 'h'],
+  ])
   t.regex(records[0]?.problem ?? '', /a quote in a cell that does not begin with one/)
   t.is(records[1]?.problem, 'has text behind a closing quote')
   t.is(records[2]?.problem, undefined)

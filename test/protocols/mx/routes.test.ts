@@ -11,6 +11,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { organizationId, projectId } from '../../core/house.ts'
 import { SmtpClient, type Answer } from '../../support/smtp/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 const content = Buffer.from('Subject: for all\r\n\r\nx\r\n')
 
@@ -40,10 +41,7 @@ test('one mail to a test, a route and the postmaster, or to a route and a return
     t.true(stored && Buffer.from(await readWholeContent(rig.database, organizationId, stored)).equals(content))
   t.like(rig.events.receptions, [{ testId: rig.testId, routed: [routed?.record.id], isKept: true }])
   t.true((await send(rig, [`sales@${domain}`, anna])).accepted)
-  t.deepEqual(
-    rig.feedback.taken.map(({ origin }) => origin.returnPath),
-    [anna],
-  )
+  t.deepEqual(column(rig.feedback.taken, 'origin', 'returnPath'), [anna])
   t.is((await rig.database.all(inboundMessages, { organizationId })).length, 2)
   t.deepEqual(rig.events.defects, [])
 })

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 test('deliver() accepted: the report names everything that was seen', async (t) => {
   const sink = await testSink(t)
@@ -77,10 +78,7 @@ for (const offers of [undefined, []]) {
     t.true(next.reused)
     t.is(sink.connections.length, 1)
     t.is(sink.lines.filter((line) => line === 'RSET').length, 1)
-    t.deepEqual(
-      sink.deliveries.map(({ to }) => to),
-      [['one@p.test', 'two@p.test'], ['one@peer.test']],
-    )
+    t.deepEqual(column(sink.deliveries, 'to'), [['one@p.test', 'two@p.test'], ['one@peer.test']])
   })
 }
 
@@ -104,10 +102,7 @@ test('deliver() a plain 552 after an accepted recipient means too many (RFC 5321
       step !== 'rcpt' ? undefined : line.includes('two') ? '552 Too many' : line.includes('big') ? '552 5.2.2 Full' : undefined,
   })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@p.test', 'two@p.test', 'big@p.test'] }))
-  t.deepEqual(
-    report.recipients.map(({ verdict }) => verdict),
-    ['accepted', 'transient', 'permanent'],
-  )
+  t.deepEqual(column(report.recipients, 'verdict'), ['accepted', 'transient', 'permanent'])
 })
 
 test('deliver() a message over the peer SIZE is refused without a word', async (t) => {
@@ -161,19 +156,13 @@ test('deliver() an address that could end a command is never written', async (t)
   const transport = testTransport(t)
   const rcptTo = ['a@p.test>\r\nRCPT TO:<b@p.test', 'a b@p.test', '', 'a<b@p.test', 'one@p.test']
   const report = await transport.deliver(targetOf(sink), jobOf({ rcptTo }))
-  t.deepEqual(
-    report.recipients.map(({ verdict }) => verdict),
-    ['permanent', 'permanent', 'permanent', 'permanent', 'accepted'],
-  )
+  t.deepEqual(column(report.recipients, 'verdict'), ['permanent', 'permanent', 'permanent', 'permanent', 'accepted'])
   const sender = await transport.deliver(targetOf(sink), jobOf({ mailFrom: 'a@p.test> SIZE=1\r\nDATA\r\n' }))
   t.deepEqual(
     sender.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
     [['permanent', '5.1.3']],
   )
-  t.deepEqual(
-    sink.deliveries.map(({ to }) => to),
-    [['one@p.test']],
-  )
+  t.deepEqual(column(sink.deliveries, 'to'), [['one@p.test']])
 })
 
 test('deliver() a peer that sends its replies byte by byte is understood', async (t) => {

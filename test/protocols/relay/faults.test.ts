@@ -3,6 +3,7 @@ import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
+import { column } from '../../support/column.ts'
 
 const steps = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'body', 'dot'] as const
 type Step = (typeof steps)[number]
@@ -80,10 +81,7 @@ test('deliver() a link lost after some replies keeps the refusals that came', as
     script: (step, line) => (step === 'rcpt' && line.includes('never') ? '550 5.1.1 No' : step === 'data' ? { act: 'drop' } : undefined),
   })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['never@p.test', 'one@p.test'] }))
-  t.deepEqual(
-    report.recipients.map(({ verdict }) => verdict),
-    ['permanent', 'transient'],
-  )
+  t.deepEqual(column(report.recipients, 'verdict'), ['permanent', 'transient'])
   t.is(report.error?.code, 'connection_lost')
 })
 
@@ -92,10 +90,7 @@ test('deliver() a link lost after the dot: only those accepted at RCPT are unkno
     script: (step, line) => (step === 'rcpt' && line.includes('never') ? '550 5.1.1 No' : step === 'dot' ? { act: 'drop' } : undefined),
   })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['never@p.test', 'one@p.test'] }))
-  t.deepEqual(
-    report.recipients.map(({ verdict }) => verdict),
-    ['permanent', 'unknown'],
-  )
+  t.deepEqual(column(report.recipients, 'verdict'), ['permanent', 'unknown'])
 })
 
 test('deliver() content that cannot be read is never ended with a dot', async (t) => {

@@ -2,6 +2,7 @@ import test from 'ava'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkAnswer } from '../../support/smtp/sink-script.ts'
+import { column } from '../../support/column.ts'
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
 
@@ -59,14 +60,8 @@ for (const act of ['drop', 'reset'] as const) {
       reports.map(({ recipients }) => recipients[0]?.verdict),
       ['accepted', 'unknown', 'accepted'],
     )
-    t.deepEqual(
-      sink.deliveries.map(({ text }) => text),
-      ['A: first\r\n', 'A: third\r\n'],
-    )
-    t.deepEqual(
-      reports.map(({ reused }) => reused),
-      [false, true, false],
-    )
+    t.deepEqual(column(sink.deliveries, 'text'), ['A: first\r\n', 'A: third\r\n'])
+    t.deepEqual(column(reports, 'reused'), [false, true, false])
   })
 }
 
@@ -162,10 +157,7 @@ test('deliver() with another revision opens connections of its own and lets the 
   t.is((await under1).recipients[0]?.verdict, 'accepted')
   await sink.reached('quit')
   await sink.open(1)
-  t.deepEqual(
-    sink.deliveries.map(({ connection }) => connection),
-    [0, 1, 0],
-  )
+  t.deepEqual(column(sink.deliveries, 'connection'), [0, 1, 0])
 })
 
 test('forget() closes what rests', async (t) => {

@@ -4,6 +4,7 @@ import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkOptions } from '../../support/smtp/sink-script.ts'
+import { columns } from '../../support/column.ts'
 
 const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]
 
@@ -141,24 +142,18 @@ test('probe() names every step, sends no message and tells no secret', async (t)
   const transport = testTransport(t)
   const { signal } = new AbortController()
   const good = await transport.probe(targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret' }), signal)
-  t.deepEqual(
-    good.map(({ step, ok }) => [step, ok]),
-    [
-      ['resolve', true],
-      ['connect', true],
-      ['greeting', true],
-      ['tls', true],
-      ['auth', true],
-      ['ready', true],
-    ],
-  )
+  t.deepEqual(columns(good, 'step', 'ok'), [
+    ['resolve', true],
+    ['connect', true],
+    ['greeting', true],
+    ['tls', true],
+    ['auth', true],
+    ['ready', true],
+  ])
   const bad = await transport.probe(targetOf(sink, { security: 'starttls', username: 'me', password: 'wrongsecret' }), signal)
   t.deepEqual(bad.map(({ step, ok }) => [step, ok]).at(-1), ['auth', false])
   const unknown = await transport.probe(targetOf(sink, { host: 'nowhere.test' }), signal)
-  t.deepEqual(
-    unknown.map(({ step, ok, detail }) => [step, ok, detail]),
-    [['resolve', false, 'The host name has no address.']],
-  )
+  t.deepEqual(columns(unknown, 'step', 'ok', 'detail'), [['resolve', false, 'The host name has no address.']])
   t.false(/secret/.test(JSON.stringify([good, bad])))
   t.false(sink.lines.some((line) => line.startsWith('MAIL')))
   await sink.open(0)

@@ -7,6 +7,7 @@ import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkOptions } from '../../support/smtp/sink-script.ts'
 import type { Sink } from '../../support/smtp/sink.ts'
 import { tokenEndpoint, type TokenEndpoint, type TokenScript } from './token-endpoint.ts'
+import { columns } from '../../support/column.ts'
 
 const byClient = { clientId: 'client-1', clientSecret: 'client-secret-1', scope: 'mail/.default' } as const
 const byRefresh = { clientId: 'client-1', clientSecret: 'client-secret-1', refreshToken: 'refresh-secret-1' } as const
@@ -55,13 +56,10 @@ test('deliver() asks with the refresh token where there is one, and with the new
   clock.advance(31_000)
   good.add('token-2')
   t.is((await transport.deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
-  t.deepEqual(
-    endpoint.forms.map(({ grant_type, refresh_token }) => [grant_type, refresh_token]),
-    [
-      ['refresh_token', 'refresh-secret-1'],
-      ['refresh_token', 'rotated-1'],
-    ],
-  )
+  t.deepEqual(columns(endpoint.forms, 'grant_type', 'refresh_token'), [
+    ['refresh_token', 'refresh-secret-1'],
+    ['refresh_token', 'rotated-1'],
+  ])
 })
 
 test('deliver() gives a token that is too long for the command line in an answer of its own', async (t) => {

@@ -5,6 +5,7 @@ import { Refusal } from '#core/refusals.ts'
 import { within } from '../../support/deadline.ts'
 import type { LineClient } from './line-client.ts'
 import { startRig } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 /** Node publishes every connection that a server takes here. */
 const accepted = 'net.server.socket'
@@ -64,10 +65,7 @@ test('SubmissionServer.close() cuts what is left at the deadline, and the messag
   rig.clock.advance(1)
   await within(5000, 'the close', closed)
   t.is(await client.closed(), '')
-  t.deepEqual(
-    rig.door.drafts.map(({ discarded }) => discarded),
-    [true],
-  )
+  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
 })
 
 test('a message whose write is held back past every deadline gets the reply that tells its outcome', async (t) => {

@@ -3,6 +3,7 @@ import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import { plainToken } from './door-double.ts'
 import { startRig } from './rig.ts'
+import { column } from '../../support/column.ts'
 
 test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
   const rig = await startRig(t, { maxConnectionsPerAddress: 2 })
@@ -134,10 +135,7 @@ test('SubmissionConnection forgets a message when the client goes away in the mi
   client.send('Subject: half')
   client.destroy()
   await rig.events.seen('closed')
-  t.deepEqual(
-    rig.door.drafts.map(({ discarded }) => discarded),
-    [true],
-  )
+  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
   t.deepEqual(rig.door.taken, [])
 })
 

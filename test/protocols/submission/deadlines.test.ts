@@ -2,6 +2,7 @@ import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import { startRig, type Rig } from './rig.ts'
 import type { LineClient } from './line-client.ts'
+import { column } from '../../support/column.ts'
 
 async function beginMessage(client: LineClient): Promise<void> {
   await client.command('MAIL FROM:<a@site.test>')
@@ -113,10 +114,7 @@ test('SessionWatch refuses a message that comes in too slowly, and nothing of it
   rig.clock.advance(10_000)
   t.regex(await slow.reply(), /^421 4\.4\.2 The message comes in too slowly/)
   await slow.closed()
-  t.deepEqual(
-    rig.door.drafts.map(({ discarded }) => discarded),
-    [true],
-  )
+  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
 })
 
 test('SessionWatch bears a client above the minimum rate, and never blames it for our own wait', async (t) => {

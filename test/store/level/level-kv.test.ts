@@ -7,6 +7,7 @@ import test from 'ava'
 import { StoreFailure, type Bytes, type Entry, type Kv, type WriteResult } from '#store/kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
+import { column } from '../../support/column.ts'
 
 const key = (i: number): Bytes => Buffer.from(`key ${String(i).padStart(5, '0')}`)
 const name = (bytes: Bytes): string => Buffer.from(bytes).toString()
@@ -84,10 +85,7 @@ test('LevelKv.write() syncs no group of which nothing remains', async (t) => {
   const refused = { checks: [{ key: key(1), version: 5n }], sets: [{ key: key(1), value: key(1) }], deletes: [], adds: [] }
   const overLimit = { checks: [], sets: [], deletes: [], adds: [{ key: key(2), delta: 2, limit: 1 }] }
   const results = await Promise.all([kv.write(refused), kv.write(overLimit)])
-  t.deepEqual(
-    results.map(({ ok }) => ok),
-    [false, false],
-  )
+  t.deepEqual(column(results, 'ok'), [false, false])
   t.is(batches, 0)
 })
 

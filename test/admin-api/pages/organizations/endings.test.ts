@@ -5,6 +5,7 @@ import { userByEmail } from '#core/people/users/user.ts'
 import { allowing, asking, decide, exchange, homeOf, join, signedIn, vouchedFor, type Asking, type Tokens } from '../asking.ts'
 import { startSite, type Site } from '../site.ts'
 import type { Visitor } from '../visit.ts'
+import { column } from '../../../support/column.ts'
 
 interface Approved {
   readonly request: Asking
@@ -144,10 +145,7 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
   t.is((await refresh(site, tokens.body['refresh_token'])).status, 200)
   for (const _ of [1, 2, 3]) refused(t, await refresh(site, tokens.body['refresh_token']), 'used')
   const told = (await site.mails()).filter(({ to }) => to === 'olga@example.ch')
-  t.deepEqual(
-    told.map(({ subject }) => subject),
-    ['The access of an application was revoked'],
-  )
+  t.deepEqual(column(told, 'subject'), ['The access of an application was revoked'])
   t.is(told[0]?.link, `${site.url}/account/applications`)
   t.regex(told[0]?.raw ?? '', /Nightly[^]*Deploy-key/)
   await t.throwsAsync(site.apiKeys.authenticate(key), { message: /unknown, expired or revoked/ })

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { adminKey, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { columns } from '../../../support/column.ts'
 
 const unknownKey = [401, 'unauthorized', 'This API key is unknown, expired or revoked; use an active one.'] as const
 
@@ -35,14 +36,11 @@ test('authentication gives one answer to unknown, malformed, expired and revoked
   for (const one of [first, second, client('svckey_short'), client(`svckey_${'b'.repeat(43)}`), client(`${adminKey}a`)])
     t.deepEqual(refusal(await one.call('GET', '/v1/projects/me')), unknownKey)
   const rows = (await rest.must('GET', '/v1/api-keys'))['data'] as Record<string, unknown>[]
-  t.deepEqual(
-    rows.map(({ name, status }) => [name, status]),
-    [
-      ['POSTERN_ADMIN_KEY', 'active'],
-      ['b', 'revoked'],
-      ['a', 'expired'],
-    ],
-  )
+  t.deepEqual(columns(rows, 'name', 'status'), [
+    ['POSTERN_ADMIN_KEY', 'active'],
+    ['b', 'revoked'],
+    ['a', 'expired'],
+  ])
 })
 
 test('rotateApiKey lets the old secret die at once', async (t) => {

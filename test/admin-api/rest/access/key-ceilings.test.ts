@@ -4,6 +4,7 @@ import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { startOAuth, type OAuthRig } from '../../oauth/rig.ts'
 import { errorOf, loopback, objectOf } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 interface Minted {
   readonly id: string
@@ -205,10 +206,7 @@ test('removing a member names the keys that they minted and ends them, but for t
   const credential = await agent.must('POST', '/v1/smtp-credentials', {})
 
   const named = (await rest.must('GET', `/v1/api-keys?minted_by=${userId}`))['data'] as { name: string }[]
-  t.deepEqual(
-    named.map(({ name }) => name),
-    ['sites', 'child', 'kept', 'doomed'],
-  )
+  t.deepEqual(column(named, 'name'), ['sites', 'child', 'kept', 'doomed'])
   const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
   t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
   t.is(await statusOf(doomed.client), 200)
@@ -220,13 +218,10 @@ test('removing a member names the keys that they minted and ends them, but for t
     kept_keys: { id: string }[]
   }
   t.deepEqual(
-    fates.ended_keys.map(({ name, project_id }) => [name, project_id]),
+    columns(fates.ended_keys, 'name', 'project_id'),
     ['sites', 'child', 'doomed'].map((name) => [name, projectId]),
   )
-  t.deepEqual(
-    fates.kept_keys.map(({ id }) => id),
-    [kept.id],
-  )
+  t.deepEqual(column(fates.kept_keys, 'id'), [kept.id])
   for (const gone of [doomed, child, agent]) t.is(await statusOf('client' in gone ? gone.client : gone), 401)
   t.is(await send(sites.client), 401)
   t.like(await rest.must('GET', `/v1/api-keys/${doomed.id}`), { status: 'revoked' })

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { baseUrl, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
 
@@ -52,10 +53,7 @@ test('an agent gets a link and no token, and the link shows the token to one per
     t.regex(textOf(again), /already used/)
   }
   const acts = (await rig.rest.must('GET', '/v1/audit?act=publishable_key'))['data'] as { act: string }[]
-  t.deepEqual(
-    acts.map(({ act }) => act),
-    ['publishable_key.revealed', 'publishable_key.minted'],
-  )
+  t.deepEqual(column(acts, 'act'), ['publishable_key.revealed', 'publishable_key.minted'])
 })
 
 test('a program that asks for JSON gets the token, once, and of several at the same time only one does', async (t) => {

@@ -1,6 +1,7 @@
 /** Lists that are no walk of the store page like all others: every entry once, by cursors that mean nothing to clients. */
 import test from 'ava'
 import { addDestination, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 interface Listed {
   readonly path: string
@@ -94,8 +95,5 @@ test('a page of a narrowed list is full, whatever lies between its entries', asy
     (_, i) => i % 3 === 0,
   )
   const page = await rest.must('GET', `/v1/replays?project=${other}&limit=2`)
-  t.deepEqual(
-    (page['data'] as { id: string }[]).map(({ id }) => id),
-    ofOther.toReversed(),
-  )
+  t.deepEqual(column(page['data'] as { id: string }[], 'id'), ofOther.toReversed())
 })

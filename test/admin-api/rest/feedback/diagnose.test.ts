@@ -7,6 +7,7 @@ import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import { addDestination, refusal, startRig } from '../fixture/rig.ts'
 import { hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from '../fixture/diagnosed.ts'
+import { column } from '../../../support/column.ts'
 
 test('mail that was captured names the reason and the one call that changes it', async (t) => {
   const { rest } = await startRig(t)
@@ -14,10 +15,7 @@ test('mail that was captured names the reason and the one call that changes it',
   const lost = await missing(rest, 'ada@example.ch')
   t.deepEqual([lost['verdict'], lost['confidence'], idsOf(lost)[0]], ['captured', 0.97, 'captured_no_route'])
   t.is(hypothesesOf(lost)[0]?.next_action.tool, 'email_routing_rule_create')
-  t.deepEqual(
-    (lost['traces'] as { trace_id: string }[]).map(({ trace_id }) => trace_id),
-    [nowhere],
-  )
+  t.deepEqual(column(lost['traces'] as { trace_id: string }[], 'trace_id'), [nowhere])
   const destination_id = await addDestination(rest)
   await send(rest, 'eva@example.ch', { destination_id })
   const boxed = hypothesesOf(await missing(rest, 'EVA@example.ch'))[0]
@@ -120,10 +118,7 @@ test('addresses that look like the one asked for are named, the nearest first', 
     ['ada.lovelace+shop@gmail.com', 'ada.lovelase@gmail.com', 'ada.lovelace@gmial.com'],
   )
   t.is(hypothesesOf(lost)[0]?.id, 'near_miss')
-  t.deepEqual(
-    hypothesesOf(lost).map(({ rank }) => rank),
-    [1, 2, 3, 4, 5],
-  )
+  t.deepEqual(column(hypothesesOf(lost), 'rank'), [1, 2, 3, 4, 5])
   t.deepEqual(lost['not_checked'], [
     { what: 'Requests that were refused', why: 'They have no trace; check the responses that your application received.' },
   ])

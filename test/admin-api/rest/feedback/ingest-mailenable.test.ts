@@ -13,6 +13,7 @@ import {
   traceOf,
 } from '../fixture/ingest-posts.ts'
 import { startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const bounces = '/v1/ingest/mailenable'
 const activity = '/v1/ingest/activity-logs?source=mailenable'
@@ -103,10 +104,7 @@ test('a bounce finds its message by the return path, by the Message-ID, and in t
   ]
   const answer = await postSigned(rig, bounces, source, { version: 1, events })
   t.like(answer, { status: 202, body: { accepted: 3, invalid: 1 } })
-  t.deepEqual(
-    (answer.body['events'] as { trace_id: string | null }[]).map(({ trace_id }) => trace_id),
-    [byPath.id, byId.id, byNotice.id, null],
-  )
+  t.deepEqual(column(answer.body['events'] as { trace_id: string | null }[], 'trace_id'), [byPath.id, byId.id, byNotice.id, null])
   for (const trace of [byPath, byId, byNotice]) t.is((await traceOf(rig, trace))['status'], 'bounced', trace.id)
 })
 

@@ -19,6 +19,7 @@ import {
   traceOf,
 } from '../fixture/ingest-posts.ts'
 import { problemsOf } from '../../../support/problems.ts'
+import { column } from '../../../support/column.ts'
 
 const stalwart = '/v1/ingest/stalwart'
 
@@ -46,10 +47,7 @@ test('the samples of Stalwart are taken with their own signatures, and change no
   t.deepEqual(await rows(rig), before)
   const log = await give('stalwart-log.jsonl', '/v1/ingest/logs?source=stalwart')
   t.like(log, { status: 202, body: { ignored: 1 } })
-  t.deepEqual(
-    (log.body['rejected'] as { line: number }[]).map(({ line }) => line),
-    [6, 7],
-  )
+  t.deepEqual(column(log.body['rejected'] as { line: number }[], 'line'), [6, 7])
   t.like(await give('stalwart-log.jsonl', '/v1/ingest/logs?source=stalwart'), { status: 202, body: { accepted: 0, duplicates: 4 } })
 })
 
@@ -70,10 +68,7 @@ test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which
   const bounces = (shown['timeline'] as { event: string; detail: { report_id: string | null } }[]).filter(
     ({ event }) => event === 'bounced',
   )
-  t.deepEqual(
-    bounces.map(({ detail }) => detail.report_id),
-    [null],
-  )
+  t.deepEqual(column(bounces, 'detail', 'report_id'), [null])
 })
 
 test('the signature of Stalwart counts for its own sources alone', async (t) => {
@@ -163,10 +158,7 @@ test('the same body many times at one moment counts once', async (t) => {
   t.true(answers.every(({ status }) => status === 202))
   t.is(answers.filter(({ body }) => body['accepted'] === 1).length, 1)
   const { timeline } = (await traceOf(rig, trace)) as { timeline: { event: string }[] }
-  t.deepEqual(
-    timeline.slice(-2).map(({ event }) => event),
-    ['bounced', 'auto_suppressed'],
-  )
+  t.deepEqual(column(timeline.slice(-2), 'event'), ['bounced', 'auto_suppressed'])
   const { data } = (await rig.rest.must('GET', '/v1/suppressions')) as { data: { source: string; email: string }[] }
   t.like(data, [{ source: 'bounce', email: 'nobody@example.net' }])
   t.deepEqual(await problemsOf(rig), [])
@@ -317,10 +309,7 @@ test('complaints suppress where that is switched on, with the source in the list
   t.like(await kind('not-spam', 1), { type: 'ignored', result: 'ignored' })
   t.like(await kind('abuse', 0), { type: 'complained', result: 'recorded', suppressed: true, trace_id: trace.id, verified: true })
   const { data } = (await rig.rest.must('GET', '/v1/suppressions?source=complaint')) as { data: { email: string }[] }
-  t.deepEqual(
-    data.map(({ email }) => email),
-    ['ada@example.net'],
-  )
+  t.deepEqual(column(data, 'email'), ['ada@example.net'])
   const events = ((await traceOf(rig, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
   t.deepEqual(events.slice(-2), ['complained', 'auto_suppressed'])
   const shared = await rig.rest.must('GET', `/share/traces/${trace.id}`)

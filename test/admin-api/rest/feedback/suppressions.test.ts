@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Write } from '#store/kv.ts'
 import { addDestination, adminKey, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 type Json = Record<string, unknown>
 const hour = 3_600_000
@@ -98,10 +99,12 @@ test('the list goes from new to old, in pages, and can be filtered', async (t) =
   }
   await importRows(rig, 'application/json', '[{"email":"eva@example.net"}]')
   t.deepEqual(await listed(rig), ['eva@example.net', 'dan@example.ch', 'carla@example.ch', 'ben@example.ch', 'anna@example.ch'])
-  t.deepEqual(
-    (await Array.fromAsync(rig.rest.rows(`${path}?q=EXAMPLE.CH`, 1))).map(({ email }) => email),
-    ['dan@example.ch', 'carla@example.ch', 'ben@example.ch', 'anna@example.ch'],
-  )
+  t.deepEqual(column(await Array.fromAsync(rig.rest.rows(`${path}?q=EXAMPLE.CH`, 1)), 'email'), [
+    'dan@example.ch',
+    'carla@example.ch',
+    'ben@example.ch',
+    'anna@example.ch',
+  ])
   t.deepEqual(await listed(rig, '?source=import'), ['eva@example.net'])
   t.deepEqual(await listed(rig, `?project_id=${String(project_id)}`), ['carla@example.ch', 'anna@example.ch'])
   t.deepEqual(await listed(rig, `?created_after=${new Date(start + 1000).toISOString()}&source=manual`), [
@@ -184,13 +187,10 @@ test('an import takes CSV, with the same report', async (t) => {
   const text = '\ufeffEmail,Reason,Status\r\n"a@example.ch","bounced, twice",x\r\nb@example.ch,"",\nc@example.ch,1,2,3\n"d"@example.ch,,\n'
   const { body } = await importRows(rig, 'text/csv; charset=utf-8', text)
   t.like(body, { total: 4, added: 2, refused: 2, ignored_fields: ['status'] })
-  t.deepEqual(
-    body.rows.slice(2).map(({ row, message }) => [row, message]),
-    [
-      [3, 'the row has 4 cells, the header row names 3; put cells with commas in quotes'],
-      [4, 'the row has text behind a closing quote'],
-    ],
-  )
+  t.deepEqual(columns(body.rows.slice(2), 'row', 'message'), [
+    [3, 'the row has 4 cells, the header row names 3; put cells with commas in quotes'],
+    [4, 'the row has text behind a closing quote'],
+  ])
   t.like(objectOf(await rig.rest.call('GET', `${path}?q=a@`))['data'], [{ email: 'a@example.ch', reason: 'bounced, twice' }])
 })
 
@@ -303,10 +303,7 @@ test('a send tells when every recipient is suppressed, and the trace says by whi
   t.is(some['status'], undefined)
   const mixed = await rig.rest.must('GET', `/v1/traces/${String(some['trace_id'])}`)
   t.is(mixed['status'], 'queued')
-  t.deepEqual(
-    (mixed['recipients'] as Json[]).map(({ status }) => status),
-    ['suppressed', 'queued'],
-  )
+  t.deepEqual(column(mixed['recipients'] as Json[], 'status'), ['suppressed', 'queued'])
   const listed = await rig.rest.call('GET', '/v1/traces?status=suppressed')
   t.is((objectOf(listed)['data'] as Json[]).length, 1)
   t.is(errorOf(await rig.rest.call('GET', `${path}/sup_none`)).code, 'not_found')

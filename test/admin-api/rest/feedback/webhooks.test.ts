@@ -9,6 +9,7 @@ import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../../support/web/webhook-receiver.ts'
 import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const target = 'https://hooks.example.ch/mail'
 type Row = Readonly<Record<string, unknown>>
@@ -184,10 +185,7 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   t.deepEqual(new Set((await listed('/v1/webhooks/attempts?status=succeeded')).map(({ endpoint_id }) => endpoint_id)), new Set([a]))
   t.is((await listed(`/v1/webhooks/${String(a)}/attempts?status=parked`)).length, 0)
   const ofTrace = `/v1/webhooks/attempts?trace_id=${String(rows[0]?.['trace_id'])}`
-  t.deepEqual(
-    (await listed(ofTrace)).map(({ endpoint_id }) => endpoint_id),
-    [b, a],
-  )
+  t.deepEqual(column(await listed(ofTrace), 'endpoint_id'), [b, a])
   t.deepEqual(await listed(`${ofTrace}&status=failed&endpoint_id=${String(b)}`), [rows[0]])
   t.is((await rest.call('GET', '/v1/webhooks/attempts?status=open')).status, 400)
   t.is((await rest.call('GET', '/v1/webhooks/attempts?endpoint_id=whk_none')).status, 404)
@@ -285,10 +283,13 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
   }
   t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes, 'inbound_message'])
   const { parameters, requestBody } = document.webhooks['bounced']!.post
-  t.deepEqual(
-    parameters.map(({ name }) => name),
-    ['X-Service-Signature', 'X-Service-Delivery', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
-  )
+  t.deepEqual(column(parameters, 'name'), [
+    'X-Service-Signature',
+    'X-Service-Delivery',
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+  ])
   t.deepEqual(requestBody.content['application/json']?.schema, { $ref: '#/components/schemas/WebhookEvent' })
   t.deepEqual(Object.keys(document.components.schemas['WebhookEvent']!.properties), ['id', 'type', 'created_at', 'test', 'data'])
 })

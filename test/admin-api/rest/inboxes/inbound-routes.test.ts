@@ -9,6 +9,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { addInboundMail } from '../fixture/inbound-mail.ts'
 import { startRig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const webhook_url = 'https://hooks.example.ch/mail'
 const errorOf = ({ status, body }: RestAnswer): string => `${status} ${(body as { error: { code: string } }).error.code}`
@@ -25,10 +26,7 @@ test('a route is made with a secret that is shown once, and is in the audit log'
   t.not(rotated['hmac_secret'], made['hmac_secret'])
   t.is((await rest.must('PATCH', path, { webhook_url: 'https://other.example.ch/' }))['webhook_url'], 'https://other.example.ch/')
   const { data } = (await rest.must('GET', '/v1/inbound-routes')) as { data: Record<string, unknown>[] }
-  t.deepEqual(
-    data.map(({ id }) => id),
-    [made['id']],
-  )
+  t.deepEqual(column(data, 'id'), [made['id']])
   await addInboundMail(database, organizationId, String(made['id']), String(made['project_id']))
   t.is((await rest.call('DELETE', path)).status, 204)
   t.is((await rest.call('DELETE', path)).status, 204)

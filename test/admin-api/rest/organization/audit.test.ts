@@ -1,6 +1,7 @@
 /** The audit log by REST: what an act looks like, and what a list is narrowed to. */
 import test from 'ava'
 import { addDestination, startRig, type Rig } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 type Row = Readonly<Record<string, unknown>>
 const listed = async ({ rest }: Rig, query = ''): Promise<Row[]> => (await rest.must('GET', `/v1/audit?limit=200${query}`))['data'] as Row[]
@@ -24,7 +25,7 @@ test('acts are told with their name and what changed, and never with a value tha
   }
   const rows = await listed(rig, `&target=${id}`)
   t.deepEqual(
-    rows.map(({ act, details }) => [act, details]),
+    columns(rows, 'act', 'details'),
     [
       ['destination.deleted', { name: 'Other' }],
       ['destination.set_live', { name: 'Other', changed: ['mode'] }],
@@ -73,11 +74,7 @@ test('the list is narrowed by actor, act, project and time', async (t) => {
   t.deepEqual(await actsOf(rig, `&since=${from}`), ['destination.created'])
   t.deepEqual(await actsOf(rig, `&until=${from}`), ['suppression.added', 'api_key.minted'])
   const seen = (await bound.must('GET', '/v1/audit'))['data'] as Row[]
-  t.deepEqual(
-    seen.map(({ act }) => act),
-    ['destination.created', 'api_key.minted'],
-    'a key of a project sees what was about that project',
-  )
+  t.deepEqual(column(seen, 'act'), ['destination.created', 'api_key.minted'], 'a key of a project sees what was about that project')
   t.is((await bound.call('GET', `/v1/audit?project=${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`)).status, 404)
   const page = await rest.must('GET', '/v1/audit?limit=1&act=suppression')
   t.like(page, { data: [{ act: 'suppression.added' }] })

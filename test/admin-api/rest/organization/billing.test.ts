@@ -3,6 +3,7 @@ import { Audit } from '#core/writes/audit.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
 import { errorOf, startRig } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
 
@@ -16,7 +17,11 @@ test('GET /v1/usage shows axes, projects and limits of this month and of others'
   t.like(usage, { period: '2030-01', from: '2030-01-01T00:00:00.000Z', until: '2030-02-01T00:00:00.000Z', plan: 'basic', sends: 3 })
   const axes = usage['axes'] as { axis: string; quantity: number }[]
   t.deepEqual(
-    axes.filter(({ quantity }) => quantity > 0).map(({ axis, quantity }) => [axis, quantity]),
+    columns(
+      axes.filter(({ quantity }) => quantity > 0),
+      'axis',
+      'quantity',
+    ),
     [
       ['smtp_credentials', 1],
       ['captures', 3],
@@ -108,8 +113,5 @@ test('the audit log is for administrators; a key of one project sees what was ab
   await database.commit(change)
   const bound = await withKey(['api:admin'], project)
   const { data } = (await bound.must('GET', '/v1/audit?act=x')) as unknown as { readonly data: readonly { readonly act: string }[] }
-  t.deepEqual(
-    data.map((entry) => entry.act),
-    ['x.made'],
-  )
+  t.deepEqual(column(data, 'act'), ['x.made'])
 })

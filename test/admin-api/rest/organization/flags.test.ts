@@ -2,6 +2,7 @@
 import test from 'ava'
 import { featureFlag, featureNames } from '#config/plans/features.ts'
 import { errorOf, startRig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 interface Described {
   readonly operationId: string
@@ -69,10 +70,7 @@ test('GET /v1/flags tells every flag with its state and why', async (t) => {
   const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { forms: false, bounce_auto_suppress: true })
   const { data } = (await rest.must('GET', '/v1/flags')) as unknown as { readonly data: readonly { readonly flag: string }[] }
-  t.deepEqual(
-    data.map(({ flag }) => flag),
-    [...featureNames],
-  )
+  t.deepEqual(column(data, 'flag'), [...featureNames])
   const of = (flag: string): unknown => data.find((one) => one.flag === flag)
   t.like(of('forms'), {
     ...{ enabled: false, on: false, default: true, set_by: 'operator' },

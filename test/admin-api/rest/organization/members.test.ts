@@ -2,6 +2,7 @@
 import test from 'ava'
 import { auditEntries } from '#core/writes/audit.ts'
 import { objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 test('members are listed, given other roles and removed; owners are out of reach of keys', async (t) => {
   const { rest, addMember } = await startRig(t)
@@ -38,10 +39,7 @@ test('invitations are made, listed and revoked, and each act is in the audit log
   clock.advance(7 * 24 * 3_600_000)
   const listed = (await rest.must('GET', '/v1/invitations'))['data'] as Record<string, unknown>[]
   t.false('accept_url' in (listed[0] ?? {}), 'it is shown once')
-  t.deepEqual(
-    listed.map(({ status }) => status),
-    ['expired'],
-  )
+  t.deepEqual(column(listed, 'status'), ['expired'])
   t.false(/sha256|token|secret/.test(JSON.stringify(listed)))
   t.is((await rest.call('DELETE', `/v1/invitations/${String(objectOf(made)['id'])}`)).status, 204)
   const acts = (await database.all(auditEntries, { organizationId })).map(({ record: { act, actor } }) => [act, actor.kind, actor.id])

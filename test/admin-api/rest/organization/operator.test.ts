@@ -3,6 +3,7 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
 import { errorOf, objectOf, operatorKey, startRig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const root = '/operator/v1/organizations'
 const acts = [
@@ -45,7 +46,7 @@ test('organizations are listed page by page, and one that is missing is not foun
   const rows = await Array.fromAsync(operator.rows(root, 1))
   const ids = [organizationId, ...others.map((one) => one.organizationId)]
   t.deepEqual(
-    rows.map(({ id }) => id),
+    column(rows, 'id'),
     ids.toSorted((a, b) => (a < b ? -1 : 1)),
   )
   t.like(
@@ -76,7 +77,7 @@ test('plan, overrides, flags, prices and payment are kept, taken back, and in th
   t.like((priced['prices'] as object[])[0], { axis: 'captures', unit_price_urp: 5, effective_from: '2030-03' })
   const entries = await Array.fromAsync(rest.rows('/v1/audit', 2))
   t.deepEqual(
-    entries.map(({ act }) => act),
+    column(entries, 'act'),
     [
       'organization.price_set',
       'organization.payment_state_set',

@@ -2,6 +2,7 @@
 import test from 'ava'
 import { within } from '#store/tuple.ts'
 import { addDestination, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const dayMs = 86_400_000
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
@@ -37,10 +38,7 @@ test('createOrganization makes an organization with a first key, which reaches i
   t.like(rowsOf(await inner.must('GET', '/v1/organizations')), [{ id: team['id'], owner_id: organizationId }])
   t.is((await inner.call('GET', `/v1/organizations/${organizationId}`)).status, 404)
   t.is((await inner.call('POST', '/v1/messages', plain)).status, 200)
-  t.deepEqual(
-    rowsOf(await rest.must('GET', '/v1/organizations')).map(({ name }) => name),
-    ['Default', 'Bakery'],
-  )
+  t.deepEqual(column(rowsOf(await rest.must('GET', '/v1/organizations')), 'name'), ['Default', 'Bakery'])
   const shown = await rest.must('GET', `/v1/organizations/${String(team['id'])}`)
   t.false('api_key' in shown)
   t.like(await rest.must('GET', `/v1/organizations/${organizationId}`), {
@@ -87,10 +85,7 @@ test('updateOrganization is for the own organization and its teams', async (t) =
   t.is((await rest.call('PATCH', `/v1/organizations/${stranger.organizationId}`, { name: 'x' })).status, 404)
   t.is((await rest.call('PATCH', `/v1/organizations/${id}`, { name: '' })).status, 400)
   const acts = rowsOf(await rest.must('GET', `/v1/audit?act=organization.updated`))
-  t.deepEqual(
-    acts.map(({ target }) => target),
-    [organizationId, id],
-  )
+  t.deepEqual(column(acts, 'target'), [organizationId, id])
 })
 
 test('a deleted team organization stops at once, is restored by the operator, and is removed after 30 days', async (t) => {

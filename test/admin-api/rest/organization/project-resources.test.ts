@@ -2,6 +2,7 @@
 import test from 'ava'
 import { destinations } from '#core/routing/destination.ts'
 import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
 type Row = Readonly<Record<string, unknown>>
@@ -32,13 +33,10 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
   await rest.must('POST', '/v1/messages', { ...plain, project_id: id })
   t.like(await rest.must('GET', `/v1/projects/${String(id)}`), { sends_today: 1, captures_this_month: 1 })
   const rows = rowsOf(await rest.must('GET', '/v1/projects'))
-  t.deepEqual(
-    rows.map(({ name, is_default }) => [name, is_default]),
-    [
-      ['Newsletter', false],
-      ['Default', true],
-    ],
-  )
+  t.deepEqual(columns(rows, 'name', 'is_default'), [
+    ['Newsletter', false],
+    ['Default', true],
+  ])
   const { next_cursor } = await rest.must('GET', '/v1/projects?limit=1')
   t.like(await rest.must('GET', `/v1/projects?limit=1&cursor=${String(next_cursor)}`), { data: [{ name: 'Default' }], next_cursor: null })
 })

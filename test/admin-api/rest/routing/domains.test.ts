@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import test from 'ava'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { addDestination, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 interface WireRecord {
   readonly purpose: string
@@ -40,28 +41,24 @@ test('createDomain answers the records to publish, with keys of its own', async 
   const made = await create(rig, { domain: 'Müller.ch.', ed25519: true })
   t.regex(made.id, /^dom_/)
   t.like(made, { domain: 'xn--mller-kva.ch', status: 'pending', checked_at: null })
-  t.deepEqual(
-    made.dkim_keys.map(({ algorithm, state }) => [algorithm, state]),
-    [
-      ['rsa', 'pending'],
-      ['ed25519', 'pending'],
-    ],
-  )
-  t.deepEqual(
-    made.records.map(({ purpose, name, required, verdict, found }) => [purpose, name, required, verdict, found]),
-    [
-      ['dkim', `${made.dkim_keys[0]?.selector}._domainkey.xn--mller-kva.ch`, true, null, null],
-      ['dkim', `${made.dkim_keys[1]?.selector}._domainkey.xn--mller-kva.ch`, false, null, null],
-      ['spf', 'xn--mller-kva.ch', false, null, null],
-      ['dmarc', '_dmarc.xn--mller-kva.ch', false, null, null],
-      ['bounce_mx', 'in.example.ch', false, null, null],
-      ['bounce_spf', 'in.example.ch', false, null, null],
-    ],
-  )
-  t.deepEqual(
-    made.records.slice(2).map(({ expected }) => expected),
-    ['v=spf1 ip4:192.0.2.7 ~all', 'v=DMARC1; p=none', '10 post.example.ch', 'v=spf1 ip4:192.0.2.7 ~all'],
-  )
+  t.deepEqual(columns(made.dkim_keys, 'algorithm', 'state'), [
+    ['rsa', 'pending'],
+    ['ed25519', 'pending'],
+  ])
+  t.deepEqual(columns(made.records, 'purpose', 'name', 'required', 'verdict', 'found'), [
+    ['dkim', `${made.dkim_keys[0]?.selector}._domainkey.xn--mller-kva.ch`, true, null, null],
+    ['dkim', `${made.dkim_keys[1]?.selector}._domainkey.xn--mller-kva.ch`, false, null, null],
+    ['spf', 'xn--mller-kva.ch', false, null, null],
+    ['dmarc', '_dmarc.xn--mller-kva.ch', false, null, null],
+    ['bounce_mx', 'in.example.ch', false, null, null],
+    ['bounce_spf', 'in.example.ch', false, null, null],
+  ])
+  t.deepEqual(column(made.records.slice(2), 'expected'), [
+    'v=spf1 ip4:192.0.2.7 ~all',
+    'v=DMARC1; p=none',
+    '10 post.example.ch',
+    'v=spf1 ip4:192.0.2.7 ~all',
+  ])
   const [, rsa = ''] = /^v=DKIM1; k=rsa; p=(\S+)$/.exec(made.records[0]?.expected ?? '') ?? []
   t.is(createPublicKey({ key: Buffer.from(rsa, 'base64'), format: 'der', type: 'spki' }).asymmetricKeyDetails?.modulusLength, 2048)
   const [, ed25519 = ''] = /^v=DKIM1; k=ed25519; p=(\S+)$/.exec(made.records[1]?.expected ?? '') ?? []
@@ -172,13 +169,10 @@ test('rotateDomainDkim before anything was published replaces the keys', async (
   const rig = await startRig(t)
   const made = await create(rig, { domain: 'b.ch', ed25519: true })
   const rotated = await rotate(rig, made.id)
-  t.deepEqual(
-    rotated.dkim_keys.map(({ algorithm, state }) => [algorithm, state]),
-    [
-      ['rsa', 'pending'],
-      ['ed25519', 'pending'],
-    ],
-  )
+  t.deepEqual(columns(rotated.dkim_keys, 'algorithm', 'state'), [
+    ['rsa', 'pending'],
+    ['ed25519', 'pending'],
+  ])
   t.false(rotated.dkim_keys.some(({ selector }) => made.dkim_keys.some((old) => old.selector === selector)))
 })
 

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { destinations, secretContext } from '#core/routing/destination.ts'
 import { errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { column, columns } from '../../../support/column.ts'
 
 const ses = { access_key_id: 'AKIAEXAMPLE', secret_access_key: 'very secret', region: 'eu-central-1' }
 const make = { name: 'SES', provider: 'ses', credentials: ses }
@@ -135,22 +136,16 @@ test('updateDestination refuses credentials of an HTTP provider for an SMTP serv
 test('listDestinationProviders tells the credentials that each provider needs', async (t) => {
   const { rest } = await startRig(t)
   const listed = (await rest.must('GET', '/v1/destinations/providers'))['data'] as Record<string, unknown>[]
-  t.deepEqual(
-    listed.slice(0, 7).map(({ id }) => id),
-    ['smtp', 'ses', 'sendgrid', 'mailgun', 'postmark', 'resend', 'brevo'],
-  )
+  t.deepEqual(column(listed.slice(0, 7), 'id'), ['smtp', 'ses', 'sendgrid', 'mailgun', 'postmark', 'resend', 'brevo'])
   const mailgun = listed.find(({ id }) => id === 'mailgun')
   t.like(mailgun, { name: 'Mailgun', takes: 'mime' })
   const fields = mailgun?.['credentials'] as Record<string, unknown>[]
-  t.deepEqual(
-    fields.map(({ name, required, secret, choices }) => [name, required, secret, choices]),
-    [
-      ['api_key', true, true, null],
-      ['domain', true, false, null],
-      ['region', false, false, ['us', 'eu']],
-      ['base_url', false, false, null],
-    ],
-  )
+  t.deepEqual(columns(fields, 'name', 'required', 'secret', 'choices'), [
+    ['api_key', true, true, null],
+    ['domain', true, false, null],
+    ['region', false, false, ['us', 'eu']],
+    ['base_url', false, false, null],
+  ])
 })
 
 test('testSmtpCredential tells whether the provider is handed the message as submitted', async (t) => {

@@ -6,6 +6,7 @@ import { Change } from '#store/change.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { breakDown } from '../fixture/break-down.ts'
 import { addDestination, errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const to = 'ada@example.ch'
 const path = '/v1/routing/simulate'
@@ -132,7 +133,10 @@ test('simulateRouting tells what would refuse the message, and how much of each 
   const project_id = await addProject({ monthlyCaptureCap: 2 })
   const ask = (body: object = {}) => simulate(rest, { from: 'a@example.ch', to, project_id, ...body })
   t.deepEqual(
-    (await ask()).steps.filter(({ step }) => step === 'limits').map(({ message }) => message),
+    column(
+      (await ask()).steps.filter(({ step }) => step === 'limits'),
+      'message',
+    ),
     ['0 of 2 captures that the project has in this month are used.', '0 of 5000 sends that the plan has in this day are used.'],
   )
   for (let n = 0; n < 2; n++) await rest.must('POST', '/v1/messages', { from: 'a@example.ch', to, text: 'Hi', project_id })
@@ -168,18 +172,15 @@ test('simulateRouting asks as an SMTP credential does', async (t) => {
   await rest.must('PATCH', `/v1/smtp-credentials/${String(id)}`, { default_destination_id: live })
   const told = await ask()
   t.like(told, { outcome: 'relayed', destination_id: live, route: { by: 'credential' } })
-  t.deepEqual(
-    told.steps.map(({ message }) => message),
-    [
-      `The SMTP credential ${String(username)} can send this message.`,
-      'The SMTP credential selects the destination Live.',
-      'The project is claimed.',
-      'The destination Live is live.',
-      '0 of 5 messages that this SMTP credential may still send in this minute are used.',
-      'The recipient is not suppressed.',
-      'The destination Live receives mail now.',
-    ],
-  )
+  t.deepEqual(column(told.steps, 'message'), [
+    `The SMTP credential ${String(username)} can send this message.`,
+    'The SMTP credential selects the destination Live.',
+    'The project is claimed.',
+    'The destination Live is live.',
+    '0 of 5 messages that this SMTP credential may still send in this minute are used.',
+    'The recipient is not suppressed.',
+    'The destination Live receives mail now.',
+  ])
   t.like((await ask({ from: 'a@other.ch' })).refusal, { code: 'sender_not_allowed' })
   t.like((await ask({ size: 4096 })).refusal, { code: 'request_too_large' })
   clock.advance(60_000)

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { readWholeContent } from '#store/content.ts'
 import { traces } from '#core/trace/trace.ts'
 import { addDestination, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { column } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' }
 
@@ -42,10 +43,7 @@ test('sendMessage takes lists, objects and display names, and keeps Bcc out of t
     html: '<p>Thank you.</p>',
   })
   const { trace, text } = await storedOf(rig, sent['trace_id'])
-  t.deepEqual(
-    trace.recipients.map(({ address }) => address),
-    ['ada@example.ch', 'bob@example.ch', 'carl@xn--mller-kva.ch', 'dora@example.ch'],
-  )
+  t.deepEqual(column(trace.recipients, 'address'), ['ada@example.ch', 'bob@example.ch', 'carl@xn--mller-kva.ch', 'dora@example.ch'])
   t.true(text.includes('\r\nTo: ada@example.ch, Bob <bob@example.ch>\r\nCc: Carl <carl@xn--mller-kva.ch>\r\n'))
   t.true(text.includes('\r\nReply-To: one@example.ch, Two <two@example.ch>\r\n'))
   t.true(text.includes('\r\nX-Order: 17\r\nList-Unsubscribe: <mailto:u@example.ch>\r\n'))

@@ -7,6 +7,7 @@ import type { RestClient } from '../../../support/daemon/rest.ts'
 import { codeOf, siteOf } from '../fixture/page-site.ts'
 import { adminKey, errorOf, startRig } from '../fixture/rig.ts'
 import { problemsOf } from '../../../support/problems.ts'
+import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
 
@@ -26,17 +27,13 @@ test('a send that is wrong leaves a trace without content, named in the refusal 
   const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
   const at = new Date(clock.now()).toISOString()
   t.like(trace, { status: 'validation_failed', outcome: 'refused', from: 'shop@example.ch', subject: '', attempts: 0, created_at: at })
-  t.deepEqual(
-    (trace['recipients'] as { address: string; status: string }[]).map(({ address, status }) => [address, status]),
-    [
-      ['bea@example.ch', 'validation_failed'],
-      ['ada@example.ch', 'validation_failed'],
-    ],
-  )
-  t.deepEqual(
-    (trace['timeline'] as { event: string; message: string }[]).map(({ event, message }) => [event, message]),
-    [['validation_failed', `Refused: ${String(trace['outcome_reason'])}`]],
-  )
+  t.deepEqual(columns(trace['recipients'] as { address: string; status: string }[], 'address', 'status'), [
+    ['bea@example.ch', 'validation_failed'],
+    ['ada@example.ch', 'validation_failed'],
+  ])
+  t.deepEqual(columns(trace['timeline'] as { event: string; message: string }[], 'event', 'message'), [
+    ['validation_failed', `Refused: ${String(trace['outcome_reason'])}`],
+  ])
   t.regex(String(trace['outcome_reason']), /^unknown: is not a known field/)
   t.false(JSON.stringify(trace).includes('Secret'))
   t.deepEqual(await problemsOf({ database }), [], 'a trace without content is no damage')

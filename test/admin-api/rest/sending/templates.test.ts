@@ -4,6 +4,7 @@ import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
 import { problemsOf } from '../../../support/problems.ts'
+import { column, columns } from '../../../support/column.ts'
 
 const welcome = {
   slug: 'welcome',
@@ -65,14 +66,11 @@ test('createTemplate names what is wrong', async (t) => {
   t.is(await wrong({ schema_json: { type: 'object', description: 'x'.repeat(32_768) } }), 'schema_json: at most 32768 characters of JSON')
   t.is(await wrong({ html: 'x' }), 'html: is not a known field')
   const { details } = errorOf(await rig.rest.call('POST', '/v1/templates', { ...welcome, schema_json: { type: 'object', properties: {} } }))
-  t.deepEqual(
-    ((details?.['fields'] ?? []) as { path: string; variable: string }[]).map(({ path, variable }) => [path, variable]),
-    [
-      ['subject_tmpl', 'name'],
-      ['text_tmpl', 'name'],
-      ['html_tmpl', 'name'],
-    ],
-  )
+  t.deepEqual(columns((details?.['fields'] ?? []) as { path: string; variable: string }[], 'path', 'variable'), [
+    ['subject_tmpl', 'name'],
+    ['text_tmpl', 'name'],
+    ['html_tmpl', 'name'],
+  ])
   t.deepEqual(await rig.rest.must('GET', '/v1/templates'), { data: [], next_cursor: null })
 })
 
@@ -111,10 +109,7 @@ test('every save of other content is a version; the old ones stay as they were',
   await rig.rest.must('PUT', path, content)
   const seen: Record<string, unknown>[] = []
   for await (const version of rig.rest.rows(`${path}/versions`, 2)) seen.push(version)
-  t.deepEqual(
-    seen.map(({ version }) => version),
-    [3, 2, 1],
-  )
+  t.deepEqual(column(seen, 'version'), [3, 2, 1])
   t.deepEqual(Object.keys(seen[0] ?? {}), ['template_id', 'version', 'saved_by', 'created_at'])
   const first = await rig.rest.must('GET', `${path}/versions/1`)
   t.deepEqual(first, { ...seen[2], ...content, schema_json: null })

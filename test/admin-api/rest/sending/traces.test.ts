@@ -1,5 +1,6 @@
 import test from 'ava'
 import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
@@ -61,14 +62,11 @@ test('getTrace tells the story of a send', async (t) => {
     created_at: at,
     updated_at: at,
   })
-  t.deepEqual(
-    (timeline as { event: string; message: string; at: string }[]).map(({ event, message }) => [event, message]),
-    [
-      ['accepted', `Accepted by the REST API: ${String(size)} bytes for 2 recipients.`],
-      ['routed', reason],
-      ['queued', 'The destination Webhoster is live.'],
-    ],
-  )
+  t.deepEqual(columns(timeline as { event: string; message: string; at: string }[], 'event', 'message'), [
+    ['accepted', `Accepted by the REST API: ${String(size)} bytes for 2 recipients.`],
+    ['routed', reason],
+    ['queued', 'The destination Webhoster is live.'],
+  ])
   t.deepEqual(refusal(await rest.call('GET', '/v1/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
 })
 

@@ -9,6 +9,7 @@ import { readWholeContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import { addDestination, baseUrl, startRig, type Rig } from '../fixture/rig.ts'
+import { columns } from '../../../support/column.ts'
 
 const target = 'https://shop.test/order?id=1&lang=de'
 const html = '<p>Thank you. <a href="https://shop.test/order?id=1&amp;lang=de">Your order</a></p>'
@@ -77,7 +78,11 @@ test('sendMessage with tracking sends links that lead to the same place, and the
   const { tracking, timeline } = await traceOf(rig, id)
   t.deepEqual(tracking, { clicks: true, links: 1, opens: true, untracked_reason: null, clicks_seen: 1, opens_seen: 1 })
   t.deepEqual(
-    timeline.filter(({ event }) => ['tracking', 'clicked', 'opened'].includes(event)).map(({ event, detail }) => [event, detail]),
+    columns(
+      timeline.filter(({ event }) => ['tracking', 'clicked', 'opened'].includes(event)),
+      'event',
+      'detail',
+    ),
     [
       ['tracking', { clicks: true, links: 1, opens: true, untracked_reason: null }],
       ['opened', { recipient: 'ada@example.ch' }],

@@ -9,6 +9,7 @@ import { queueHead } from '#store/queue.ts'
 import { pack } from '#store/tuple.ts'
 import { houseOf, organizationId, projectId, type House, relayingHouse, type HouseOptions } from '../../house.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
+import { column } from '../../../support/column.ts'
 
 const day = 24 * 3600 * 1000
 const content = 'Subject: hi\r\n\r\nhello\r\n'
@@ -79,10 +80,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
   t.is(await house.queueLength(), 1)
   t.deepEqual(house.captured, [])
   t.deepEqual(house.accepted, [trace])
-  t.deepEqual(
-    house.queued.map((entry) => entry.traceId),
-    [traceId],
-  )
+  t.deepEqual(column(house.queued, 'traceId'), [traceId])
 })
 
 for (const { title, set, expected } of [

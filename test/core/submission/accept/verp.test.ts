@@ -8,6 +8,7 @@ import { traces } from '#core/trace/trace.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { organizationId, quiet, principal, secrets, until, type House, type HouseOptions, relayingHouse } from '../../house.ts'
 import { ScriptedTransport, take } from '../../scripted-transport.ts'
+import { column } from '../../../support/column.ts'
 
 const day = 24 * 3_600_000
 const two = ['anna@example.net', 'ben@example.net']
@@ -137,10 +138,7 @@ test('a replay goes under the same return paths, which then count from it', asyn
   await house.core.replays.create(principal, { filter: {}, includeUnknown: false })
   await until('sent', () => house.attempted.length === 2)
   await quiet(house)
-  t.deepEqual(
-    transport.calls.map(({ job }) => job.mailFrom),
-    [first, again, again],
-  )
+  t.deepEqual(column(transport.calls, 'job', 'mailFrom'), [first, again, again])
   await house.database.sweep(startOfTime + 49 * day)
   t.is(await recipientOfVerp(house.database, secrets, first ?? ''), undefined)
   t.like(await recipientOfVerp(house.database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })

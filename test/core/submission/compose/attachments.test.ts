@@ -5,6 +5,7 @@ import { Base64File } from '#core/submission/compose/base64.ts'
 import { filePart } from '#core/submission/compose/file-part.ts'
 import { Refusal } from '#core/refusals.ts'
 import { runAtOnce } from '#core/event-loop.ts'
+import { column } from '../../../support/column.ts'
 
 const base64 = (octets: string): Base64File => {
   const parsed = Base64File.parse(Buffer.from(octets, 'latin1').toString('base64'))
@@ -20,10 +21,14 @@ const typed = (contentType: string | undefined, filename = 'x'): string | undefi
 
 test('attachmentsOf() makes names harmless and keeps namesakes apart', (t) => {
   const names = ['2029/report.pdf', '2030\\report.pdf', undefined, '', 'CON', 'a\r\nBcc: x@y.test']
-  t.deepEqual(
-    attachmentsOf(names.map((filename) => given({ filename, contentType: 'application/pdf' }))).map(({ filename }) => filename),
-    ['report.pdf', 'report (2).pdf', 'attachment.pdf', 'attachment (2).pdf', '_CON', 'aBcc_ x@y.test'],
-  )
+  t.deepEqual(column(attachmentsOf(names.map((filename) => given({ filename, contentType: 'application/pdf' }))), 'filename'), [
+    'report.pdf',
+    'report (2).pdf',
+    'attachment.pdf',
+    'attachment (2).pdf',
+    '_CON',
+    'aBcc_ x@y.test',
+  ])
 })
 
 test('attachmentsOf() finds the type by the name where none is given, or the one of any octets', (t) => {

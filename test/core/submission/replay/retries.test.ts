@@ -8,6 +8,7 @@ import { Retries } from '#core/submission/replay/retries.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { quiet, principal, until, type House, relaying } from '../../house.ts'
 import { hang, report, take, type Call, type Script } from '../../scripted-transport.ts'
+import { column } from '../../../support/column.ts'
 
 const two = ['anna@example.net', 'ben@example.net']
 const safely = { includeUnknown: false }
@@ -79,10 +80,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   await quiet(house)
   t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
   const left = await house.trace(id)
-  t.deepEqual(
-    left.recipients.map(({ status }) => status),
-    ['failed', 'sent'],
-  )
+  t.deepEqual(column(left.recipients, 'status'), ['failed', 'sent'])
   t.deepEqual(left.recipients[0]?.bounce, before[0])
   t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
@@ -99,10 +97,7 @@ test('two retries at the same time, and one during an attempt, are one attempt',
   const { house, retries } = await siteOf(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
   const id = await submitted(house)
   const both = await Promise.all([retries.retry(principal, id, safely), retries.retry(principal, id, safely)])
-  t.deepEqual(
-    both.map(({ status }) => status),
-    ['queued', 'queued'],
-  )
+  t.deepEqual(column(both, 'status'), ['queued', 'queued'])
   await until('it is attempted', () => house.transport.calls.length === 2)
   t.like(await retries.retry(principal, id, safely), { status: 'queued' })
   await quiet(house)

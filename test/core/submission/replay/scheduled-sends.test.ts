@@ -7,6 +7,7 @@ import { startOfTime } from '../../../support/fake-clock.ts'
 import { houseOf, quiet, principal, until, type House, type HouseOptions } from '../../house.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
+import { column } from '../../../support/column.ts'
 
 const second = 1000
 const hour = 3600 * second
@@ -47,10 +48,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
   t.like(await first.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + hour })
   const listed = (await new ScheduledSends(first).list(principal, { status: 'queued', limit: 10 })).rows
-  t.deepEqual(
-    listed.map(({ id }) => id),
-    [traceId],
-  )
+  t.deepEqual(column(listed, 'id'), [traceId])
 
   const house = await first.crash()
   await house.queue.start()
