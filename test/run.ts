@@ -41,7 +41,7 @@ async function run(): Promise<number> {
   const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
   const child = spawn(process.execPath, [ava, ...words], {
     cwd: root,
-    env: { ...process.env, ...colors },
+    env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env, ...colors },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const progress = new Progress((text) => process.stdout.write(text))
