@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
@@ -7,7 +6,6 @@ import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { peakUsage } from '#core/plan/peak-usage.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { Audit } from '#core/writes/audit.ts'
 import { firstSecrets } from '#core/first-secrets.ts'
@@ -16,22 +14,15 @@ import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
-import { verify } from '#store/verify/verify.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { storeOf } from '../store/level/folders.ts'
+import { problemsOf } from '../support/problems.ts'
 
 const first = `svckey_${'a'.repeat(43)}`
 const second = `svckey_${'b'.repeat(43)}`
 
 async function openStore(t: ExecutionContext) {
-  const folder = await temporaryFolder('bootstrap')
-  const kv = await LevelKv.open(join(folder.path, 'store'))
-  t.teardown(async () => {
-    await kv[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  const database = new Database(kv)
+  const database = new Database((await storeOf(t)).kv)
   const clock = new FakeClock()
   const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
   const keys = new ApiKeys({ ...options, rightsOfMember: async () => undefined, grantStands: async () => false })
@@ -63,7 +54,7 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
     monthlyCaptureCap: null,
   })
   t.like((await database.find(inboxes, reach, 'pattern', [principal.projectId, '*']))?.record, { name: 'Catch-all' })
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  t.deepEqual(await problemsOf({ database }), [])
 })
 
 test('bootstrap() makes an SMTP login of the project Default that is counted, and none where a key is brought or the plan has none', async (t) => {
@@ -74,7 +65,7 @@ test('bootstrap() makes an SMTP login of the project Default that is counted, an
   t.like(stored, { organizationId, record: { projectId, defaultDestinationId: null, expiresAt: null, allowedFromDomains: [] } })
   t.true(secrets.matches(smtpLogin?.password ?? '', stored?.record.passwordFingerprint ?? ''))
   t.is(await peakUsage(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7)), 1)
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  t.deepEqual(await problemsOf({ database }), [])
   t.is((await (await openStore(t)).start(first)).smtpLogin, undefined)
   t.is((await (await openStore(t)).start(undefined, 'anonymous')).smtpLogin, undefined)
 })

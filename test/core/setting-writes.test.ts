@@ -1,33 +1,26 @@
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
 import { actorOf, Audit, auditEntries } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { storeOf } from '../store/level/folders.ts'
 
 const rule = (id: string, priority = 1): RoutingRule => ({
   ...{ id, projectId: 'p', match: { any: true }, destinationId: 'd', priority, createdAt: 1 },
 })
 
-async function openStore(t: ExecutionContext): Promise<Database> {
-  const folder = await temporaryFolder('settings')
-  const kv = await LevelKv.open(join(folder.path, 'store'))
-  t.teardown(async () => {
-    await kv[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  return new Database(kv)
-}
+/** A store of its own. */
+const openStore = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
+/** The writes of one process. */
+const writesOn = (database: Database): SettingWrites => new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
 
 const rulesOf = async (database: Database) => (await database.all(routingRules, { organizationId: 'o' })).map(({ record }) => record)
 
 test('run() lets changes of one organization follow each other', async (t) => {
   const database = await openStore(t)
-  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
+  const writes = writesOn(database)
   const addUnlessFull = (id: string) =>
     writes.run('o', async (change) => {
       const full = (await rulesOf(database)).length >= 2
@@ -40,10 +33,7 @@ test('run() lets changes of one organization follow each other', async (t) => {
 
 test('run() decides again when another process wrote settings meanwhile', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [
-    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
-    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
-  ]
+  const [ours, theirs] = [writesOn(database), writesOn(database)]
   let decided = 0
   await ours.run('o', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
@@ -58,10 +48,7 @@ test('run() decides again when another process wrote settings meanwhile', async 
 
 test('run() gives up with a conflict when others are always faster', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [
-    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
-    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
-  ]
+  const [ours, theirs] = [writesOn(database), writesOn(database)]
   let round = 0
   const run = ours.run('o', async (change) => {
     await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))
@@ -73,7 +60,7 @@ test('run() gives up with a conflict when others are always faster', async (t) =
 
 test('run() writes nothing for an empty change, and goes on after a refusal', async (t) => {
   const database = await openStore(t)
-  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
+  const writes = writesOn(database)
   t.is(await writes.run('o', () => 7), 7)
   t.is(database.commits, 0)
   const refused = writes.run('o', () => {
@@ -93,8 +80,7 @@ const acts = async (database: Database) =>
 
 test('act() tells the audit log once, in the write that carries it out, however often it was decided', async (t) => {
   const database = await openStore(t)
-  const audit = new Audit({ database, clock: new FakeClock() })
-  const [ours, theirs] = [new SettingWrites(database, audit), new SettingWrites(database, audit)]
+  const [ours, theirs] = [writesOn(database), writesOn(database)]
   let decided = 0
   await ours.runAudited(asker, 'routing_rule.created', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
@@ -114,7 +100,7 @@ test('act() tells the audit log once, in the write that carries it out, however 
 
 test('act() names fields that have another value, and gives records of other nouns their own verb', async (t) => {
   const database = await openStore(t)
-  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
+  const writes = writesOn(database)
   await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))
   await writes.runAudited(asker, 'project.deleted', async (change) => {
     const [stored] = await database.all(routingRules, { organizationId: 'o' })

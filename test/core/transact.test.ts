@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
 import { must, transact } from '#core/writes/transact.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { keyName, pack } from '#store/tuple.ts'
-import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { storeOf } from '../store/level/folders.ts'
 
 const reach = { organizationId: 'o' }
 const rule = (id: string, priority = 1): RoutingRule => ({
@@ -16,13 +14,7 @@ const rule = (id: string, priority = 1): RoutingRule => ({
 
 /** A store with two rules. */
 async function openStore(t: ExecutionContext): Promise<Database> {
-  const folder = await temporaryFolder('transact')
-  const kv = await LevelKv.open(join(folder.path, 'store'))
-  t.teardown(async () => {
-    await kv[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  const database = new Database(kv)
+  const database = new Database((await storeOf(t)).kv)
   await database.commit(new Change().insert(routingRules, 'o', rule('a')).insert(routingRules, 'o', rule('b')))
   return database
 }

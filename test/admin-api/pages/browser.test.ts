@@ -1,6 +1,6 @@
 /** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
 import type { ExecutionContext } from 'ava'
-import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/web/browser.ts'
+import { addAuthenticator, axeFaults, browserOf, withoutAutofill } from '../../support/web/browser.ts'
 import { passkeys } from '#core/people/sign-in/passkey.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
@@ -10,13 +10,9 @@ import { testWith } from '../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
-const openTab = (t: ExecutionContext, options?: TabOptions): Promise<Tab> => openTabIn(t, browser, options)
+const openTab = (t: ExecutionContext, options?: TabOptions): Promise<Tab> => openTabIn(t, browser(), options)
 
 /** From the link of the first start to a member who accepted an invitation by mail. */
 async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Promise<void> {

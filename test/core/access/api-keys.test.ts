@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -8,18 +7,12 @@ import { Audit } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { storeOf } from '../../store/level/folders.ts'
 
 /** Keys over a store that counts what is read. */
 async function openKeys(t: ExecutionContext) {
-  const folder = await temporaryFolder('keys')
-  const kv = await LevelKv.open(join(folder.path, 'store'))
-  t.teardown(async () => {
-    await kv[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
+  const { kv } = await storeOf(t)
   let reads = 0
   const counting = new Proxy<Kv>(kv, {
     get(target, name) {

@@ -9,6 +9,7 @@ import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { storeOf } from '../../store/level/folders.ts'
 
 const hour = 3_600_000
 const minute = 60_000
@@ -46,8 +47,7 @@ for (const [rate, length, slice] of [
   ['perKeyDay', 24 * hour, 15 * minute],
 ] as const)
   test(`${rate}: no stretch of its length sees more, and ${slice / minute} minutes later there is room again`, async (t) => {
-    await using folder = await temporaryFolder('windows')
-    await using kv = await LevelKv.open(join(folder.path, 'store'))
+    const { kv } = await storeOf(t)
     const { time, take } = windowsOf(new Database(kv))
     const seeded = new Seeded(7)
     const taken: number[] = []
@@ -78,8 +78,7 @@ test('a restart forgets nothing', async (t) => {
 })
 
 test('the last place goes to one send, also when its slice ends while it is written', async (t) => {
-  await using folder = await temporaryFolder('windows')
-  await using kv = await LevelKv.open(join(folder.path, 'store'))
+  const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
   const written = Promise.withResolvers<void>()
@@ -93,8 +92,7 @@ test('the last place goes to one send, also when its slice ends while it is writ
 })
 
 test('a send waits for an earlier one that then is not taken, and has its place', async (t) => {
-  await using folder = await temporaryFolder('windows')
-  await using kv = await LevelKv.open(join(folder.path, 'store'))
+  const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
   const broken = Promise.withResolvers<void>()
@@ -106,8 +104,7 @@ test('a send waits for an earlier one that then is not taken, and has its place'
 })
 
 test('of several full windows the one that opens last says when to come again', async (t) => {
-  await using folder = await temporaryFolder('windows')
-  await using kv = await LevelKv.open(join(folder.path, 'store'))
+  const { kv } = await storeOf(t)
   const { time, take, windows, counted } = windowsOf(new Database(kv))
   const key = keyWith({ perIpHour: 1, perKeyDay: 1 })
   t.true(await take(key))

@@ -5,16 +5,12 @@ import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { baseUrl, startRig, type Rig, type RigOptions } from '../../admin-api/rest/fixture/rig.ts'
-import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows, type Page } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 /** A web site of one page; answers its origin. */
 async function siteWith(t: ExecutionContext, html: { current: string }): Promise<string> {
@@ -56,7 +52,7 @@ async function formOf(
 }
 
 async function openAt(t: ExecutionContext, origin: string, widget?: { readonly host: string; readonly script: string }): Promise<Page> {
-  const context = await browser.newContext()
+  const context = await browser().newContext()
   t.teardown(() => context.close())
   if (widget)
     await context.route(`https://${widget.host}/**`, (route) => route.fulfill({ contentType: 'text/javascript', body: widget.script }))
@@ -153,7 +149,7 @@ for (const [what, paste] of [
 
 test('where scripts do not run, nobody can believe to have sent something', async (t) => {
   const form = await formOf(t)
-  const context = await browser.newContext({ javaScriptEnabled: false })
+  const context = await browser().newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
   const page = await context.newPage()
   await page.goto(form.allowed)
@@ -247,7 +243,7 @@ test('a person reveals a key in the browser, without scripts', async (t) => {
   const rig = await startRig(t)
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
   const { reveal_url } = await rig.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
-  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } })
+  const context = await browser().newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } })
   t.teardown(() => context.close())
   const page = await context.newPage()
   await page.goto(String(reveal_url).replace(baseUrl, `http://${rig.address}`))

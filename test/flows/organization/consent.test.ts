@@ -15,18 +15,14 @@ import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { until } from '../../core/house.ts'
 import { leave, startApplication } from '../../support/web/application.ts'
-import { launchBrowser, type Browser, type Page } from '../../support/web/browser.ts'
+import { browserOf, type Page } from '../../support/web/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
@@ -116,13 +112,13 @@ test('an application gets a token over the pages of the daemon, calls REST with 
   await using daemon = await Daemon.start(options)
   const issuer = `http://localhost:${port}`
   await until('the link of the owner is printed', () => linkIn(daemon.log) !== '')
-  const first = await browser.newPage()
+  const first = await browser().newPage()
   await signIn(first, linkIn(daemon.log), 'olga@example.ch')
   await access(t, first, issuer, 'Reporter')
   await agentAccess(t, first, issuer)
   await sandboxAccess(t, issuer)
 
-  const second = await browser.newPage({ javaScriptEnabled: false })
+  const second = await browser().newPage({ javaScriptEnabled: false })
   await signIn(second, linkIn((await runCommand(options, 'login-link', 'olga@example.ch')).output))
   await access(t, second, issuer, 'Plain reporter')
   t.is((await daemon.stop()).code, 0)

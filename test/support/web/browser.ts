@@ -1,4 +1,6 @@
 /** Chromium as people use it, driven over its debugging protocol, and axe-core as the judge of every page. */
+import assert from 'node:assert'
+import type { TestFn } from 'ava'
 import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
 import { patience } from '../deadline.ts'
@@ -28,6 +30,16 @@ export async function launchBrowser(): Promise<Browser> {
     return context
   }
   return browser
+}
+
+/** Chromium for the tests of a file: starts before them, and ends after them. */
+export function browserOf(test: TestFn): () => Browser {
+  let browser: Browser | undefined
+  test.before(async () => {
+    browser = await launchBrowser()
+  })
+  test.after.always(() => browser?.close())
+  return () => browser ?? assert.fail('the tests have not begun')
 }
 
 /** The widths at which every page is judged: a small phone and a desk. */

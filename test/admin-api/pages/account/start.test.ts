@@ -1,24 +1,20 @@
 /** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
 import test from 'ava'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
-import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { startRig } from '../../rest/fixture/rig.ts'
 import { startSite } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { Visitor } from '../visit.ts'
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`the bare address and an address where nothing is are pages for people, ${colorScheme}`, async (t) => {
     const site = await startSite(t)
-    const tab = await openTab(t, browser, { colorScheme })
+    const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(`${site.url}/nowhere`)
     t.is(await titleOf(tab), 'Nothing here')
     await tab.press('text=Go to the start')

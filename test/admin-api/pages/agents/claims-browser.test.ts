@@ -1,17 +1,13 @@
 /** Taking over a sandbox in Chromium, with and without scripts; every page on the way is judged by axe-core. */
 import type { ExecutionContext } from 'ava'
-import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
 import { askedBy } from '../sandbox.ts'
 import { startSite } from '../site.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 /** Presses something, or goes to an address, and judges the page that comes. */
 async function go(t: ExecutionContext, page: Page, to: { readonly press: string } | { readonly open: string }, hasScripts: boolean) {
@@ -24,7 +20,7 @@ async function go(t: ExecutionContext, page: Page, to: { readonly press: string 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
   const site = await startSite(t, { signUp: 'open' })
   const { code } = await askedBy(site, 'ada@example.ch')
-  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme: hasScripts ? 'dark' : 'light' })
+  const context = await browser().newContext({ javaScriptEnabled: hasScripts, colorScheme: hasScripts ? 'dark' : 'light' })
   t.teardown(() => context.close())
   const page = await context.newPage()
   const press = (selector: string) => go(t, page, { press: selector }, hasScripts)

@@ -1,7 +1,7 @@
 /** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
-import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from '../asking.ts'
 import { startSite } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
@@ -9,16 +9,12 @@ import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
-  const tab = await openTab(t, browser, { hasScripts })
+  const tab = await openTab(t, browser(), { hasScripts })
   const redirect_uri = await startApplication(t)
   const request = asking(site, { scope: 'api:read api:send', redirect_uri })
   await tab.open(site.url + request.path)
@@ -60,7 +56,7 @@ test('from the application over sign-in and consent back to it, without scripts'
 test('an application that asks in a window of its own hears of the answer there', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
-  const tab = await openTab(t, browser)
+  const tab = await openTab(t, browser())
   await tab.open(await site.operatorLink('olga@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
   const redirect_uri = await startApplication(t)
@@ -77,7 +73,7 @@ test('every state of the page is as good as the others', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await openTab(t, browser, { colorScheme })
+    const tab = await openTab(t, browser(), { colorScheme })
     const email = `${colorScheme}@example.ch`
     await tab.open(await site.operatorLink(email))
     await tab.press('main >> text=Sign in >> nth=-1')

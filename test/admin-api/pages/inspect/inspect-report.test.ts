@@ -5,17 +5,13 @@ import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { letter, newsletter, type Changes } from '../../../ingest/inspect/golden.ts'
-import { axeFaults, launchBrowser, overflows, type Browser } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
 import { startRig, type Rig } from '../../rest/fixture/rig.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 const faulty: Changes = {
   ...{ header: { Subject: 'Re: <script>alert(1)</script> NEWS FOR YOU', 'Message-ID': null, 'List-Unsubscribe': null }, sign: () => '' },
@@ -59,7 +55,7 @@ async function judge(t: ExecutionContext, rig: Rig, path: string): Promise<strin
     [360, 'dark'],
     [1100, 'light'],
   ] as const) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+    const context = await browser().newContext({ viewport: { width, height: 800 }, colorScheme })
     t.teardown(() => context.close())
     const page = await context.newPage()
     // a page that waits is loaded anew every few seconds, which must not come between
@@ -152,7 +148,7 @@ test('the page needs no script, lets none run, and tells nobody where it was', a
   t.is(answer.headers.get('x-robots-tag'), 'noindex, nofollow')
   const text = await answer.text()
   t.false(/<script|style="|\son[a-z]+=/.test(text))
-  const context = await browser.newContext({ javaScriptEnabled: false })
+  const context = await browser().newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
   const page = await context.newPage()
   await page.goto(`http://${rig.address}${path}`)

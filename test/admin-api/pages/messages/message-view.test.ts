@@ -6,7 +6,7 @@ import { captures, inboxes } from '#core/capture/capture.ts'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import { hostileHtml } from '../../../ingest/html/hostile-html.ts'
-import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { startSite, type Site } from '../site.ts'
 import { openTab, settled, titleOf, type TabOptions } from '../tab.ts'
@@ -14,11 +14,7 @@ import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
 
@@ -101,7 +97,7 @@ async function captured(
 
 /** A tab that notes every request but those to the site, and every dialog. */
 async function watchedTab(t: ExecutionContext, site: Site, options?: TabOptions) {
-  const tab = await openTab(t, browser, options)
+  const tab = await openTab(t, browser(), options)
   const away: string[] = []
   tab.page.on('request', (asked) => void (asked.url().startsWith(site.url) || asked.url().startsWith('data:') || away.push(asked.url())))
   tab.page.on('dialog', (dialog) => void (away.push(`dialog ${dialog.message()}`), dialog.dismiss()))

@@ -1,14 +1,10 @@
 /** The share link of a trace: a page in a browser, JSON for programs, and in both nothing that is private. */
 import test from 'ava'
-import { launchBrowser, type Browser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { startRig } from '../../rest/fixture/rig.ts'
 import { openTab } from '../tab.ts'
 
-let browser: Browser
-test.before(async () => {
-  browser = await launchBrowser()
-})
-test.after.always(() => browser?.close())
+const browser = browserOf(test)
 
 const message = {
   from: 'shop@example.ch',
@@ -22,7 +18,7 @@ for (const colorScheme of ['light', 'dark'] as const)
   test(`a share link is a page that says what became of the message, ${colorScheme}`, async (t) => {
     const { rest, address } = await startRig(t)
     const { trace_id } = await rest.must('POST', '/v1/messages', message)
-    const tab = await openTab(t, browser, { colorScheme })
+    const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(`http://${address}/share/traces/${String(trace_id)}`)
     t.is(await tab.page.innerText('h1'), 'The message was captured in a virtual inbox instead of being sent.')
     t.deepEqual(await tab.page.locator('.story h3').allInnerTexts(), ['Accepted', 'Destination decided', 'Captured instead of sent'])
