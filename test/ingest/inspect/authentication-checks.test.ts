@@ -14,24 +14,21 @@ const includes = (count: number): Changes => ({
   },
 })
 
-prove([
-  { what: 'an address that is allowed', check: 'spf', status: 'pass', points: 8 },
+prove('spf', [
+  { what: 'an address that is allowed', status: 'pass', points: 8 },
   {
-    what: 'a null sender whose greeting name is allowed',
-    check: 'spf',
-    status: 'pass',
-    points: 8,
+    ...{ what: 'a null sender whose greeting name is allowed', status: 'pass', points: 8 },
     changes: { session: { mailFrom: '' }, zone: { 'mail.example.com TXT': [['v=spf1 a -all']] } },
   },
-  { what: 'softfail', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ~all') },
-  { what: 'neutral', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ?all') },
-  { what: '+all', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 +all'), says: /everybody/ },
-  { what: 'nine look-ups', check: 'spf', status: 'warn', points: 3, changes: includes(9), says: /9 DNS lookups/ },
-  { what: 'eight look-ups', check: 'spf', status: 'pass', points: 8, changes: includes(8) },
-  { what: 'fail', check: 'spf', status: 'fail', points: 0, changes: spf('v=spf1 ip4:192.0.2.1 -all'), says: /forbids/ },
-  { what: 'no record', check: 'spf', status: 'fail', points: 0, changes: { zone: { 'shop.example.com TXT': undefined } } },
-  { what: 'a broken record', check: 'spf', status: 'fail', points: 0, changes: spf('v=spf1 ipfour:1 -all'), says: /broken/ },
-  { what: 'a fault of DNS', check: 'spf', status: 'na', points: 0, changes: { zone: { 'shop.example.com TXT': 'ESERVFAIL' } } },
+  { what: 'softfail', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ~all') },
+  { what: 'neutral', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ?all') },
+  { what: '+all', status: 'warn', points: 3, changes: spf('v=spf1 +all'), says: /everybody/ },
+  { what: 'nine look-ups', status: 'warn', points: 3, changes: includes(9), says: /9 DNS lookups/ },
+  { what: 'eight look-ups', status: 'pass', points: 8, changes: includes(8) },
+  { what: 'fail', status: 'fail', points: 0, changes: spf('v=spf1 ip4:192.0.2.1 -all'), says: /forbids/ },
+  { what: 'no record', status: 'fail', points: 0, changes: { zone: { 'shop.example.com TXT': undefined } } },
+  { what: 'a broken record', status: 'fail', points: 0, changes: spf('v=spf1 ipfour:1 -all'), says: /broken/ },
+  { what: 'a fault of DNS', status: 'na', points: 0, changes: { zone: { 'shop.example.com TXT': 'ESERVFAIL' } } },
 ])
 
 const withKey = (bits: number, tags = ''): Changes => ({
@@ -60,52 +57,37 @@ const byMailauth =
 const edPem = edKey.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const edZone = { 'ed._domainkey.example.com TXT': [[edRecord]] }
 
-prove([
-  { what: 'a signature with 2048 bits', check: 'dkim', status: 'pass', points: 10 },
+prove('dkim', [
+  { what: 'a signature with 2048 bits', status: 'pass', points: 10 },
   {
-    ...{ what: 'Ed25519 beside RSA of 1024 bits', check: 'dkim', status: 'pass', points: 10 },
+    ...{ what: 'Ed25519 beside RSA of 1024 bits', status: 'pass', points: 10 },
     changes: {
       sign: async (message) => (await byMailauth({ privateKey: edPem, selector: 'ed' })(message)) + (await signed(message, { bits: 1024 })),
       zone: { ...edZone, 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] },
     },
   },
   {
-    what: 'Ed25519 alone',
-    check: 'dkim',
-    status: 'warn',
-    points: 6,
+    ...{ what: 'Ed25519 alone', status: 'warn', points: 6 },
     changes: { sign: byMailauth({ privateKey: edPem, selector: 'ed' }), zone: edZone },
     says: /Ed25519/,
   },
-  { what: 'a key of 1024 bits', check: 'dkim', status: 'warn', points: 6, changes: withKey(1024), says: /1024 bits/ },
-  { what: 'l=', check: 'dkim', status: 'warn', points: 6, changes: { sign: byMailauth({ maxBodyLength: 20 }) }, says: /l=/ },
-  { what: 't=y', check: 'dkim', status: 'warn', points: 6, changes: withKey(2048, ' t=y;'), says: /t=y/ },
+  { what: 'a key of 1024 bits', status: 'warn', points: 6, changes: withKey(1024), says: /1024 bits/ },
+  { what: 'l=', status: 'warn', points: 6, changes: { sign: byMailauth({ maxBodyLength: 20 }) }, says: /l=/ },
+  { what: 't=y', status: 'warn', points: 6, changes: withKey(2048, ' t=y;'), says: /t=y/ },
   {
-    what: 'a signature that expires within the day',
-    check: 'dkim',
-    status: 'warn',
-    points: 6,
+    ...{ what: 'a signature that expires within the day', status: 'warn', points: 6 },
     changes: { sign: byMailauth({ expires: new Date(now + 3_600_000) }) },
     says: /expires/,
   },
-  { what: 'From that is signed once', check: 'dkim', status: 'warn', points: 6, changes: { sign: byMailauth() }, says: /another From/ },
-  { what: 'no signature', check: 'dkim', status: 'fail', points: 0, changes: { sign: () => '' }, says: /not signed/ },
+  { what: 'From that is signed once', status: 'warn', points: 6, changes: { sign: byMailauth() }, says: /another From/ },
+  { what: 'no signature', status: 'fail', points: 0, changes: { sign: () => '' }, says: /not signed/ },
+  { what: 'an expired signature', status: 'fail', points: 0, changes: { sign: byMailauth({ expires: new Date(now - 1000) }) } },
+  { what: 'a key of 768 bits', status: 'fail', points: 0, changes: withKey(768), says: /shorter than 1024/ },
   {
-    what: 'an expired signature',
-    check: 'dkim',
-    status: 'fail',
-    points: 0,
-    changes: { sign: byMailauth({ expires: new Date(now - 1000) }) },
-  },
-  { what: 'a key of 768 bits', check: 'dkim', status: 'fail', points: 0, changes: withKey(768), says: /shorter than 1024/ },
-  {
-    what: 'another key in DNS',
-    check: 'dkim',
-    status: 'fail',
-    points: 0,
+    ...{ what: 'another key in DNS', status: 'fail', points: 0 },
     changes: { zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] } },
   },
-  { what: 'a fault of DNS', check: 'dkim', status: 'na', points: 0, changes: { zone: { 'k1._domainkey.example.com TXT': 'ETIMEOUT' } } },
+  { what: 'a fault of DNS', status: 'na', points: 0, changes: { zone: { 'k1._domainkey.example.com TXT': 'ETIMEOUT' } } },
 ])
 
 const dmarc = (record: string, more: Record<string, readonly unknown[]> = {}): Changes => ({
@@ -113,118 +95,85 @@ const dmarc = (record: string, more: Record<string, readonly unknown[]> = {}): C
 })
 const stranger = { session: { mailFrom: 'x@other.test' }, sign: () => '' }
 
-prove([
-  { what: 'alignment by DKIM', check: 'dmarc', status: 'pass', points: 12 },
-  { what: 'alignment by SPF alone', check: 'dmarc', status: 'pass', points: 10, changes: { sign: () => '' } },
-  {
-    what: 'alignment without a record',
-    check: 'dmarc',
-    status: 'warn',
-    points: 5,
-    changes: { zone: { '_dmarc.example.com TXT': undefined } },
-  },
-  { what: 'neither aligned', check: 'dmarc', status: 'fail', points: 0, changes: stranger },
+prove('dmarc', [
+  { what: 'alignment by DKIM', status: 'pass', points: 12 },
+  { what: 'alignment by SPF alone', status: 'pass', points: 10, changes: { sign: () => '' } },
+  { what: 'alignment without a record', status: 'warn', points: 5, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
+  { what: 'neither aligned', status: 'fail', points: 0, changes: stranger },
   ...(['dmarc', 'dmarc_policy'] as const).map((check): Fixture => ({
     ...{ what: 'no From', check, status: 'fail', points: 0, says: /no From domain/ },
     changes: { header: { From: null }, sign: () => '' },
   })),
   {
-    ...{ what: 'two From fields', check: 'dmarc', status: 'fail', points: 0, says: /2 From fields/ },
+    ...{ what: 'two From fields', status: 'fail', points: 0 },
+    says: /2 From fields/,
     changes: { header: { From: ['A <orders@example.com>', 'B <orders@example.com>'] } },
   },
   {
-    ...{ what: 'two From fields of two domains', check: 'dmarc', status: 'fail', points: 0, says: /2 From fields/ },
+    ...{ what: 'two From fields of two domains', status: 'fail', points: 0 },
+    says: /2 From fields/,
     changes: { header: { From: ['A <orders@example.com>', 'B <boss@bank.test>'] } },
   },
   {
-    ...{ what: 'authors of two domains', check: 'dmarc', status: 'fail', points: 0, says: /authors of 2 domains/ },
+    ...{ what: 'authors of two domains', status: 'fail', points: 0 },
+    says: /authors of 2 domains/,
     changes: { header: { From: 'A <orders@example.com>, B <boss@bank.test>', Sender: 'orders@example.com' } },
   },
   {
-    ...{ what: 'two authors of one domain', check: 'dmarc', status: 'pass', points: 12 },
+    ...{ what: 'two authors of one domain', status: 'pass', points: 12 },
     changes: { header: { From: 'A <a@example.com>, B <b@example.com>', Sender: 'a@example.com' } },
   },
   {
-    ...{ what: 'two records, aligned', check: 'dmarc', status: 'warn', points: 5, says: /_dmarc\.example\.com has 2 records/ },
+    ...{ what: 'two records, aligned', status: 'warn', points: 5 },
+    says: /_dmarc\.example\.com has 2 records/,
     changes: { zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
   },
   {
-    ...{ what: 'two records, not aligned', check: 'dmarc', status: 'fail', points: 0, says: /has 2 records/ },
+    ...{ what: 'two records, not aligned', status: 'fail', points: 0 },
+    says: /has 2 records/,
     changes: { ...stranger, zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
   },
   {
-    what: 'neither aligned, and no record',
-    check: 'dmarc',
-    status: 'fail',
-    points: 0,
+    ...{ what: 'neither aligned, and no record', status: 'fail', points: 0 },
     changes: { ...stranger, zone: { '_dmarc.example.com TXT': undefined } },
   },
+  { what: 'a fault of DNS', status: 'na', points: 0, changes: { sign: () => '', zone: { '_dmarc.example.com TXT': 'ETIMEOUT' } } },
+])
+
+prove('dmarc_policy', [
   {
-    what: 'a fault of DNS',
-    check: 'dmarc',
-    status: 'na',
-    points: 0,
-    changes: { sign: () => '', zone: { '_dmarc.example.com TXT': 'ETIMEOUT' } },
-  },
-  {
-    what: 'a policy of quarantine with reports',
-    check: 'dmarc_policy',
-    status: 'pass',
-    points: 4,
+    ...{ what: 'a policy of quarantine with reports', status: 'pass', points: 4 },
     changes: dmarc('v=DMARC1; p=quarantine; rua=mailto:d@example.com'),
   },
   {
-    ...{ what: 'reports to another domain that takes them', check: 'dmarc_policy', status: 'pass', points: 4 },
+    ...{ what: 'reports to another domain that takes them', status: 'pass', points: 4 },
     changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test', { 'example.com._report._dmarc.reports.test TXT': [['v=DMARC1']] }),
   },
-  { what: 'p=none', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=none; rua=mailto:d@example.com') },
-  { what: 'no reports', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject'), says: /reports/ },
+  { what: 'p=none', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=none; rua=mailto:d@example.com') },
+  { what: 'no reports', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject'), says: /reports/ },
   {
-    what: 'reports to what is no mail address',
-    check: 'dmarc_policy',
-    status: 'warn',
-    points: 2,
+    ...{ what: 'reports to what is no mail address', status: 'warn', points: 2 },
     changes: dmarc('v=DMARC1; p=reject; rua=https://example.com/dmarc'),
     says: /reports/,
   },
+  { what: 'pct=50', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject; pct=50; rua=mailto:d@example.com') },
+  { what: 'sp=none', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject; sp=none; rua=mailto:d@example.com') },
   {
-    what: 'pct=50',
-    check: 'dmarc_policy',
-    status: 'warn',
-    points: 2,
-    changes: dmarc('v=DMARC1; p=reject; pct=50; rua=mailto:d@example.com'),
-  },
-  {
-    what: 'sp=none',
-    check: 'dmarc_policy',
-    status: 'warn',
-    points: 2,
-    changes: dmarc('v=DMARC1; p=reject; sp=none; rua=mailto:d@example.com'),
-  },
-  {
-    what: 'reports to a domain that does not take them',
-    check: 'dmarc_policy',
-    status: 'warn',
-    points: 2,
+    ...{ what: 'reports to a domain that does not take them', status: 'warn', points: 2 },
     changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test'),
   },
-  { what: 'no record', check: 'dmarc_policy', status: 'fail', points: 0, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
+  { what: 'no record', status: 'fail', points: 0, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
   {
-    ...{ what: 'two records', check: 'dmarc_policy', status: 'fail', points: 0, says: /2 records/ },
+    ...{ what: 'two records', status: 'fail', points: 0 },
+    says: /2 records/,
     changes: { zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
   },
-  {
-    what: 'a record without a policy',
-    check: 'dmarc_policy',
-    status: 'fail',
-    points: 0,
-    changes: dmarc('v=DMARC1; p=maybe; rua=mailto:d@example.com'),
-  },
-  { what: 'a fault of DNS', check: 'dmarc_policy', status: 'na', points: 0, changes: { zone: { '_dmarc.example.com TXT': 'ESERVFAIL' } } },
+  { what: 'a record without a policy', status: 'fail', points: 0, changes: dmarc('v=DMARC1; p=maybe; rua=mailto:d@example.com') },
+  { what: 'a fault of DNS', status: 'na', points: 0, changes: { zone: { '_dmarc.example.com TXT': 'ESERVFAIL' } } },
 ])
 
 const afterForwarding = async (...hops: readonly Hop[]): Promise<[string, number]> => {
-  const { status, points } = await resultOf({ what: '', check: 'dmarc', status: 'warn', points: 6, changes: await forwarded(...hops) })
+  const { status, points } = await resultOf({ check: 'dmarc', changes: await forwarded(...hops) })
   return [status, points]
 }
 

@@ -3,6 +3,7 @@ import test from 'ava'
 import { gradeOf } from '#ingest/inspect/score.ts'
 import { alternative, now, type Changes, type Header } from './golden.ts'
 import { prove, type Fixture } from './one-check.ts'
+import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
 
 const text = 'The blue teapot that you ordered is on its way to you and will arrive on Monday morning.'
 const header = (fields: Header): Changes => ({ header: fields })
@@ -32,14 +33,14 @@ const hidden = (count: number): Changes => html(`<div style="display:none">${'x'
 const sized = (size: string): Changes => html(`<p style="font-size:${size}">small</p>`)
 
 interface Border {
-  readonly check: Fixture['check']
+  readonly check: CheckId
   readonly what: string
   readonly fine: Changes
   readonly beyond: Changes
   readonly pass: number
   readonly less: Pick<Fixture, 'status' | 'points'>
 }
-const border = (check: Fixture['check'], pass: number, less: number, what: string, fine: Changes, beyond: Changes): Border => ({
+const border = (check: CheckId, pass: number, less: number, what: string, fine: Changes, beyond: Changes): Border => ({
   ...{ check, what, fine, beyond, pass },
   less: less === 0 ? { status: 'fail', points: 0 } : { status: 'warn', points: less },
 })
@@ -96,12 +97,11 @@ const borders: readonly Border[] = [
   border('links', 4, 3, '30 hosts', links(30), links(31)),
 ]
 
-prove(
-  borders.flatMap(({ check, what, fine, beyond, pass, less }): Fixture[] => [
-    { check, what: `the border of ${what}`, status: 'pass', points: pass, changes: fine },
-    { check, what: `what is beyond ${what}`, ...less, changes: beyond },
-  ]),
-)
+for (const { check, what, fine, beyond, pass, less } of borders)
+  prove(check, [
+    { what: `the border of ${what}`, status: 'pass', points: pass, changes: fine },
+    { what: `what is beyond ${what}`, ...less, changes: beyond },
+  ])
 
 const tracked = (host: string, count: number): Changes => ({
   body: alternative(
@@ -110,9 +110,9 @@ const tracked = (host: string, count: number): Changes => ({
   ),
   zone: { [`${host}.minor.domain.test A`]: ['127.0.0.2'] },
 })
-prove([
-  { what: 'a listed host at place 20', check: 'domain_blocklist', status: 'warn', points: 2, changes: tracked('bad.test', 19) },
-  { what: 'a listed host at place 21', check: 'domain_blocklist', status: 'pass', points: 5, changes: tracked('bad.test', 20) },
+prove('domain_blocklist', [
+  { what: 'a listed host at place 20', status: 'warn', points: 2, changes: tracked('bad.test', 19) },
+  { what: 'a listed host at place 21', status: 'pass', points: 5, changes: tracked('bad.test', 20) },
 ])
 
 test('grades begin at 90, 80, 65 and 50 points', (t) => {
