@@ -104,7 +104,7 @@ export class Database {
     return this.#empty.has(fillName(kind.name, organizationId))
   }
 
-  /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
+  /** Notified of work that changes schedule (`Change.schedule`) as soon as it is durable. What was scheduled before is in the store. */
   onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, listener)
   }

@@ -51,7 +51,7 @@ export interface Setting {
   readonly value: Bytes | readonly Bytes[]
   /** The writer knows that nothing has ever had this key. */
   readonly isNew?: true | undefined
-  /** Nobody is expected to read it soon. */
+  /** It is not expected to be read soon. */
   readonly isCold?: true | undefined
 }
 
@@ -66,7 +66,7 @@ export interface Write {
   readonly adds: readonly Add[]
 }
 
-/** What became of a write. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
+/** The outcome of a write. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
 export type WriteResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
 
 /** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */

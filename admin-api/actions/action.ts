@@ -32,7 +32,7 @@ export interface CallContext<P = Principal> {
   readonly client: Client
 }
 
-/** Nobody asks for actions with the scope `none` or `operator`. */
+/** Actions with the scope `none` or `operator` have no principal. */
 export type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
 
 export interface ActionFacts {

@@ -66,7 +66,7 @@ export class JsonThread implements AsyncDisposable {
   }
 
   #start(): Worker {
-    // it reads what strangers send: no environment, so no secret of it either
+    // it reads untrusted input: no environment, so no secret of it either
     const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     worker.on('message', ({ number, reading }: JsonResult) => this.#waiting.get(number)?.resolve(reading))
     worker.on('error', (error) => void this.#end(worker, error))

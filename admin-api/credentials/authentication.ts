@@ -9,7 +9,7 @@ export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string)
 
 const bearer = /^bearer +([\w.~+/-]{1,4096}=*) *$/i
 
-/** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a scope or throws `unauthorized`. */
+/** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a principal or throws `unauthorized`. */
 export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Principal>): Authenticate {
   return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
 }

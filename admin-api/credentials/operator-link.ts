@@ -10,7 +10,7 @@ export const operatorLinkPath = '/operator/login-links'
 export interface OperatorLinkOptions {
   /** What the caller must know. */
   readonly token: string
-  /** Answers the whole address of a link that signs this address in. */
+  /** Returns the whole address of a link that signs this address in. */
   readonly make: (email: string) => Promise<string>
 }
 

@@ -1,4 +1,4 @@
-/** Files that strangers wrote: always saved, never shown as part of this site. */
+/** Files from untrusted senders: always saved, never shown as part of this site. */
 import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from './answer.ts'

@@ -12,7 +12,7 @@ import type { Written } from '../wire/fields/codec.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The scope a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
+/** The scope a caller needs; `none` means unauthenticated, `operator` is the operator's key alone. */
 export type Access = Scope | 'none' | 'operator'
 
 /** What is the same for every operation, whatever its schemas are. */
@@ -26,7 +26,7 @@ export interface OperationFacts {
   readonly summary: string
   readonly description?: string
   readonly tags: readonly string[]
-  /** Status of the good answer; 200 unless told. */
+  /** Status of the good answer; 200 by default. */
   readonly status?: number
   /** Other statuses that come with the same shape, each with the sentence that explains it. */
   readonly otherResponses?: Readonly<Record<number, string>>
@@ -36,11 +36,11 @@ export interface OperationFacts {
   readonly feature?: Feature | undefined
   /** The refusals of this operation beyond those every operation can give. */
   readonly errors?: readonly RefusalCode[]
-  /** Largest body in bytes; 65,536 unless told. */
+  /** Largest body in bytes; 65,536 by default. */
   readonly maxBodyBytes?: number
   /** The setting from which `maxBodyBytes` comes, for refusals. */
   readonly maxBodySetting?: string
-  /** Seconds from the first header byte handled to the answer; 30 unless told. */
+  /** Seconds from the first header byte handled to the answer; 30 by default. */
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
@@ -67,7 +67,7 @@ export interface OperationFacts {
   readonly errorRenderer?: ErrorRenderer
 }
 
-/** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
+/** Is notified of requests that were refused with `validation_failed` after it was known who asks; returns the refusal to give. */
 export type InvalidRequest = (principal: Principal, body: unknown, refusal: Refusal) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */

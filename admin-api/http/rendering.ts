@@ -9,7 +9,7 @@ export interface AnswerFrame {
   readonly requestId: string
   /** The connection ends after this answer. */
   readonly closes: boolean
-  /** The answer is for one caller: nobody may keep a copy. */
+  /** The answer is for one caller: it must not be cached. */
   readonly isPrivate: boolean
   /** HEAD: the headers of the answer without its body. */
   readonly headOnly: boolean

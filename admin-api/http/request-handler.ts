@@ -84,9 +84,9 @@ export interface Incoming {
 }
 
 const bodyBytesDefault = 65_536
-/** Of a body nobody wants, this much is taken before the connection is cut. */
+/** Of a body that is not read, this much is taken before the connection is cut. */
 const maxDiscardedBytes = 1_048_576
-/** Only for the log: nobody is there to see it. */
+/** Only for the log: the client is gone. */
 const statusOfGone = 499
 const deadlineSecondsDefault = 30
 const waitDeadlineSeconds = 130

@@ -31,7 +31,7 @@ export interface AuthorizationUi {
   readonly errorRenderer?: ErrorRenderer
 }
 
-/** Sends the browser on; nobody keeps the address, which holds a code, and the next site does not learn where it came from. */
+/** Sends the browser on. The address holds a code, so it is not cached, and the next site does not learn where it came from. */
 export const redirectTo = (location: string): Answer =>
   raw('', { contentType: 'text/plain', status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } })
 

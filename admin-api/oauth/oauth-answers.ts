@@ -1,4 +1,4 @@
-/** Answers of the OAuth endpoints: JSON that nobody keeps, and errors in the form of RFC 6749 §5.2. */
+/** Answers of the OAuth endpoints: JSON that is not cached, and errors in the form of RFC 6749 §5.2. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { OAuthError, type OAuthErrorCode } from '#core/oauth/protocol/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
@@ -9,7 +9,7 @@ const unkept = { 'cache-control': 'no-store', pragma: 'no-cache' } as const
 
 export const unkeptJson = (wire: object, status = 200): Answer => answer(wire, { status, headers: unkept })
 
-/** An empty answer that nobody keeps. */
+/** An empty answer that is not cached. */
 export const unkeptNothing = (): Answer => raw('', { contentType: 'text/plain', headers: unkept })
 
 /** The error codes of what the machinery refuses before an endpoint is asked. */

@@ -1,4 +1,4 @@
-/** Makes names of files that come from strangers safe to show, to store on any system and to put into a header. */
+/** Makes untrusted file names safe to show, to store on any system and to put into a header. */
 import { extensionOfType } from './media-types.ts'
 
 /** What common file systems take for one name, in octets of UTF-8. */

@@ -10,7 +10,7 @@ export interface FeatureFlag {
   readonly plan?: keyof Plan
   /**
    * Beginnings of paths, for people: every action under them that asks for a key names the flag as its `feature`, but those of `always`.
-   * What is open to strangers asks for the flag of the organization that owns it by itself.
+   * What needs no authentication asks for the flag of the organization that owns it by itself.
    */
   readonly routes: readonly string[]
   /** Other operations, by id, that are refused when what they are asked for, or whose it is, belongs to the feature. */

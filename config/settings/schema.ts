@@ -1,4 +1,4 @@
-/** Every setting of Postern: what it means, what it may be, and what it is when nobody says anything. */
+/** Every setting of Postern: what it means, what it may be, and its default. */
 import { z } from 'zod'
 import { fraction, listOf, oneOf, optionalWritten, whole, wholes, written, type TextForm } from './fields.ts'
 import { formatAllowedNetwork, formatEndpoint, formatMasterKey, isAddress } from './formats.ts'

@@ -101,5 +101,5 @@ export function allowingCore(
   return { people, authorizations, applications, consents: new Consents({ policies, members, projects, authorizations, applications }) }
 }
 
-/** Fetches what strangers name, so no private network is open to it, whatever the operator allows elsewhere. */
+/** Fetches addresses named by unauthenticated clients, so no private network is open to it, whatever the operator allows elsewhere. */
 export const publicFetch = (resolver: Resolver, clock: Clock): Fetch => guardedFetch({ resolver, clock, guard: addressGuard([]) })

@@ -109,7 +109,7 @@ async function addSmtpLogin(
   return { username: record.username, password }
 }
 
-/** Answers a key that was made because there is none to begin with. */
+/** Returns a key that was made because there is none to begin with. */
 async function addKey(
   database: Database,
   change: Change,

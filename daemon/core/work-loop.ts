@@ -3,7 +3,7 @@
 export interface WorkLoopOptions {
   /** Does what waits, and ends early when `stopping` is set. */
   readonly round: () => Promise<void>
-  /** Hears of a round that failed; the next wake begins another one. */
+  /** Is notified of a round that failed; the next wake begins another one. */
   readonly onError: (error: unknown) => void
 }
 

@@ -34,8 +34,8 @@ const heapMiB = 384
 const maxQuestions = 100
 /** To hash a large mail takes seconds, in which a small one would wait: they have threads of their own. */
 const maxSmall = 1024 * 1024
-const lanes = ['small', 'large'] as const
-type Lane = (typeof lanes)[number]
+const sizes = ['small', 'large'] as const
+type SizeClass = (typeof sizes)[number]
 const own = new URL('./authentication-worker.ts', import.meta.url)
 
 /** When nothing could be found out. */
@@ -51,7 +51,7 @@ export class AuthenticationThread implements Authenticator {
   readonly #limits: AuthenticationLimits
   readonly #threads = new Set<Worker>()
   /** The threads of all mails that do no harm. */
-  readonly #shared: Record<Lane, Worker | undefined> = { small: undefined, large: undefined }
+  readonly #shared: Record<SizeClass, Worker | undefined> = { small: undefined, large: undefined }
   #inFlight = 0
   #idle: Timer | undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -113,7 +113,7 @@ export class AuthenticationThread implements Authenticator {
   }
 
   #end(thread: Worker): void {
-    for (const lane of lanes) if (this.#shared[lane] === thread) this.#shared[lane] = undefined
+    for (const size of sizes) if (this.#shared[size] === thread) this.#shared[size] = undefined
     void thread.terminate()
   }
 

@@ -18,6 +18,6 @@ parentPort?.on('message', ({ mail, hostname, port }: AuthenticationTask) => {
   const post = (message: FromAuthentication): void => port.postMessage(message)
   const asked = new AskedQuestions(post)
   port.on('message', (answer: QuestionAnswer) => asked.receive(answer))
-  // what throws ends the thread, and the main thread hears of it
+  // what throws ends the thread, and the main thread is notified
   void authenticateMail(mail, hostname, asked.resolve).then((authentication) => post({ kind: 'authentication', authentication }))
 })

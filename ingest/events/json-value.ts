@@ -1,4 +1,4 @@
-/** JSON from strangers, looked at field by field: no value is believed to have a shape. */
+/** Untrusted JSON, looked at field by field: no value is believed to have a shape. */
 import { isUtf8 } from 'node:buffer'
 import type { FieldProblem } from '#core/refusals.ts'
 import { documentBounds, isWithinBounds } from './json-bounds.ts'

@@ -9,7 +9,7 @@ const maxMarked = 8192
 const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 
 /**
- * Answers the text of HTML that `sanitizeHtml` wrote: lines follow the blocks, list items begin with a dash, table cells
+ * Returns the text of HTML that `sanitizeHtml` wrote: lines follow the blocks, list items begin with a dash, table cells
  * are separated by blanks, a link is followed by its address where its text does not show it already.
  */
 export function textOfHtml(sanitized: string): string {

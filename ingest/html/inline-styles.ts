@@ -49,7 +49,7 @@ const allowed: ReadonlyMap<string, readonly RegExp[]> = new Map<string, readonly
 ])
 
 /**
- * Answers the declarations of a `style` attribute that are allowed, empty when none is. No CSS parser is needed: no allowed
+ * Returns the declarations of a `style` attribute that are allowed, empty when none is. No CSS parser is needed: no allowed
  * value holds a semicolon or a colon, so whatever is taken apart wrongly matches no pattern and goes.
  */
 export function safeStyle(style: string): string {

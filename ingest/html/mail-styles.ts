@@ -51,14 +51,14 @@ const functions = new Set([
   ...['saturate', 'sepia', 'invert', 'hue-rotate', 'inset', 'circle', 'ellipse', 'polygon', 'rect'],
 ])
 
-/** Answers the rules of a style sheet that are safe; empty for one that cannot be read, such as one nested without end. */
+/** Returns the rules of a style sheet that are safe; empty for one that cannot be read, such as one nested without end. */
 export const safeStylesheet = (text: string): string => cleaned(text, 'stylesheet').replaceAll('</', '<\\/')
 
-/** Answers the declarations of a `style` attribute that are safe. */
+/** Returns the declarations of a `style` attribute that are safe. */
 export const safeDeclarations = (text: string): string => cleaned(text, 'declarationList')
 
 /**
- * Every address in safe CSS stands as `url(…)` with nothing in it that could end it. Answers the CSS with others in their
+ * Every address in safe CSS stands as `url(…)` with nothing in it that could end it. Returns the CSS with others in their
  * place; `undefined` is no image, apart from what may follow without a blank.
  */
 export const withAddresses = (safe: string, addressFor: (address: string) => string | undefined): string =>

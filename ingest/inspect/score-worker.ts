@@ -17,7 +17,7 @@ parentPort?.on('message', (message: ToThread) => {
   if (message.kind !== 'score') return asked.receive(message)
   const { raw, session, now, hasPolicies } = message
   post({ kind: 'begun' })
-  // what throws ends the thread, and the main thread hears of it
+  // what throws ends the thread, and the main thread is notified
   void inspectMail({ raw, session, lists: lists.promise, now, resolve: asked.resolve, ...(hasPolicies && { fetchPolicy }) }).then(
     (report) => post({ kind: 'report', report }),
   )

@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /**
- * Answers the addresses of one field value, at most 1,000; members of a group stand for the group. Encoded words are
+ * Returns the addresses of one field value, at most 1,000; members of a group stand for the group. Encoded words are
  * decoded in names only: RFC 2047 §5 forbids them in an addr-spec, and decoding them there would invent addresses.
  */
 export function addressList(value: string): ListedAddress[] {

@@ -13,7 +13,7 @@ interface Word {
 }
 
 /**
- * Answers the value with every encoded word replaced by its text, as one line: control characters become blanks, so that
+ * Returns the value with every encoded word replaced by its text, as one line: control characters become blanks, so that
  * a decoded value can never start a header field of its own. Words in an unknown character set stay as written
  * (RFC 2047 §6.2). Reads at most 64 Ki characters and never throws.
  */

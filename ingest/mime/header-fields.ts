@@ -13,7 +13,7 @@ export interface HeaderField {
 }
 
 /**
- * Answers the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
+ * Returns the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
  * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532) or, where they are not
  * that, as windows-1252.
  */

@@ -30,7 +30,7 @@ export interface Bodies {
   readonly textIsCut: boolean
 }
 
-/** Called for each attachment in order, answers what takes its decoded octets. */
+/** Called for each attachment in order; returns what takes its decoded octets. */
 export type AttachmentSink = (attachment: RawAttachment) => (chunk: Uint8Array) => void
 
 /** The message is beyond a limit; the message text is a sentence for people. */

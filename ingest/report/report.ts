@@ -1,4 +1,4 @@
-/** Reads the mails that tell what became of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
+/** Reads the mails that report the outcome of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { headerSigns, reportsDelay, reportsExpiry, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'

@@ -55,7 +55,7 @@ class JsonRowScanner {
     return rows
   }
 
-  /** Takes the beginning up to the bracket, as far as it has come; answers what follows. */
+  /** Takes the beginning up to the bracket, as far as it has come; returns what follows. */
   #open(piece: string): string {
     this.#text += piece
     const found = opening.exec(this.#text)

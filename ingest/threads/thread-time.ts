@@ -40,7 +40,7 @@ export function afterProcessorTime(clock: Clock, thread: () => MeteredThread | u
   return { cancel }
 }
 
-/** Answers when the thread is between two steps of JavaScript, which a long call of a native function delays. */
+/** Resolves when the thread is between two steps of JavaScript, which a long call of a native function delays. */
 async function processorMs(thread: MeteredThread | undefined): Promise<number> {
   try {
     const { user = 0, system = 0 } = (await thread?.cpuUsage()) ?? {}

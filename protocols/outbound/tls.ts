@@ -1,4 +1,4 @@
-/** TLS over an open connection, at once or after STARTTLS (RFC 3207, RFC 8314 §3.3), verified unless told otherwise. */
+/** TLS over an open connection, at once or after STARTTLS (RFC 3207, RFC 8314 §3.3), verified by default. */
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { connect as connectTls, createSecureContext, getCACertificates } from 'node:tls'

@@ -25,9 +25,9 @@ export interface LevelOptions {
   readonly writeBufferSize?: number
   /** LevelDB's cache of table blocks, in bytes. */
   readonly cacheSize?: number
-  /** Hears of the first failure of the medium, after which nothing is acknowledged any more. */
+  /** Is notified of the first failure of the medium, after which nothing is acknowledged any more. */
   readonly onFailure?: (error: StoreFailure) => void
-  /** Hears of every group commit: writes in it, and milliseconds it took. */
+  /** Is notified of every group commit: writes in it, and milliseconds it took. */
   readonly onGroup?: (writes: number, milliseconds: number) => void
   /** Stands between us and the disk in tests that let the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
@@ -210,7 +210,7 @@ export class LevelKv implements Kv {
     this.#options.onFailure?.(this.#failure)
   }
 
-  /** Empty values, which index rows have, are not worth the memory, nor is what nobody reads soon. */
+  /** Empty values, which index rows have, are not worth the memory, nor is what is not read soon. */
   #remember(operations: readonly Operation[]): void {
     for (const { type, key, value, isNew, isCold } of operations) {
       if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)

@@ -7,7 +7,7 @@ import { readRecord, type AnyKind } from './verify-records.ts'
 export interface CountedKind {
   readonly kind: AnyKind
   readonly counter: (organizationId: string) => readonly Element[]
-  /** What one of them adds to the counter; one unless told. */
+  /** What one of them adds to the counter; one by default. */
   readonly weigh?: (record: unknown) => number
 }
 

@@ -149,7 +149,7 @@ export class House {
   readonly queued: QueueEntry[] = []
   readonly captured: Capture[] = []
   readonly attempted: { readonly trace: Trace; readonly report: AttemptReport }[] = []
-  /** Called before the queue hears of an accepted message. */
+  /** Called before the queue is notified of an accepted message. */
   onQueued: ((entry: QueueEntry) => void) | undefined
   readonly #offer: DeliveryQueue['offer']
   readonly #t: Test

@@ -72,7 +72,7 @@ test('run() writes nothing for an empty change, and goes on after a refusal', as
   t.is((await rulesOf(database)).length, 1)
 })
 
-const asker = { organizationId: 'o', credentialId: 'key_1' }
+const requester = { organizationId: 'o', credentialId: 'key_1' }
 const acts = async (database: Database) =>
   (await database.all(auditEntries, { organizationId: 'o' })).map(({ record: { actor, act, target, projectId, details } }) => ({
     ...{ actor: actor.id, act, target, projectId, details },
@@ -82,7 +82,7 @@ test('act() tells the audit log once, in the write that carries it out, however 
   const database = await openStore(t)
   const [ours, theirs] = [writesOn(database), writesOn(database)]
   let decided = 0
-  await ours.runAudited(asker, 'routing_rule.created', async (change) => {
+  await ours.runAudited(requester, 'routing_rule.created', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
     change.insert(routingRules, 'o', rule('ours'))
   })
@@ -90,11 +90,11 @@ test('act() tells the audit log once, in the write that carries it out, however 
   const told = { actor: 'key_1', act: 'routing_rule.created', target: 'ours', projectId: 'p', details: {} }
   t.deepEqual(await acts(database), [told])
   await t.throwsAsync(
-    ours.runAudited(asker, 'routing_rule.deleted', () => {
+    ours.runAudited(requester, 'routing_rule.deleted', () => {
       throw new Error('no')
     }),
   )
-  await ours.runAudited(asker, 'routing_rule.deleted', () => {})
+  await ours.runAudited(requester, 'routing_rule.deleted', () => {})
   t.deepEqual(await acts(database), [told], 'what is refused or changes nothing is no act')
 })
 
@@ -102,7 +102,7 @@ test('act() names fields that have another value, and gives records of other nou
   const database = await openStore(t)
   const writes = writesOn(database)
   await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))
-  await writes.runAudited(asker, 'project.deleted', async (change) => {
+  await writes.runAudited(requester, 'project.deleted', async (change) => {
     const [stored] = await database.all(routingRules, { organizationId: 'o' })
     if (stored) change.replace(routingRules, 'o', stored, { ...stored.record, priority: 5, destinationId: 'd2' })
   })

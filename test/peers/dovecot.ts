@@ -113,7 +113,7 @@ export class Dovecot implements AsyncDisposable {
     return join(this.#folder, 'mail', user)
   }
 
-  /** Puts a mail into a mailbox, INBOX unless told. */
+  /** Puts a mail into a mailbox, INBOX by default. */
   async deliver(user: string, mail: string, mailbox?: string): Promise<void> {
     const base = mailbox === undefined ? this.maildir(user) : join(this.maildir(user), `.${mailbox}`)
     const name = `${Date.now()}.${String(++this.#delivered)}.test`

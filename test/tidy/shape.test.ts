@@ -3,7 +3,7 @@ import test from 'ava'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
-import { citations, headers, leftovers, replacedPhrases } from './words.ts'
+import { citations, headers, leftovers, replacedIdentifiers, replacedPhrases } from './words.ts'
 
 const file = (path: string, text = ''): Source[] => [parseSource(path, text)]
 const blank = (lines: number): string => '\n'.repeat(lines)
@@ -154,14 +154,21 @@ test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and a
   t.deepEqual([...long('store/decisions/README.md', 500), ...long('admin-api/docs/smtp.md', 500)], [])
 })
 
-test('replacedPhrases() finds them in strings, templates and documents, across lines, and leaves comments, names and tests alone', (t) => {
+test('replacedPhrases() finds them in strings, templates and documents, some in comments too, across lines; tests are left alone', (t) => {
   const phrases = (text: string, path = 'store/a.ts') => replacedPhrases(file(path, text), [])
-  t.deepEqual(phrases("\nlet a = '100 unless told.'"), ['store/a.ts:2 "unless told": write "Defaults to …"'])
-  t.deepEqual(phrases('let a = `${b} Unless\n told.`'), [])
+  t.deepEqual(phrases("\nlet a = '100 unless told.'"), ['store/a.ts:2 "unless told": write "by default"'])
   t.is(phrases('let a = `${b} Unless\ntold.`').length, 1)
-  t.deepEqual(phrases("// 100 unless told.\nlet unlessTold = 'by default'"), [])
+  t.deepEqual(phrases('/** One.\n * 100 unless\n * told. */'), ['store/a.ts:2 "unless told": write "by default"'])
+  t.deepEqual(phrases("// the newest first\nlet unlessTold = 'by default'"), [])
   t.deepEqual(phrases("let a = 'unless told'", 'test/a.ts'), [])
   t.deepEqual(replacedPhrases([], [{ path: 'README.md', text: 'One.\n\nWhat\nbecame of it' }]), [
     'README.md:3 "what became of": write "the outcome of"',
   ])
+})
+
+test('replacedIdentifiers() finds names that went, private ones too, and limits that end in Max', (t) => {
+  const names = (text: string) => replacedIdentifiers(file('store/a.ts', text))
+  t.deepEqual(names('class A {\n  #underWay = 1\n}'), ['store/a.ts:2 underWay: name it inFlight'])
+  t.deepEqual(names('const bytesMax = 1\nbytesMax + 1'), ['store/a.ts:1 bytesMax: name it maxBytes'])
+  t.deepEqual(names("const maxBytes = 'bytesMax' // bytesMax"), [])
 })

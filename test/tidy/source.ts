@@ -37,6 +37,8 @@ export interface Source {
   readonly titles: readonly Prose[]
   /** Strings and the fixed parts of templates. */
   readonly strings: readonly Prose[]
+  /** Every identifier, where it stands first. */
+  readonly names: readonly Prose[]
   readonly focusedTests: readonly number[]
 }
 
@@ -98,6 +100,10 @@ export function parseSource(path: string, text: string): Source {
     functions.push({ line, lines, ownLines: lines - (inner.pop() ?? 0) })
     inner.push((inner.pop() ?? 0) + lines - 1)
   }
+  const seen = new Map<string, number>()
+  const note = ({ name, start }: Span & { readonly name: string }): void => {
+    if (!seen.has(name)) seen.set(name, start)
+  }
   new Visitor({
     FunctionDeclaration: enter,
     FunctionExpression: enter,
@@ -108,6 +114,8 @@ export function parseSource(path: string, text: string): Source {
     TSImportType: (node) => add(node.source.value, true, node),
     ImportExpression: (node) => node.source.type === 'Literal' && add(String(node.source.value), false, node),
     Literal: (node) => typeof node.value === 'string' && strings.push({ text: node.value, line: lineAt(node.start) }),
+    Identifier: note,
+    PrivateIdentifier: note,
     TemplateElement: (node) => strings.push({ text: node.value.raw, line: lineAt(node.start) }),
     CallExpression(node) {
       const title = testTitle(node)
@@ -125,6 +133,7 @@ export function parseSource(path: string, text: string): Source {
     comments: comments.map(({ value, start }) => ({ text: value, line: lineAt(start) })),
     titles,
     strings,
+    names: [...seen].map(([name, start]) => ({ text: name, line: lineAt(start) })),
     focusedTests,
   }
 }

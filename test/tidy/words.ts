@@ -52,30 +52,74 @@ const flat = (text: string): string => text.replace(/[ \t]*\n[ \t]*\*?[ \t]*/g, 
 
 // A phrase that users do not search for, and what is written instead.
 const replaced: readonly (readonly [phrase: string, instead: string])[] = [
-  ['unless told', 'Defaults to …'],
   ['in this answer only', 'Only this response contains …'],
   ['shown this once', 'Shown only once'],
   ['twice is the same as once', 'Idempotent.'],
-  ['hears of', 'is notified of'],
-  ['what became of', 'the outcome of'],
   ['the newest first', 'newest first'],
   ['the oldest first', 'oldest first'],
 ]
 
-/** Phrases that were replaced throughout and came back, in the strings of sources (tests aside) and in documents. */
+// Those that went from comments too.
+const replacedEverywhere: readonly (readonly [phrase: string, instead: string])[] = [
+  ['unless told', 'by default'],
+  ['hears of', 'is notified of'],
+  ['what became of', 'the outcome of'],
+  ['strangers?', 'others, unauthenticated or untrusted'],
+]
+
+/** Phrases that were replaced throughout and came back: in the strings and comments of sources (tests aside) and in documents. */
 export function replacedPhrases(sources: readonly Source[], documents: readonly Document[]): string[] {
+  const all = [...replaced, ...replacedEverywhere]
   return [
     ...sources
       .filter(({ path }) => !path.startsWith('test/'))
-      .flatMap(({ path, strings }) => strings.flatMap((prose) => phrasesIn(path, prose))),
-    ...documents.flatMap(({ path, text }) => phrasesIn(path, { text, line: 1 })),
+      .flatMap(({ path, strings, comments }) => [
+        ...strings.flatMap((prose) => phrasesIn(path, prose, all)),
+        ...comments.flatMap((prose) => phrasesIn(path, prose, replacedEverywhere)),
+      ]),
+    ...documents.flatMap(({ path, text }) => phrasesIn(path, { text, line: 1 }, all)),
   ]
 }
 
-function phrasesIn(path: string, { text, line }: Prose): string[] {
-  const lower = text.toLowerCase().replaceAll('\n', ' ')
-  return replaced.flatMap(([phrase, instead]) => {
-    const index = lower.indexOf(phrase)
-    return index === -1 ? [] : [`${path}:${line + text.slice(0, index).split('\n').length - 1} "${phrase}": write "${instead}"`]
+function phrasesIn(path: string, { text, line }: Prose, phrases: typeof replaced): string[] {
+  return phrases.flatMap(([phrase, instead]) => {
+    const found = new RegExp(`\\b${phrase.replaceAll(' ', blank)}\\b`, 'i').exec(text)
+    return found
+      ? [`${path}:${line + text.slice(0, found.index).split('\n').length - 1} "${flat(found[0]).toLowerCase()}": write "${instead}"`]
+      : []
   })
+}
+
+// Names that went, and the field's word for each.
+const replacedNames: ReadonlyMap<string, string> = new Map([
+  ['Asker', 'Requester'],
+  ['CaptureBell', 'CaptureEvents'],
+  ['Detour', 'Failover'],
+  ['Exchange', 'RequestHandler'],
+  ['HealthBoard', 'HealthRegistry'],
+  ['Lane', 'DestinationQueue, EndpointQueue or InboxQueue'],
+  ['Rounds', 'WorkLoop'],
+  ['Turns', 'RoundRobin or KeyedMutex'],
+  ['UnderWay', 'InFlight'],
+  ['asker', 'requester or principal'],
+  ['detour', 'failover'],
+  ['hasRight', 'hasScope'],
+  ['openToPages', 'allowsAnyOrigin'],
+  ['requireRight', 'requireScope'],
+  ['rights', 'scopes'],
+  ['secretPlace', 'secretContext'],
+  ['underWay', 'inFlight'],
+  ['unlessTold', 'defaults'],
+  ['stranger', 'outsider or untrusted'],
+])
+
+/** Identifiers that were replaced throughout and came back; a limit is named `maxBytes` and not `bytesMax`. */
+export function replacedIdentifiers(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, names }) =>
+    names.flatMap(({ text, line }) => {
+      const [, limit] = /^([a-z]\w*)Max$/.exec(text) ?? []
+      const instead = limit === undefined ? replacedNames.get(text) : `max${limit.charAt(0).toUpperCase()}${limit.slice(1)}`
+      return instead === undefined ? [] : [`${path}:${line} ${text}: name it ${instead}`]
+    }),
+  )
 }

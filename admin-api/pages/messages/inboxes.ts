@@ -36,20 +36,20 @@ export const memberTracePath = (organizationId: string, traceId: string): string
 export const inboxPageOperations = (pages: Pages, core: InboxPagesCore): readonly Operation[] => [
   pages.signedIn(
     { path: '/organizations/{id}/inboxes', operationId: 'showInboxes', summary: 'Show the virtual inboxes of an organization' },
-    async (request) => inboxesPage(core, request, await memberScope(pages, request)),
+    async (request) => inboxesPage(core, request, await memberPrincipal(pages, request)),
   ),
   pages.signedIn(
     { path: '/organizations/{id}/inboxes/{inbox_id}', operationId: 'showInbox', summary: 'Show the messages of a virtual inbox' },
-    async (request) => inboxPage(core, request, await memberScope(pages, request)),
+    async (request) => inboxPage(core, request, await memberPrincipal(pages, request)),
   ),
   pages.signedIn(
     { path: '/organizations/{id}/traces/{trace_id}', operationId: 'showTrace', summary: 'Show the status of a message' },
-    async (request) => tracePage(core, request, await memberScope(pages, request)),
+    async (request) => tracePage(core, request, await memberPrincipal(pages, request)),
   ),
 ]
 
 /** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
-export async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Principal> {
+export async function memberPrincipal({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Principal> {
   const { user } = signedIn
   const mine = await people.members.organizationsOf(user.id)
   const organization = mine.find((one) => one.organization.id === id)?.organization

@@ -9,7 +9,7 @@ import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../../http/answer.ts'
 import { operation, pathParameters, type Operation } from '../../http/operation.ts'
 import { attachmentFile, messageFile } from '../../http/download.ts'
-import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
+import { inboxPath, memberPrincipal, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
 import { messagePage, maxSourceShown, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
@@ -30,7 +30,7 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
   return [
     pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
       const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
-      const principal = await memberScope(pages, request)
+      const principal = await memberPrincipal(pages, request)
       const inbox = await core.inboxes.get(principal, inboxId)
       const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
       const back = { path: inboxPath(id, inboxId), title: inbox.name }
@@ -92,7 +92,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
         const { token = '', index = '' } = params as Record<string, string | undefined>
         const viewed = messageViews.read(token)
         const one = (name: string): string | undefined => (typeof query[name] === 'string' ? query[name] : undefined)
-        const principal = messageViews.scopeOf(viewed)
+        const principal = messageViews.principalOf(viewed)
         return answer({
           viewed,
           principal,

@@ -1,4 +1,4 @@
-/** The public view of a trace as a page: what became of a message, without anything that belongs to its sender alone. */
+/** The public view of a trace as a page: the outcome of a message, without anything that belongs to its sender alone. */
 import type { SharedTrace } from '#core/trace/story/redact.ts'
 import type { Answer } from '../../http/answer.ts'
 import { varies } from '../../http/negotiation.ts'

@@ -46,7 +46,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   const { signedIn, visitor, params, form } = request
   const { id = '' } = params
   const { user, session } = signedIn
-  const principal = await people.members.scopeOf(user.id, id)
+  const principal = await people.members.principalOf(user.id, id)
   const [permissions, list, invited, mine, isMailed, endingKeys] = await Promise.all([
     people.members.permissionsOf(id, user.id),
     people.members.list(principal),

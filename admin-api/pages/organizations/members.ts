@@ -27,7 +27,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
       async (request) => {
         const { id = '' } = request.params
         people.sessions.requireFresh(request.signedIn.session)
-        const result = await act(await people.members.scopeOf(request.signedIn.user.id, id), request)
+        const result = await act(await people.members.principalOf(request.signedIn.user.id, id), request)
         if (isToHandOver(result)) return membersPage(pages, request, { opened: result })
         return seeOther(`${membersPath(id)}?done=${done}`)
       },
@@ -75,7 +75,7 @@ const leave =
   ({ people }: Pages) =>
   async ({ signedIn, form, params: { id = '' } }: SignedInRequest): Promise<Answer> => {
     people.sessions.requireFresh(signedIn.session)
-    await people.members.remove(await people.members.scopeOf(signedIn.user.id, id), signedIn.user.id, keysToKeep(form))
+    await people.members.remove(await people.members.principalOf(signedIn.user.id, id), signedIn.user.id, keysToKeep(form))
     return seeOther('/organizations?done=left')
   }
 

@@ -41,7 +41,7 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
 async function owned({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest) {
   const { user } = signedIn
   const mine = (await people.members.organizationsOf(user.id)).find(({ organization }) => organization.id === id)
-  const principal = await people.members.scopeOf(user.id, id)
+  const principal = await people.members.principalOf(user.id, id)
   if (!mine || !principal.owns) throw new Refusal('not_found', 'You do not own an organization with this id.')
   return { principal, name: mine.organization.name }
 }

@@ -62,7 +62,7 @@ async function usagePage(
   const { month, from } = report.period
   const before = `${usagePath(id)}?period=${new Date(from - 1).toISOString().slice(0, 7)}`
   const isFresh = people.sessions.isFresh(signedIn.session)
-  const keys = (await people.members.endingKeys(await people.members.scopeOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
+  const keys = (await people.members.endingKeys(await people.members.principalOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
   const wayOut = isFresh
     ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false })
     : confirmFirst(usagePath(id), 'To leave, confirm your identity.')

@@ -18,7 +18,7 @@ export class BrowserSessions {
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`
   }
 
-  /** Who is signed in; undefined when nobody is. */
+  /** Who is signed in; undefined for anonymous requests. */
   read(headers: IncomingHttpHeaders): Promise<SignedIn | undefined> | undefined {
     const cookie = this.#cookieOf(headers)
     return cookie === undefined ? undefined : this.#people.sessions.read(cookie)

@@ -29,7 +29,7 @@ function isOtherLoopback({ host = '' }: IncomingHttpHeaders, origin: string): bo
   return own.hostname === 'localhost' && asked?.port === own.port && /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(asked.hostname)
 }
 
-/** Addresses and names without a dot cannot be pointed here by a stranger: who uses them means this machine. */
+/** Addresses and names without a dot cannot be pointed here by others: who uses them means this machine. */
 function requireOwnAddress({ host = '' }: IncomingHttpHeaders, origin: string): void {
   const asked = URL.parse(`http://${host}`)
   const name = asked?.username === '' ? asked.hostname.replace(/\.$/, '') : undefined

@@ -34,7 +34,7 @@ export interface PageRequest {
   readonly form: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
-  /** Undefined when nobody is signed in. */
+  /** Undefined for anonymous requests. */
   readonly signedIn: SignedIn | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Event webhooks: endpoints, their secrets, what became of each event, and tests. Spec "POST /v1/webhooks", "Other webhook endpoints". */
+/** Event webhooks: endpoints, their secrets, the outcome of each event, and tests. Spec "POST /v1/webhooks", "Other webhook endpoints". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { project } from '../../wire/fields/paging.ts'

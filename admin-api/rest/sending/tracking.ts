@@ -1,4 +1,4 @@
-/** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Anybody may ask; nobody is told more than they have. */
+/** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Unauthenticated; it gives away no more than the link holds. */
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../../http/answer.ts'
@@ -17,7 +17,7 @@ const query = z.looseObject({})
 /** One transparent pixel: 43 octets of GIF89a. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
-/** Operations, as one is a redirect and the other an image, for strangers who follow what a message holds. */
+/** Operations, as one is a redirect and the other an image, for unauthenticated visitors who follow what a message holds. */
 export const trackingOperations = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',

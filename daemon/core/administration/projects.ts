@@ -88,7 +88,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     this.#options = options
   }
 
-  /** The project of the scope. */
+  /** The project of the principal. */
   async me(principal: Principal): Promise<ProjectState> {
     const { organizationId, projectId, holder } = principal
     const { database, clock } = this.#options

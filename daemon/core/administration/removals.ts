@@ -12,7 +12,7 @@ export interface RemovalOptions {
   readonly clock: Clock
   /** Resolves when nothing that began before the deletion is still on its way into the project, or all of the organization. */
   readonly settled: (organizationId: string, projectId: string | undefined) => Promise<void>
-  /** Hears of defects; the removal is tried again in the next round. */
+  /** Is notified of defects; the removal is tried again in the next round. */
   readonly onError: (error: unknown, id: string) => void
 }
 

@@ -79,7 +79,7 @@ export class Invoices {
     this.#options = options
   }
 
-  /** Of a month such as `2026-11`, the present one unless told. Throws as `Usage.of` does. */
+  /** Of a month such as `2026-11`, the present one by default. Throws as `Usage.of` does. */
   async preview(organizationId: string, month: string | undefined): Promise<Invoice> {
     const { database, usage, vatBasisPoints } = this.#options
     const { period, axes } = await usage.of(organizationId, month)

@@ -43,7 +43,7 @@ export type FlagChanges = { readonly [Flag in Feature]?: boolean | null | undefi
 export interface NewPrice {
   readonly axis: Axis
   readonly unitPriceUrp: number
-  /** A month such as `2026-11`, the present one or later; the present one unless told. */
+  /** A month such as `2026-11`, the present one or later; the present one by default. */
   readonly effectiveFrom?: string | undefined
 }
 

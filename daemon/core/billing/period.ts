@@ -16,7 +16,7 @@ export interface Period {
   readonly begun: readonly string[]
 }
 
-/** The month of that name, the present one unless told. Throws `validation_failed` for what is none, and for a month to come. */
+/** The month of that name, the present one by default. Throws `validation_failed` for what is none, and for a month to come. */
 export function periodOf(month: string | undefined, nowMs: number): Period {
   const name = month ?? monthOf(nowMs)
   if (!/^20\d\d-(0[1-9]|1[0-2])$/.test(name)) throw invalid([{ path: 'period', message: 'must be a month such as 2026-11' }])

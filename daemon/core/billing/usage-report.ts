@@ -63,7 +63,7 @@ export class Usage {
     this.#options = options
   }
 
-  /** Of a month such as `2026-11`, the present one unless told. Throws `validation_failed` for what is no month that has begun. */
+  /** Of a month such as `2026-11`, the present one by default. Throws `validation_failed` for what is no month that has begun. */
   async of(organizationId: string, month: string | undefined): Promise<UsageReport> {
     const { database, clock } = this.#options
     const now = clock.now()

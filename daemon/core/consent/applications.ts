@@ -36,7 +36,7 @@ export interface ApplicationName {
 
 export interface Application extends ApplicationName {
   readonly clientName: string
-  /** Undefined when nobody vouches for the name. */
+  /** Undefined when the name is unverified. */
   readonly verifiedHost: string | undefined
   readonly organization: Organization
   readonly project: Project

@@ -12,7 +12,7 @@ import type { Applications } from './applications.ts'
 
 export interface ConsentOptions {
   readonly policies: Policies
-  readonly members: Pick<Members, 'organizationsOf' | 'scopeOf'>
+  readonly members: Pick<Members, 'organizationsOf' | 'principalOf'>
   readonly projects: Pick<Projects, 'create'>
   readonly authorizations: Pick<Authorizations, 'approve'>
   readonly applications: Pick<Applications, 'grantsOf'>
@@ -97,7 +97,7 @@ export class Consents {
   /** A form that comes twice must not make two projects, so the name must be a new one. */
   async #make(userId: string, { organization, projects }: OrganizationChoice, typed: string): Promise<string> {
     const { members, projects: administration } = this.#options
-    const principal = await members.scopeOf(userId, organization.id)
+    const principal = await members.principalOf(userId, organization.id)
     requireScope(principal, 'api:admin')
     const name = typed.trim()
     if (name === '' || name.length > maxProjectName || /[\p{Cc}\u2028\u2029]/u.test(name))

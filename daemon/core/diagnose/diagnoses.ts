@@ -12,7 +12,7 @@ export class Diagnoses {
     this.#options = options
   }
 
-  /** Undefined when no message that the scope reaches has the id. */
+  /** Undefined when no message that the principal reaches has the id. */
   bounce(principal: Principal, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
     return diagnoseBounce(this.#options, principal, request)
   }

@@ -1,6 +1,6 @@
 /**
  * What a report says happened to one recipient of one message after it left, in our terms, whatever format it came in.
- * Readers of formats make these; nothing here is believed before it is attributed to a trace.
+ * Readers of formats make these; nothing here is trusted before it is attributed to a trace.
  */
 
 /** The format an event was read from. */
@@ -8,7 +8,7 @@ export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfi
 
 /**
  * `ignored` is told and changes nothing: a not-spam or authentication-failure report, for example. `bounce_unparsed`: a mail came to
- * a return path that nobody can read as a report; it is shown and changes nothing either.
+ * a return path and is unreadable as a report; it is shown and changes nothing either.
  */
 export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'bounce_unparsed' | 'ignored'
 
@@ -39,7 +39,7 @@ export interface FeedbackEvent {
   readonly key: string
   /** When it happened by the teller's clock, in milliseconds since 1970; null when it does not say. */
   readonly occurredAt: number | null
-  /** The final recipient; null when nobody is named. */
+  /** The final recipient; null when the report names none. */
   readonly recipient: string | null
   /** The address that the message was sent to, where it differs from the final one. */
   readonly originalRecipient: string | null

@@ -1,4 +1,4 @@
-/** Where feedback comes from, how far it is believed, and what came of it. */
+/** Where feedback comes from, how far it is trusted, and what came of it. */
 import type { Change } from '#store/change.ts'
 import type { BounceClass, FeedbackEvent } from './event.ts'
 
@@ -34,7 +34,7 @@ export interface FeedbackOutcome {
   /** The recipient as the message was addressed; null when unknown. */
   readonly recipient: string | null
   readonly bounce: BounceClass | null
-  /** It was shown in the trace and changed nothing, as nobody vouches for it. */
+  /** It was shown in the trace and changed nothing, as it is unverified. */
   readonly isUnverified: boolean
   /** The recipient went on the suppression list because of it. */
   readonly suppressed: boolean

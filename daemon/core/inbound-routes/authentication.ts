@@ -20,6 +20,6 @@ export interface ReceivedMail {
 }
 
 export interface Authenticator extends AsyncDisposable {
-  /** Answers within seconds and never throws: what cannot be found out is a `temperror`. */
+  /** Resolves within seconds and never throws: what cannot be found out is a `temperror`. */
   authenticate(mail: ReceivedMail): Promise<Authentication>
 }

@@ -65,7 +65,7 @@ export class Room {
     return done
   }
 
-  /** Answers where the next look goes on; undefined is at the oldest mail. */
+  /** Returns where the next look goes on; undefined is at the oldest mail. */
   async #check(organizationId: string, target: number, from: string | undefined): Promise<string | undefined> {
     let toGo = (await this.#taken(organizationId)) - target
     let cursor = from

@@ -9,7 +9,7 @@ const roles: ReadonlySet<string> = new Set(['postmaster', 'abuse', 'mailer-daemo
 
 /**
  * Mailboxes that speak for the whole domain: authorities give certificates to whoever reads the first five (CA/Browser Forum, Baseline
- * Requirements 3.2.2.4.4), and the others are those of RFC 2142 that strangers take for the operator.
+ * Requirements 3.2.2.4.4), and the others are those of RFC 2142 that others take for the operator's.
  */
 const operatorNames: ReadonlySet<string> = new Set([
   ...['admin', 'administrator', 'webmaster', 'hostmaster', 'root'],

@@ -2,16 +2,12 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
+import type { SourceRef } from './ingest-source.ts'
 
 export interface DomainComplaints {
   readonly domain: string
   readonly complaints: number
   readonly lastAt: number
-}
-
-interface SourceRef {
-  readonly organizationId: string
-  readonly sourceId: string
 }
 
 const keptMs = 30 * 86_400_000

@@ -1,7 +1,13 @@
-/** Ingest sources: who may tell this service what became of mail, and with which secret. Spec "Bounce source". */
+/** Ingest sources: who may tell this service the outcome of mail, and with which secret. Spec "Bounce source". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SecretBox, SealedSecret } from '../access/secret-box.ts'
+
+/** A source, where its record is not needed. */
+export interface SourceRef {
+  readonly organizationId: string
+  readonly sourceId: string
+}
 
 export const ingestProviders = ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable'] as const
 export type IngestProvider = (typeof ingestProviders)[number]

@@ -57,7 +57,7 @@ export interface MintedSource {
 export interface UnusedInput {
   readonly dropped: readonly DroppedPostoffice[]
   readonly refusals: readonly RefusalCount[]
-  /** `latest` is empty for a scope of one project. */
+  /** `latest` is empty for a principal bound to one project. */
   readonly unmatched: { readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }
   readonly complaints: readonly DomainComplaints[]
 }

@@ -2,15 +2,11 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
+import type { SourceRef } from './ingest-source.ts'
 
 const keptMs = 86_400_000
 /** Names are made of hosts and queue ids, or of file names; a longer one is none. */
 const maxName = 300
-
-interface SourceRef {
-  readonly organizationId: string
-  readonly sourceId: string
-}
 
 const sessionKey = ({ organizationId, sourceId }: SourceRef, name: string): readonly Element[] => [
   organizationId,

@@ -2,6 +2,7 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
+import type { SourceRef } from './ingest-source.ts'
 
 /** Refusals of one kind. */
 export interface RefusalCount {
@@ -14,11 +15,6 @@ export interface RefusalCount {
 
 /** One refusal; `key` is the same for the same line of the log, in whatever batches it comes. */
 export type RefusedLine = Omit<RefusalCount, 'count'> & { readonly key: string }
-
-interface SourceRef {
-  readonly organizationId: string
-  readonly sourceId: string
-}
 
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs

@@ -5,6 +5,7 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
+import type { SourceRef } from './ingest-source.ts'
 
 /** What is told of a report; the kinds are those of events. */
 export interface UnmatchedReport {
@@ -23,11 +24,6 @@ export interface UnmatchedReport {
 export type GivenUpReport = Omit<UnmatchedReport, 'key'> & { readonly at: number }
 
 export type UnmatchedCounts = Readonly<Record<UnmatchedReport['type'], number>>
-
-interface SourceRef {
-  readonly organizationId: string
-  readonly sourceId: string
-}
 
 const types = ['delivered', 'deferred', 'bounced', 'complained'] as const satisfies readonly UnmatchedReport['type'][]
 const dayMs = 86_400_000

@@ -13,7 +13,7 @@ interface SweepWork {
   readonly stopping: () => boolean
 }
 
-/** Answers how many tests went. */
+/** Returns how many tests went. */
 export async function sweepInspectTests(
   { database, stopping }: SweepWork,
   organizationId: string,

@@ -47,7 +47,7 @@ export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
 
 const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443])
 
-/** Of what a guard permits, on the public internet only ports of web servers: for addresses that strangers wrote. */
+/** Of what a guard permits, on the public internet only ports of web servers: for untrusted addresses. */
 export const webPortsOnly =
   (guard: AddressGuard): AddressGuard =>
   (address, port) =>

@@ -57,7 +57,7 @@ export class Accounts {
     return signUp === 'open' && (await membershipsOf(database, user.id)).length === 0
   }
 
-  /** A new organization on plan Free with its project Default, owned by the user. Answers its id. */
+  /** A new organization on plan Free with its project Default, owned by the user. Returns its id. */
   async found(user: User, name: string): Promise<string> {
     const { clock, audit, writes } = this.#options
     const text = readName(name, 'organization')

@@ -10,7 +10,7 @@ export type PaymentState = (typeof paymentStates)[number]
 export interface LimitSettings {
   readonly plan: PlanName
   readonly overrides?: PlanOverrides | undefined
-  /** `none` unless told. */
+  /** `none` by default. */
   readonly paymentState?: PaymentState | undefined
 }
 

@@ -15,7 +15,7 @@ export interface NewPublishableKey {
   readonly captchaProvider?: CaptchaProvider | undefined
   readonly captchaSecret?: string | undefined
   readonly captchaSiteKey?: string | undefined
-  /** That of the caller unless told. */
+  /** That of the caller by default. */
   readonly projectId?: string | undefined
 }
 

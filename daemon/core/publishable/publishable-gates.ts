@@ -44,9 +44,9 @@ export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigi
 
 /** Copies count as well: otherwise they would be the way around. */
 function recipients({ allowedTo }: Constraints, { recipients: given }: PublishableSend): void {
-  const stranger = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
-  if (!stranger) return
-  const message = `This key does not send to ${stranger.address}; to, cc and bcc can contain only recipients of allowed_to.`
+  const unlisted = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
+  if (!unlisted) return
+  const message = `This key does not send to ${unlisted.address}; to, cc and bcc can contain only recipients of allowed_to.`
   throw new Refusal('recipient_not_allowed', message, { details: { allowed_to: allowedTo } })
 }
 

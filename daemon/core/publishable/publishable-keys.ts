@@ -124,7 +124,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId: grantId, publishableToken: tokenId }
   }
 
-  /** The key of a scope of `authenticate`, as it is now. Throws `invalid_key` when the token has stopped since. */
+  /** The key of a principal of `authenticate`, as it is now. Throws `invalid_key` when the token has stopped since. */
   async ofBearer(principal: Principal): Promise<PublishableKey> {
     const stored = await this.#options.database.get(publishableKeys, principal, principal.credentialId)
     if (!stored || !works(stored.record, principal.publishableToken)) throw invalidKey()

@@ -84,7 +84,7 @@ export class Reveals {
     return { organizationId: row.organizationId, key: record }
   }
 
-  /** Shows the token, to one caller only; `asker` is who, where that is known. Throws `reveal_expired`. */
+  /** Shows the token, to one caller only; `requester` is who, where that is known. Throws `reveal_expired`. */
   async take(code: string, requester?: Requester): Promise<string> {
     const { database, audit } = this.#options
     const { row, token, version, key } = await this.#open(code)

@@ -28,7 +28,7 @@ export interface SnippetOptions {
   readonly captcha: Pick<Captcha, 'provider' | 'siteKey'> | null
 }
 
-/** What a form has unless told. */
+/** What a form has by default. */
 export const usualFields: readonly SnippetField[] = [
   { name: 'name', label: 'Name', type: 'text', required: true },
   { name: 'email', label: 'Email', type: 'email', required: true },

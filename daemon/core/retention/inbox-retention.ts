@@ -7,7 +7,7 @@ import { removeTrace } from './remove-trace.ts'
 
 const batch = 100
 
-/** Answers how many were removed. An inbox without a time of its own keeps what is in it as long as the plan does. */
+/** Returns how many were removed. An inbox without a time of its own keeps what is in it as long as the plan does. */
 export async function sweepInboxes(
   { database, stopping }: { readonly database: Database; readonly stopping: () => boolean },
   organizationId: string,

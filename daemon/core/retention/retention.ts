@@ -65,7 +65,7 @@ export class Retention {
     await this.#running
   }
 
-  /** Goes over every organization once. Answers how many traces were removed. */
+  /** Goes over every organization once. Returns how many traces were removed. */
   async round(): Promise<number> {
     let removed = 0
     for await (const organization of allOrganizations(this.#options.database)) {

@@ -43,11 +43,11 @@ export interface Submission {
   readonly idempotencyKey?: string | undefined
   /** What the caller asked for, to tell another request under the same idempotency key. */
   readonly orderDigest?: string | undefined
-  /** When the message is to leave, in milliseconds since the epoch; at once unless told. */
+  /** When the message is to leave, in milliseconds since the epoch; at once by default. */
   readonly sendAt?: number | undefined
   /** Files that the caller attached (REST), or that were seen in what SMTP brought where the plan has none. */
   readonly attachments?: number | undefined
-  /** Openings and clicks that the submitter wants to know of; none unless told. */
+  /** Openings and clicks that the submitter wants to know of; none by default. */
   readonly tracking?: TrackingWish | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
@@ -84,7 +84,7 @@ export function questionOf({ projectId, facts, mailFrom, door, destinationId, en
 export interface ContentDraft {
   /** Octets written so far. */
   readonly size: number
-  /** Takes the next octets; when it answers a promise, the caller must wait for it. The chunk must not be changed afterwards. */
+  /** Takes the next octets; when it returns a promise, the caller must wait for it. The chunk must not be changed afterwards. */
   write(chunk: Uint8Array): void | Promise<void>
   /** Forgets the content. Safe to call at any time, also after `accept`. */
   discard(): Promise<void>

@@ -61,7 +61,7 @@ export interface Preview extends RenderedTemplate {
 /** Which template a send is made from, and what goes into it. */
 export interface TemplateOrder {
   readonly template: { readonly id: string } | { readonly slug: string }
-  /** The current one unless told. */
+  /** The current one by default. */
   readonly version: number | undefined
   readonly variables: Variables
 }
@@ -176,7 +176,7 @@ export class Templates implements List<OfProject, Template> {
     return this.#version(principal, template, version)
   }
 
-  /** The current version unless told. Throws `validation_failed` for variables that do not fit, and for a version there is not. */
+  /** The current version by default. Throws `validation_failed` for variables that do not fit, and for a version there is not. */
   async preview(principal: Principal, id: string, variables: Variables, version?: number): Promise<Preview> {
     const { record: template } = await this.#get(principal, id)
     const pinned = pinnedVersion(template, version, 'version')

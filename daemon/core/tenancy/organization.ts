@@ -19,7 +19,7 @@ const organizationSchema = z.strictObject({
   plan: z.enum(planNames),
   /** What holds in place of the plan's limits. */
   overrides: planOverridesSchema.optional(),
-  /** `none` unless told. */
+  /** `none` by default. */
   paymentState: z.enum(paymentStates).optional(),
   defaultProjectId: z.string(),
   /** The organization that made this one, a team organization. */

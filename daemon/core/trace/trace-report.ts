@@ -38,7 +38,7 @@ const schema = z.strictObject({
   /** The ingest source that told it; null at the bounce domain. */
   sourceId: z.string().nullable(),
   proof: z.enum(reportMatches),
-  /** Nobody vouches for it: it is shown and changes nothing. */
+  /** It is unverified: it is shown and changes nothing. */
   isUnverified: z.boolean(),
   bounce: z.enum(['hard', 'soft', 'block']).nullable(),
   category: z.string().nullable(),
@@ -93,7 +93,7 @@ export function reportId(traceId: string, recipient: string | null, type: Report
 /** The id under which the mail of a report is read, without that of its trace. */
 export const keptMailId = ({ id, traceId, rawOf = id }: TraceReport): string => rawOf.slice(traceId.length + 1)
 
-/** The reports that count: what nobody vouches for gives way to what somebody vouches for, of the same kind about the same recipient. */
+/** The reports that count: unverified ones give way to verified ones of the same kind about the same recipient. */
 export const standingReports = (reports: readonly TraceReport[]): TraceReport[] => {
   const verified = new Set(reports.filter(({ isUnverified }) => !isUnverified).map(subjectOf))
   return reports.filter((report) => !report.isUnverified || !verified.has(subjectOf(report)))

@@ -27,7 +27,7 @@ export interface RecipientSuppression {
   readonly at: number
 }
 
-/** What became of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
+/** The outcome of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
 export interface TraceRecipient {
   readonly address: string
   readonly status: TraceStatus

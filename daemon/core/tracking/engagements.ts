@@ -43,7 +43,7 @@ export class Engagements {
   }
 
   /**
-   * A link was followed, which `counts` unless only a header was asked for. Answers where it leads, also when the trace is gone or
+   * A link was followed, which `counts` unless only a header was asked for. Returns where it leads, also when the trace is gone or
    * nothing can be recorded; undefined for a token that is not ours.
    */
   click(token: string, counts: boolean): string | undefined {

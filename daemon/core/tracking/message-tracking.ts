@@ -40,7 +40,7 @@ export class Tracking {
   }
 
   /**
-   * Rewrites the draft as far as it may, and answers what the trace keeps of it; undefined when nothing was asked for. A message
+   * Rewrites the draft as far as it may, and returns what the trace keeps of it; undefined when nothing was asked for. A message
    * that cannot be tracked goes as it was submitted: this refuses none.
    */
   async apply(wish: TrackingWish, submission: TrackedSubmission): Promise<TraceTracking | undefined> {

@@ -43,7 +43,7 @@ const limits = { deadlineMs: 8000, maxAnswerBytes: 16_384 }
 /** The longest token of either provider has room in it twice. */
 export const maxCaptchaToken = 8192
 
-/** Visitors who wait for a provider at one time, of one asker and altogether: a provider that hangs must not use up our connections. */
+/** Visitors who wait for a provider at one time, of one owner and altogether: a provider that hangs must not use up our connections. */
 const maxWaiting = { ofClient: 32, altogether: 512 }
 
 export class Captchas {

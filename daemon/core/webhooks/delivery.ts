@@ -75,7 +75,7 @@ export interface DueRow {
 
 export const dueKey = (endpointId: string, ...rest: readonly Element[]): readonly Element[] => globalKey('webhook.due', endpointId, ...rest)
 
-/** The one who carries deliveries out hears of it when the write is durable. */
+/** The dispatcher is notified when the write is durable. */
 export const addDue = (change: Change, { endpointId, dueMs, id, organizationId }: DueRow): Change =>
   change.set(dueKey(endpointId, dueMs, id), encode(organizationId)).schedule(deliveryWork, endpointId)
 

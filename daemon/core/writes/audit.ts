@@ -37,7 +37,7 @@ export interface AuditedAction extends Pick<AuditEntry, 'actor' | 'act' | 'targe
   readonly projectId?: string | undefined
 }
 
-/** As much of a scope as tells who asks. */
+/** The part of a principal that says who makes a request. */
 export interface Requester {
   readonly organizationId: string
   /** Id of the API key or other grant. */
@@ -107,6 +107,6 @@ function describe({ before, after }: ChangedRecord): Record<string, unknown> {
   return { ...(name !== undefined && { name }), changed: [...new Set(changed)] }
 }
 
-/** How a secret is kept is nobody's business. */
+/** How a secret is kept is not shown. */
 const wireName = (field: string): string =>
   /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

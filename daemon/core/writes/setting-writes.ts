@@ -36,7 +36,7 @@ export class SettingWrites {
   }
 
   /**
-   * Runs `decide`, which reads what it needs, fills the change and answers the result; then commits. An empty change
+   * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits. An empty change
    * writes nothing. Runs again when another process wrote settings meanwhile, see `transact`.
    */
   run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {

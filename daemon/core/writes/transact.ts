@@ -47,7 +47,7 @@ export class Transaction extends Change {
 }
 
 /**
- * Runs `decide`, which reads what it needs, fills the change and answers the result; then commits, unless the change is empty. Runs
+ * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits, unless the change is empty. Runs
  * again when what was read has changed meanwhile, so `decide` does nothing else. Throws `conflict` after many tries, and what
  * `Transaction.limits` says when a counter would pass its limit.
  */

@@ -109,10 +109,10 @@ async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly f
   }
 }
 
-/** Who saw DMARC pass, of those that are believed: anybody may have written what is behind the first stranger. */
+/** Who saw DMARC pass, of those that are trusted: anybody may have written what is behind the first untrusted one. */
 function witnessOf(forwarders: readonly Forwarder[]): string | undefined {
-  const stranger = forwarders.findIndex(({ domain }) => !trustedSealers.has(organizationOf(domain)))
-  return forwarders.slice(0, stranger < 0 ? undefined : stranger).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
+  const untrusted = forwarders.findIndex(({ domain }) => !trustedSealers.has(organizationOf(domain)))
+  return forwarders.slice(0, untrusted < 0 ? undefined : untrusted).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
 }
 
 interface Published {

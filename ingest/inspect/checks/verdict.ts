@@ -73,7 +73,7 @@ export const checkIds = Object.keys(definitions) as readonly CheckId[]
 const maxValue = 500
 const maxEvidence = 40
 
-/** The verdict with the check's name and bounds. Evidence comes from strangers: it is cut to a readable size. */
+/** The verdict with the check's name and bounds. Evidence is untrusted text: it is cut to a readable size. */
 export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
   const { title, max, references } = definitions[id]
   const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
@@ -85,7 +85,7 @@ export function resultOf(id: CheckId, { status, points, summary, evidence = [], 
   }
 }
 
-/** Text of strangers in one line, without characters that cannot be seen, cut to a readable size. */
+/** Untrusted text in one line, without characters that cannot be seen, cut to a readable size. */
 export function readable(text: string, max = maxValue): string {
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

@@ -8,7 +8,7 @@ import { originalTo, fieldValues } from '../facts/report-evidence.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import type { FieldGroup } from '../facts/status-fields.ts'
 
-/** Reports that complain about nobody: RFC 6430, RFC 6591, and those for machines. */
+/** Reports that are no complaints: RFC 6430, RFC 6591, and those for machines. */
 const noComplaint = new Set(['not-spam', 'auth-failure', 'xarf', 'dmarc', 'miscategorized', 'dkim', 'dkim-failure'])
 const redacted = /^(?:redacted|undisclosed|unknown|hidden|x+)@|@(?:redacted|undisclosed)\b/i
 

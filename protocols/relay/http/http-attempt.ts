@@ -145,7 +145,7 @@ export class HttpAttempt {
     }
   }
 
-  /** Answers who has a word now: nobody when several were refused together, which may be because of one of them. */
+  /** Returns who has a word now: nobody when several were refused together, which may be because of one of them. */
   #judge(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
     if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {

@@ -36,12 +36,12 @@ export interface Exchanged {
 
 /** Never rejects. A connection that was used before and turns out dead before the body is through is replaced once. */
 export async function exchange(request: VendorRequest, options: ExchangeOptions): Promise<Exchanged> {
-  const first = await new Exchange(request, options).run()
+  const first = await new HttpExchange(request, options).run()
   const wasDead = first.failure?.code === 'connection_lost' && first.reused && !first.handedOver
-  return wasDead && !options.signal.aborted ? new Exchange(request, options).run() : first
+  return wasDead && !options.signal.aborted ? new HttpExchange(request, options).run() : first
 }
 
-class Exchange {
+class HttpExchange {
   readonly #request: VendorRequest
   readonly #options: ExchangeOptions
   readonly #milliseconds: Record<string, number> = {}

@@ -213,11 +213,11 @@ test('a table names the credentials of what names none, and the first that a req
   })
   const own = looking('own', credentials.header('X-Lamp-Key', known))
   const { port } = await startDemo(t, { operations: operationsOf([looking('looked'), plain, own], ['bearer', taken]) })
-  const asker = async (path: string, headers = {}) => JSON.parse((await call(port, 'GET', path, { headers })).text).principal_id
+  const requester = async (path: string, headers = {}) => JSON.parse((await call(port, 'GET', path, { headers })).text).principal_id
   const cookie = { cookie: 'lamp=known' }
   for (const path of ['/v1/looked', '/v1/plain']) {
-    t.is(await asker(path, cookie), 'key_own')
-    t.is(await asker(path, { ...cookie, authorization: `Bearer ${keyOf('api:read')}` }), 'key_1')
+    t.is(await requester(path, cookie), 'key_own')
+    t.is(await requester(path, { ...cookie, authorization: `Bearer ${keyOf('api:read')}` }), 'key_1')
     t.is((await call(port, 'GET', path)).status, 401)
   }
   t.is((await call(port, 'GET', '/v1/own', { headers: cookie })).status, 401)

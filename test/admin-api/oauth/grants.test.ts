@@ -122,7 +122,7 @@ test('a grant that is narrowed narrows its running tokens, and one that is widen
     const [stored] = await rig.database.all(oauthGrants, { organizationId: rig.organizationId })
     if (stored) await rig.database.commit(new Change().replace(oauthGrants, rig.organizationId, stored, { ...stored.record, scopes }))
   }
-  const permissionsOf = async (token: unknown) => (await rig.server.tokenCheck.restScope(String(token))).scopes
+  const permissionsOf = async (token: unknown) => (await rig.server.tokenCheck.restPrincipal(String(token))).scopes
   t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read', 'api:send'])
   await change(['api:read'])
   t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read'])

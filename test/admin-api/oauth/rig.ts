@@ -80,7 +80,7 @@ export const documentOf = (changes: Readonly<Record<string, unknown>> = {}, head
   }),
 })
 
-/** With MCP unless told, so that there are two surfaces to keep apart. */
+/** With MCP by default, so that there are two surfaces to keep apart. */
 export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthRig> {
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []

@@ -2,7 +2,7 @@
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Site } from './site.ts'
 
-/** Answers the code that the agent shows, and the organization of the sandbox. */
+/** Returns the code that the agent shows, and the organization of the sandbox. */
 export async function askedBy(site: Site, email: string): Promise<{ readonly organizationId: string; readonly code: string }> {
   const { organizationId, grant } = await site.sandboxes.make(['mcp:read', 'api:read'], 'rest', '192.0.2.1')
   const holder = { kind: 'anonymous' } as const

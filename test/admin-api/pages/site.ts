@@ -27,11 +27,11 @@ import { PlayedTransport } from '../rest/fixture/played.ts'
 
 export interface SiteOptions {
   readonly signUp?: SignUp
-  /** Mail of the service is configured, unless told otherwise. */
+  /** Mail of the service is configured, by default. */
   readonly hasMail?: boolean
   /** Images of messages may be on loopback. */
   readonly imagesFromHere?: boolean
-  /** As what the service presents itself; http://localhost with its port unless told. */
+  /** As what the service presents itself; http://localhost with its port by default. */
   readonly publicUrl?: string
 }
 

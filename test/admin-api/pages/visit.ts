@@ -11,7 +11,7 @@ export interface Visited {
 export class Visitor {
   readonly #site: Site
   cookie = ''
-  /** Headers of every request; those of forms from our own pages unless told. */
+  /** Headers of every request; those of forms from our own pages by default. */
   origin: Readonly<Record<string, string>>
 
   constructor(site: Site) {

@@ -14,7 +14,7 @@ async function capturing(t: Parameters<typeof houseOf>[0], options: HouseOptions
   return house
 }
 
-/** Captures `n` messages, a second apart, and answers their capture ids. */
+/** Captures `n` messages, a second apart, and returns their capture ids. */
 async function captureSome(house: House, n: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) {

@@ -44,7 +44,7 @@ const returned =
     return { origin, told: make({ recipient: addressOf(trace, at), ...changes }) }
   }
 
-/** By the token in the message, from a mailbox unless told. */
+/** By the token in the message, from a mailbox by default. */
 const byToken =
   (changes: Parameters<typeof event>[0] = {}, at = 0, origin: FeedbackOrigin = mailed, make = event): Telling =>
   (trace) => ({ origin, told: make({ recipient: addressOf(trace, at), clues: tokenOf(trace), ...changes }) })

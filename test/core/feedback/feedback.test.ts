@@ -113,8 +113,8 @@ test('thousands of events are taken some at a time, each once and with its outco
   const house = await sendingHouse(t)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
-  const strangers = Array.from({ length: 2500 }, (_, i) => delivered({ recipient: `stranger${i}@example.org` }))
-  const told = [...strangers, ...strangers.slice(0, 100), event({ clues: tokenOf(trace) })]
+  const outsiders = Array.from({ length: 2500 }, (_, i) => delivered({ recipient: `stranger${i}@example.org` }))
+  const told = [...outsiders, ...outsiders.slice(0, 100), event({ clues: tokenOf(trace) })]
   const counter = [organizationId, 'counter', 'calls']
   const outcomes = await feedback.take(signed, told, (change) => void change.add(counter, 1))
   const results = Map.groupBy(outcomes, ({ result }) => result)

@@ -16,7 +16,7 @@ export const noClues: FeedbackEvidence = { returnPaths: [], references: [], enve
 
 type EventChanges = Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackEvidence> }
 
-/** A hard bounce of Anna, unless told; its key follows from what it says. */
+/** A hard bounce of Anna, by default; its key follows from what it says. */
 export function event({ clues, ...changes }: EventChanges = {}): FeedbackEvent {
   const told: FeedbackEvent = {
     ...{ format: 'dsn', type: 'bounced', key: '', occurredAt: null, recipient: 'anna@example.net', originalRecipient: null },

@@ -47,8 +47,8 @@ test('the mail that many waiting reports came as is kept once, and goes to the t
   const { house, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(house)
   const raw = Buffer.alloc(100_000, 'a bounce for many ')
-  const strangers = Array.from({ length: 100 }, (_, i) => event({ recipient: `stranger${i}@example.org` }))
-  await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(await house.trace(traceId)) }), ...strangers])
+  const outsiders = Array.from({ length: 100 }, (_, i) => event({ recipient: `stranger${i}@example.org` }))
+  await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(await house.trace(traceId)) }), ...outsiders])
   let bytes = 0
   for await (const { value } of house.database.kv.range(within(['']))) bytes += value.length
   t.true(bytes > maxRawReportBytes && bytes < 5 * maxRawReportBytes, String(bytes))
@@ -103,10 +103,10 @@ test('what fits no message is counted by its source, at once or when it is given
   const { feedback, pending } = intakeOf(house)
   const { database, clock } = house
   const place = { organizationId, sourceId: 'src_1' }
-  const stranger = event({ recipient: 'stranger@example.org', clues: { messageIds: ['<other@example.org>'] } })
+  const outsider = event({ recipient: 'stranger@example.org', clues: { messageIds: ['<other@example.org>'] } })
   const arrivals = [1, 2].map((n) => delivered({ recipient: 'stranger@example.org', diagnostic: `250 ${n}` }))
-  await feedback.take(signed, [stranger, ...arrivals])
-  await feedback.take(signed, [stranger, ...arrivals])
+  await feedback.take(signed, [outsider, ...arrivals])
+  await feedback.take(signed, [outsider, ...arrivals])
   const counts = { delivered: 2, deferred: 0, bounced: 0, complained: 0 }
   t.deepEqual(await unmatchedReports(database, place, clock.now()), { counts, latest: [] })
   clock.step(15 * 60_000)

@@ -80,6 +80,6 @@ test('private keys are neither published nor stored in clear, and another master
     rows += Buffer.from(value).toString('utf8')
   t.true(rows.includes(shown?.kid ?? 'none'))
   t.notRegex(rows, /"d":/)
-  const stranger = new SigningKeys({ database, secrets: new SecretBox(Buffer.alloc(32, 8)), clock })
-  await t.throwsAsync(stranger.current(), { message: /cannot be opened with this master key/ })
+  const outsider = new SigningKeys({ database, secrets: new SecretBox(Buffer.alloc(32, 8)), clock })
+  await t.throwsAsync(outsider.current(), { message: /cannot be opened with this master key/ })
 })

@@ -69,12 +69,12 @@ test('only owners invite owners, and only administrators invite', async (t) => {
     await member('a@example.ch', 'admin'),
     await member('d@example.ch', 'developer'),
   ]
-  const scopeOf = ({ id }: { readonly id: string }) => members.scopeOf(id, organizationId)
-  t.is(await code(t, invitations.create(await scopeOf(adam), { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
+  const principalOf = ({ id }: { readonly id: string }) => members.principalOf(id, organizationId)
+  t.is(await code(t, invitations.create(await principalOf(adam), { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
   t.is(await code(t, invitations.create(principal, { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
-  t.is(await code(t, invitations.create(await scopeOf(dev), { email: 'x@example.ch', role: 'viewer' })), 'insufficient_scope')
-  const made = await invitations.create(await scopeOf(olga), { email: 'x@example.ch', role: 'owner' })
-  t.is(await code(t, invitations.resend(await scopeOf(adam), made.id)), 'insufficient_scope')
+  t.is(await code(t, invitations.create(await principalOf(dev), { email: 'x@example.ch', role: 'viewer' })), 'insufficient_scope')
+  const made = await invitations.create(await principalOf(olga), { email: 'x@example.ch', role: 'owner' })
+  t.is(await code(t, invitations.resend(await principalOf(adam), made.id)), 'insufficient_scope')
   const bound = { ...principal, bound: true }
   t.is(await code(t, invitations.create(bound, { email: 'y@example.ch', role: 'viewer' })), 'insufficient_scope')
   t.is(await code(t, invitations.list(bound, { limit: 1 })), 'insufficient_scope')

@@ -34,13 +34,13 @@ test('each role has its rights, and who is no member has none', async (t) => {
 test('a change of role and a removal act at once, and the member is told', async (t) => {
   const { members, member, mails, acts } = await peopleHouse(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
-  const principal = await members.scopeOf(olga.id, organizationId)
+  const principal = await members.principalOf(olga.id, organizationId)
   t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
   await members.changeRole(principal, ben.id, 'viewer')
   t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:read'])
   await members.remove(principal, ben.id)
   t.is(await members.permissionsOf(organizationId, ben.id), undefined)
-  await refusedWith(t, 'not_found', members.scopeOf(ben.id, organizationId))
+  await refusedWith(t, 'not_found', members.principalOf(ben.id, organizationId))
   const told = (await mails()).map(({ trace }) => `${trace.recipients[0]?.address}: ${trace.subject}`).toSorted()
   t.deepEqual(told, ['ben@example.ch: You are no longer a member of Acme', 'ben@example.ch: Your role in Acme is now viewer'])
   t.deepEqual(await acts(), ['user member.removed', 'user member.role_changed'])
@@ -49,7 +49,7 @@ test('a change of role and a removal act at once, and the member is told', async
 test('the last owner neither leaves, nor is demoted or removed', async (t) => {
   const { members, member } = await peopleHouse(t)
   const olga = await member('olga@example.ch', 'owner')
-  const principal = await members.scopeOf(olga.id, organizationId)
+  const principal = await members.principalOf(olga.id, organizationId)
   await refusedWith(t, 'conflict', members.remove(principal, olga.id))
   await refusedWith(t, 'conflict', members.changeRole(principal, olga.id, 'admin'))
   const ben = await member('ben@example.ch', 'owner')
@@ -60,7 +60,7 @@ test('the last owner neither leaves, nor is demoted or removed', async (t) => {
 test('two owners who leave at the same time leave one', async (t) => {
   const { members, member } = await peopleHouse(t)
   const both = [await member('a@example.ch', 'owner'), await member('b@example.ch', 'owner')]
-  const left = await Promise.allSettled(both.map(async ({ id }) => members.remove(await members.scopeOf(id, organizationId), id)))
+  const left = await Promise.allSettled(both.map(async ({ id }) => members.remove(await members.principalOf(id, organizationId), id)))
   t.deepEqual(left.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
 })
 
@@ -69,7 +69,7 @@ test('only owners make and unmake owners; administrators and keys do not', async
   const olga = await member('olga@example.ch', 'owner')
   const adam = await member('adam@example.ch', 'admin')
   const ben = await member('ben@example.ch', 'viewer')
-  for (const principal of [await members.scopeOf(adam.id, organizationId), keyScope]) {
+  for (const principal of [await members.principalOf(adam.id, organizationId), keyScope]) {
     await refusedWith(t, 'insufficient_scope', members.changeRole(principal, ben.id, 'owner'))
     await refusedWith(t, 'insufficient_scope', members.changeRole(principal, olga.id, 'viewer'))
     await refusedWith(t, 'insufficient_scope', members.remove(principal, olga.id))
@@ -81,7 +81,7 @@ test('only owners make and unmake owners; administrators and keys do not', async
 test('ownership is handed on in one step', async (t) => {
   const { members, member, acts } = await peopleHouse(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'viewer')]
-  const principal = await members.scopeOf(olga.id, organizationId)
+  const principal = await members.principalOf(olga.id, organizationId)
   await refusedWith(t, 'conflict', members.transferOwnership(principal, olga.id))
   await members.transferOwnership(principal, ben.id)
   const all = await members.list(principal)
@@ -102,7 +102,7 @@ test('developers and viewers change nothing of the whole organization, and every
   const { sendingDomains, suppressions } = house.core
   for (const role of ['developer', 'viewer', 'billing'] as const) {
     const user = await member(`${role}@example.ch`, role)
-    const principal = await members.scopeOf(user.id, organizationId)
+    const principal = await members.principalOf(user.id, organizationId)
     await refusedWith(t, 'insufficient_scope', members.changeRole(principal, ben.id, 'developer'))
     await refusedWith(t, 'insufficient_scope', members.remove(principal, ben.id))
     await refusedWith(t, 'insufficient_scope', sendingDomains.create(principal, { domain: 'sender.example.ch', ed25519: false }))
@@ -116,7 +116,7 @@ test('developers and viewers change nothing of the whole organization, and every
 test('a developer mints keys of a project only, and reaches no others', async (t) => {
   const { members, member, house } = await peopleHouse(t)
   const dev = await member('dev@example.ch', 'developer')
-  const principal = await members.scopeOf(dev.id, organizationId)
+  const principal = await members.principalOf(dev.id, organizationId)
   const { apiKeys: keys } = house.core
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
   await refusedWith(t, 'validation_failed', keys.mint(principal, { name: 'mine', scopes: ['api:admin'] }))

@@ -8,7 +8,7 @@ import { factsDefaults, houseOf, organizationId, principal, type House } from '.
 import { startOfTime } from '../../support/fake-clock.ts'
 import { column } from '../../support/column.ts'
 
-/** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
+/** Submits `n` messages, one each second, the i-th as `vary` says; returns their ids. */
 async function submitSome(house: House, n: number, vary: (i: number) => Parameters<House['submit']>[0] = () => ({})): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) {

@@ -157,8 +157,8 @@ test('an endpoint of another organization hears nothing', async (t) => {
   const rig = await webhookRig(t)
   await neighbour(rig.house)
   const receiver = await receiverOf(t)
-  const asker = { organizationId: 'org_2', projectId: 'prj_b', bound: false, scopes: ['api:admin'] as const, credentialId: 'key_b' }
-  await rig.core.webhooks.create(asker, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
+  const requester = { organizationId: 'org_2', projectId: 'prj_b', bound: false, scopes: ['api:admin'] as const, credentialId: 'key_b' }
+  await rig.core.webhooks.create(requester, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
   await rig.announce()
   await rig.core.webhookDispatcher.idle()
   t.is(receiver.connections, 0)

@@ -45,8 +45,8 @@ test('loadCertificate() makes a certificate that a checking TLS client accepts',
     t.true(client.authorized, servername)
     client.destroy()
   }
-  const stranger = connect({ host: '127.0.0.1', port, ca: cert, servername: 'other.example.org' })
-  const [error] = (await once(stranger, 'error')) as [NodeJS.ErrnoException]
+  const outsider = connect({ host: '127.0.0.1', port, ca: cert, servername: 'other.example.org' })
+  const [error] = (await once(outsider, 'error')) as [NodeJS.ErrnoException]
   t.is(error.code, 'ERR_TLS_CERT_ALTNAME_INVALID')
   t.is(new X509Certificate(cert).checkIP('127.0.0.1'), '127.0.0.1')
 })
@@ -96,7 +96,7 @@ test('loadCertificate() takes the files of the operator as they are', async (t) 
 test('loadCertificate() refuses files that cannot be used, by the name of the setting', async (t) => {
   const folder = await folderFor(t)
   const files = makeSelfSigned({ names: ['own.example.org'], ipv4Addresses: [], notBefore: now, notAfter: now + day })
-  const stranger = String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const outsider = String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const [certFile, keyFile] = [join(folder, 'c.pem'), join(folder, 'k.pem')]
   const config = configFor(folder, { POSTERN_TLS_CERT: certFile, POSTERN_TLS_KEY: keyFile })
   t.is(
@@ -110,7 +110,7 @@ test('loadCertificate() refuses files that cannot be used, by the name of the se
     await refusal(loadCertificate(config, now)),
     `POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`,
   )
-  await writeFile(keyFile, stranger)
+  await writeFile(keyFile, outsider)
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_KEY: .* is not the key of the certificate/)
   await writeFile(certFile, 'none')
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must hold a certificate/)

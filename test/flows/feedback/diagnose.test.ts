@@ -260,13 +260,13 @@ test.serial('another organization and another project find nothing', async (t) =
   const project = await rest.must('POST', '/v1/projects', { name: 'Other' })
   const key = await rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], project_id: project['id'] })
   for (const secret of [team['api_key'], key['key']]) {
-    using stranger = new RestClient(daemon.addresses.http, String(secret))
-    t.is((await missing('gone@foreign.example', stranger)).verdict, 'not_sent')
-    t.deepEqual((await missing('gone@foreign.example', stranger)).traces, [])
+    using outsider = new RestClient(daemon.addresses.http, String(secret))
+    t.is((await missing('gone@foreign.example', outsider)).verdict, 'not_sent')
+    t.deepEqual((await missing('gone@foreign.example', outsider)).traces, [])
     t.deepEqual(
-      (await missing('gone+tag@foreign.example', stranger)).hypotheses.map(({ id: one }) => one),
+      (await missing('gone+tag@foreign.example', outsider)).hypotheses.map(({ id: one }) => one),
       ['not_sent'],
     )
-    for (const messageId of [id, `${id}@example.com`]) t.false((await bounce(messageId, undefined, stranger)).found)
+    for (const messageId of [id, `${id}@example.com`]) t.false((await bounce(messageId, undefined, outsider)).found)
   }
 })

@@ -64,7 +64,7 @@ test('of a flood in the middle of which the process is killed, as many sends are
   const options = { folder: folder.path }
   const admin = newAdminKey()
   const rates = { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 30, per_key_day: 0 }
-  /** How many of 60 sends were answered with 200; `each` hears of every answer. */
+  /** How many of 60 sends were answered with 200; `each` is notified of every answer. */
   const flood = async (daemon: Daemon, token: string, each: (status: number) => void = () => undefined): Promise<number> => {
     using client = new RestClient(daemon.addresses.http, token)
     const send = () => client.call('POST', '/v1/messages', { to: 'ada@example.ch', text: 'Hello' }, { origin })

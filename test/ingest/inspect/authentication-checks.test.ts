@@ -93,13 +93,13 @@ prove('dkim', [
 const dmarc = (record: string, more: Record<string, readonly unknown[]> = {}): Changes => ({
   zone: { '_dmarc.example.com TXT': [[record]], ...more },
 })
-const stranger = { session: { mailFrom: 'x@other.test' }, sign: () => '' }
+const outsider = { session: { mailFrom: 'x@other.test' }, sign: () => '' }
 
 prove('dmarc', [
   { what: 'alignment by DKIM', status: 'pass', points: 12 },
   { what: 'alignment by SPF alone', status: 'pass', points: 10, changes: { sign: () => '' } },
   { what: 'alignment without a record', status: 'warn', points: 5, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
-  { what: 'neither aligned', status: 'fail', points: 0, changes: stranger },
+  { what: 'neither aligned', status: 'fail', points: 0, changes: outsider },
   ...(['dmarc', 'dmarc_policy'] as const).map((check): Fixture => ({
     ...{ what: 'no From', check, status: 'fail', points: 0, says: /no From domain/ },
     changes: { header: { From: null }, sign: () => '' },
@@ -131,11 +131,11 @@ prove('dmarc', [
   {
     ...{ what: 'two records, not aligned', status: 'fail', points: 0 },
     says: /has 2 records/,
-    changes: { ...stranger, zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
+    changes: { ...outsider, zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
   },
   {
     ...{ what: 'neither aligned, and no record', status: 'fail', points: 0 },
-    changes: { ...stranger, zone: { '_dmarc.example.com TXT': undefined } },
+    changes: { ...outsider, zone: { '_dmarc.example.com TXT': undefined } },
   },
   { what: 'a fault of DNS', status: 'na', points: 0, changes: { sign: () => '', zone: { '_dmarc.example.com TXT': 'ETIMEOUT' } } },
 ])

@@ -47,7 +47,7 @@ export async function playDialog(t: ExecutionContext, text: string): Promise<voi
   await playLines(t, lines, client, (what, value, at) => checkDoor(t, rig, what, value, at))
 }
 
-/** Looks at what became of a dialog: a step of `==` that is none of the client's. */
+/** Looks at the outcome of a dialog: a step of `==` that is none of the client's. */
 export type Check = (what: string, value: string, at: string) => void | Promise<void>
 
 /** Plays the lines of a dialog on a connection. */

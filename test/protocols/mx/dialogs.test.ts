@@ -9,7 +9,7 @@
  *     == outcome dsn recorded    the kind of the last mail, and what came of it
  *     == kept 1                  mails in the box of the postmaster
  *     == box Subject: x          the last of them holds this
- *     == defects 1               unexpected errors; none unless told
+ *     == defects 1               unexpected errors; none by default
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

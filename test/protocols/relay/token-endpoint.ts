@@ -16,7 +16,7 @@ export interface TokenEndpoint {
   reached(count: number): Promise<void>
 }
 
-/** Gives `token-1`, `token-2` … unless told otherwise. */
+/** Gives `token-1`, `token-2` … by default. */
 const giving: TokenScript = (count) => [200, { access_token: `token-${count}`, expires_in: 3600, token_type: 'Bearer' }]
 
 export async function tokenEndpoint(t: ExecutionContext, script: TokenScript = giving): Promise<TokenEndpoint> {

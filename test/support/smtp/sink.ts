@@ -71,7 +71,7 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     while (this.connections.filter((connection) => connection.open).length !== count) await once(this, 'change')
   }
 
-  /** Answers what has been held. */
+  /** Returns what has been held. */
   release(): void {
     for (const connection of this.connections) connection.release()
   }

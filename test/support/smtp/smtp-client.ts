@@ -22,7 +22,7 @@ export interface Letter {
   readonly content: Buffer
 }
 
-/** What became of a letter: the reply to its final dot, or the first reply that refused it. */
+/** The outcome of a letter: the reply to its final dot, or the first reply that refused it. */
 export interface Answer {
   readonly accepted: boolean
   readonly reply: Reply

@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava'
 import type { Page } from './browser.ts'
 import { freePort } from '../daemon/workspace.ts'
 
-/** Starts it, and answers its redirect URI. */
+/** Starts it, and returns its redirect URI. */
 export async function startApplication(t: ExecutionContext): Promise<string> {
   const port = await freePort()
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Welcome back</title>'))

@@ -10,11 +10,11 @@ export interface Received {
   readonly body: string
 }
 
-/** Answers the nth request, from 1. */
+/** Returns the nth request, from 1. */
 export type Answering = (response: ServerResponse, request: IncomingMessage, nth: number) => void
 
 export interface ReceiverOptions {
-  /** 204 unless told. */
+  /** 204 by default. */
   readonly answer?: Answering
   readonly certificate?: { readonly cert: string; readonly key: string }
   readonly host?: string

@@ -40,7 +40,7 @@ export const apiKeys = defineRecord<ApiKey>({
   isSetting: true,
   isTracked: true,
   lookups: { sha256: (key) => [[key.sha256]] },
-  // a key of the whole organization is in nobody else's reach
+  // a key of the whole organization is hidden from keys bound to a project
   projectOf: (key) => key.projectId ?? '',
 })
 

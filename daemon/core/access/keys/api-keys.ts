@@ -33,11 +33,11 @@ export interface NewApiKey {
   readonly name: string
   /** None for a send-only key. */
   readonly scopes: readonly Scope[]
-  /** The key sends for one project, that of the asker by default, and reads nothing. */
+  /** The key sends for one project, that of the requester by default, and reads nothing. */
   readonly sendOnly?: boolean | undefined
   /** Binds the key to one project. */
   readonly projectId?: string | undefined
-  /** Milliseconds since the epoch; the end of the asker's key unless told, for administrators of the whole organization none. */
+  /** Milliseconds since the epoch; the end of the requester's key by default, for administrators of the whole organization none. */
   readonly expiresAt?: number | undefined
 }
 
@@ -112,7 +112,7 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
 }
 
 /**
- * Active, for the whole organization, with every right: without one of these nobody could make keys any more. A key that ends
+ * Active, for the whole organization, with every scope: without one of these no further key could be created. A key that ends
  * with a member does not count.
  */
 export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
@@ -129,7 +129,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * A key has at most the rights of the one it is minted with, and one bound to a project mints for that project only. What a
+   * A key has at most the scopes of the one it is minted with, and one bound to a project mints for that project only. What a
    * member mints, by a session, an application or a key of theirs, follows that member. Nobody mints a key that outlasts their
    * own, but for administrators of the whole organization.
    */
@@ -179,7 +179,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
   /**
    * Only what is given changes. Keeping a key is for administrators of the whole organization, and so is a later end of a key that outlasts who asks,
-   * or an end later than that of the asker's own key.
+   * or an end later than that of the requester's own key.
    * Throws `conflict` for a key that has ended, and for an end that would leave the organization without an administrator's key sooner than now.
    */
   async update(principal: Principal, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
@@ -249,7 +249,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return this.#shown(principal, record)
   }
 
-  /** The scope of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
+  /** The principal of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
   async authenticate(token: string): Promise<Principal> {
     if (!apiKeyPattern.test(token)) throw refused()
     const sha256 = hashApiKey(token)
@@ -296,7 +296,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * Who stands behind what is minted with the scope, as it is now: whoever was ended while the request was under way must not
+   * Who stands behind what the principal mints, as it is now: whoever was ended while the request was under way must not
    * leave a key behind that nobody ends. Throws `unauthorized` and `insufficient_scope`.
    */
   async #originOf({ organizationId, holder, credentialId }: Principal): Promise<KeyOrigin> {
@@ -360,7 +360,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
 const endOf = ({ expiresAt }: ApiKey): number => expiresAt ?? Infinity
 
-/** Throws `insufficient_scope` for an end later than that of the asker's key. */
+/** Throws `insufficient_scope` for an end later than that of the requester's key. */
 function requireEndWithin(ownEndMs: number, expiresAt: number | null): void {
   if ((expiresAt ?? Infinity) <= ownEndMs) return
   const own = new Date(ownEndMs).toISOString()

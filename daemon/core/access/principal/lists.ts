@@ -45,7 +45,7 @@ export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => b
 })
 
 /**
- * A page of what the caller reaches: of the project that the query names, or of the one that a bound scope is kept to, or of all.
+ * A page of what the caller reaches: of the project that the query names, or of the one that a bound principal is kept to, or of all.
  * Throws `not_found` for a project out of reach.
  */
 export async function listReachable<R extends Identified>(

@@ -6,12 +6,12 @@ import type { Scope } from './principal.ts'
 export interface MemberScopes {
   readonly role: Role
   readonly scopes: readonly Scope[]
-  /** May change what belongs to the whole organization, as far as the rights go. */
+  /** May change what belongs to the whole organization, as far as the scopes go. */
   readonly administersOrganization: boolean
 }
 
 /**
- * The rights of a member's role, or undefined when the user is no member (any more). Asked for every request with a token of
+ * The scopes of a member's role, or undefined when the user is no member (any more). Asked for every request with a token of
  * that user, so that a demotion acts at once: whoever implements it answers from memory.
  */
 export type ScopesOfMember = (organizationId: string, userId: string) => Promise<MemberScopes | undefined>

@@ -55,7 +55,7 @@ export function endsAlongWith(key: Minted, holder: Minted): boolean {
 
 const levelOf = (scopes: readonly Scope[]): number => Math.max(-1, ...scopes.map((scope) => scopesInOrder.indexOf(scope)))
 
-/** The rights as far as the ceiling allows them. */
+/** The scopes as far as the ceiling allows them. */
 export function scopesUnder(ceiling: Role | 'none', scopes: readonly Scope[]): readonly Scope[] {
   if (ceiling === 'none') return scopes
   const { scopes: most } = permissionsOfRole(ceiling)

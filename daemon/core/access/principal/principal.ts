@@ -5,7 +5,7 @@ import { scopesInOrder, type Scope } from './scope.ts'
 
 export { scopesInOrder, type Scope }
 
-/** Who holds the access token or the session behind a scope. */
+/** Who holds the access token or the session of a principal. */
 export type TokenHolder = { readonly kind: 'anonymous' } | UserHolder
 
 /** A signed-in user, or by an access token the application that they allowed. */
@@ -25,7 +25,7 @@ export interface Principal {
   /** Projects that are being deleted: nothing of theirs is reachable. */
   readonly hiddenProjects?: ReadonlySet<string> | undefined
   readonly scopes: readonly Scope[]
-  /** Id of the API key, SMTP credential, user or other grant behind this scope. */
+  /** Id of the API key, SMTP credential, user or other grant of this principal. */
   readonly credentialId: string
   /** With an access token or a session only. */
   readonly holder?: TokenHolder
@@ -37,15 +37,15 @@ export interface Principal {
   readonly owns?: true
   /** With an API key only: who stands behind it, and behind what is minted with it. */
   readonly minter?: (Minter & { readonly keptAt?: number }) | undefined
-  /** A send-only key: without any right, it sends and is told the status of what it sent itself. */
+  /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
   readonly sendsOnly?: true
 }
 
-/** Whether the scope includes the right. */
+/** Whether the principal has the scope, or one that includes it. */
 export const hasScope = ({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean =>
   scopes.some((held) => scopesInOrder.indexOf(held) >= scopesInOrder.indexOf(scope))
 
-/** Throws `insufficient_scope` unless the scope includes the right. */
+/** Throws `insufficient_scope` unless the principal has the scope. */
 export function requireScope(principal: Principal, scope: Scope): void {
   if (hasScope(principal, scope)) return
   throw new Refusal('insufficient_scope', `This requires the scope ${scope}; ${whatItHas(principal)}.`, {
@@ -59,11 +59,11 @@ function whatItHas({ holder, minter, sendsOnly, scopes }: Principal): string {
   return minter ? `${has}, limited to the role ${minter.role} of the member who created it` : has
 }
 
-/** Whether the scope may change what belongs to the whole organization. */
+/** Whether the principal may change what belongs to the whole organization. */
 export const administersAll = (principal: Principal): boolean =>
   hasScope(principal, 'api:admin') && !principal.bound && !principal.projectsOnly
 
-/** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */
+/** Throws `insufficient_scope` unless the principal may change what belongs to the whole organization. */
 export function requireAdministration(principal: Principal): void {
   requireScope(principal, 'api:admin')
   requireWholeOrganization(principal)
@@ -75,7 +75,7 @@ export function requireOrganizationRole({ projectsOnly }: Principal): void {
   if (projectsOnly) throw new Refusal('insufficient_scope', 'This belongs to the whole organization; ask one of its administrators.')
 }
 
-/** Throws `insufficient_scope` when the scope is bound to one project. */
+/** Throws `insufficient_scope` when the principal is bound to one project. */
 export function requireWholeOrganization({ bound }: Principal): void {
   if (!bound) return
   const message = 'This belongs to the whole organization; use a key that is not bound to one project.'

@@ -42,6 +42,6 @@ export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironme
   throw invalid([{ path: 'environment', message: `no destination of this project has the environment ${environment}; ${there}` }])
 }
 
-/** The project that something new belongs to: the named one, or that of the scope. */
+/** The project that something new belongs to: the named one, or that of the principal. */
 export const owningProject = (principal: Principal, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>
   reachableProject(principal, projects, named, 'project_id') ?? principal.projectId

@@ -7,7 +7,7 @@ export type Role = (typeof roles)[number]
 
 /** What a role allows, live: it caps whatever a token was granted. */
 export interface RolePermissions {
-  /** Rights over resources of projects. */
+  /** Scopes over resources of projects. */
   readonly scopes: readonly Scope[]
   /** Also over what belongs to the whole organization: members, domains, suppressions, organization-wide destinations. */
   readonly administersOrganization: boolean

@@ -11,7 +11,7 @@ export class CaptureEvents {
     for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture, before)
   }
 
-  /** Hears of every capture of the project, and of addresses that are found in it later, until the returned function is called. */
+  /** Is notified of every capture of the project, and of addresses that are found in it later, until the returned function is called. */
   listen(projectId: string, listener: Listener): () => void {
     const listeners = this.#waiting.get(projectId) ?? new Set()
     this.#waiting.set(projectId, listeners.add(listener))

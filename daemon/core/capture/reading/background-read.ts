@@ -1,6 +1,6 @@
 /**
  * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it. Then all inboxes
- * of a message are known, and who wants to hear of it is told. The write that ends a reading comes first, so nobody hears twice.
+ * of a message are known, and who waits for it is notified. The write that ends a reading comes first, so nobody is notified twice.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'

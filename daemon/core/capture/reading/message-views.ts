@@ -67,8 +67,8 @@ export class MessageViews {
     throw new Refusal('not_found', 'This link to a message has expired; links are valid for about 15 minutes. Request a new one.')
   }
 
-  /** What whoever holds a link may read: it names one message, and nothing else is asked with this scope. */
-  scopeOf({ organizationId }: ViewedMessage): Principal {
+  /** What whoever holds a link may read: it names one message, and this principal reads nothing else. */
+  principalOf({ organizationId }: ViewedMessage): Principal {
     return { organizationId, projectId: '', bound: false, scopes: ['api:read'], credentialId: 'view' }
   }
 
@@ -77,7 +77,7 @@ export class MessageViews {
     return new URLSearchParams({ u: address, s: this.#mac('message-view.image.v1', `${captureId} ${address}`) }).toString()
   }
 
-  /** Throws `not_found` for what nobody may ask, and for what is no image, and `overloaded` while many are being fetched. */
+  /** Throws `not_found` for what is not to be seen, and for what is no image, and `overloaded` while many are being fetched. */
   async image({ organizationId, captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
     const isAsked = address.length <= maxAddress && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
     if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()

@@ -8,7 +8,7 @@ import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppressi
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
- * Takes the recipients off a queued message that were suppressed since. Answers the message for the others; undefined when
+ * Takes the recipients off a queued message that were suppressed since. Returns the message for the others; undefined when
  * none is left, or the message ended meanwhile: then its queue entry is gone.
  */
 export async function applySuppressions(

@@ -19,7 +19,7 @@ import { beginScheduled } from './begin-scheduled.ts'
 import { captureScheduled, type OnCaptured } from './capture-scheduled.ts'
 import { deliverVerpCopies, takesReturnPaths } from './verp-copies.ts'
 import { errorClass } from './error-class.ts'
-import { failOver, afterFailover, passedOver, skipDestination, type FailoverHealth, type Skip } from './failover.ts'
+import { failOver, afterFailover, afterSkip, skipDestination, type FailoverHealth, type Skip } from './failover.ts'
 import { applyReport, applyInterruption, failedBeforeStart } from './apply-report.ts'
 import type { Signer } from '../../domains/signer.ts'
 import { signTrace } from './signing.ts'
@@ -28,7 +28,7 @@ import { throttlingNoted } from './throttling.ts'
 import { toTarget } from './transport-target.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
-/** Hears of finished attempts, for logs and metrics. */
+/** Is notified of finished attempts, for logs and metrics. */
 export interface AttemptListener {
   attempted(trace: Trace, report: AttemptReport, destinationId: string): void
 }
@@ -82,7 +82,7 @@ export class Attempts {
   }
 
   /**
-   * Makes the entry's next attempt. Answers the entry that stands in the queue now, or undefined when the message is done.
+   * Makes the entry's next attempt. Returns the entry that stands in the queue now, or undefined when the message is done.
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
   async run(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
@@ -112,8 +112,8 @@ export class Attempts {
       return undefined
     }
     const destination = settings.destinations.get(entry.destinationId)
-    const passing = destination && skipDestination(settings, health, stored.record, destination)
-    if (passing) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, passing) : passing)
+    const skip = destination && skipDestination(settings, health, stored.record, destination)
+    if (skip) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, skip) : skip)
     const log = new AttemptLog(database, entry.organizationId, stored.record.id, {
       number: stored.record.attempts + 1,
       startedAt: clock.now(),
@@ -168,19 +168,19 @@ export class Attempts {
   }
 
   /** What the peer may have, as the process died meanwhile, goes nowhere else before the wait of an unknown outcome is over. */
-  #waiting({ destinationId }: QueueEntry, passing: Skip): Skip {
-    return 'failover' in passing ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : passing
+  #waiting({ destinationId }: QueueEntry, skip: Skip): Skip {
+    return 'failover' in skip ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : skip
   }
 
   /** Moves the message, or lets it wait, without an attempt. */
-  async #pass(entry: QueueEntry, first: Stored<Trace>, passing: Skip): Promise<QueueEntry | undefined> {
+  async #pass(entry: QueueEntry, first: Stored<Trace>, skip: Skip): Promise<QueueEntry | undefined> {
     const { database, clock } = this.#options
     for (let stored: Stored<Trace> | undefined = first; stored?.record.status === 'queued';) {
       const now = clock.now()
       const trace =
-        'failover' in passing
-          ? passedOver(stored.record, passing.failover, now)
-          : { ...stored.record, destinationId: passing.to, nextAttemptAt: Math.ceil(now + passing.waitMs) }
+        'failover' in skip
+          ? afterSkip(stored.record, skip.failover, now)
+          : { ...stored.record, destinationId: skip.to, nextAttemptAt: Math.ceil(now + skip.waitMs) }
       const change = new Change().rewrite(traces, entry.organizationId, stored, trace)
       const place = { destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt ?? now }
       const next = putOff(change, entry, { ...entry, ...place })

@@ -6,7 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
- * Marks the trace of a scheduled send as begun, on condition that nothing has changed it, and answers it as it stands then:
+ * Marks the trace of a scheduled send as begun, on condition that nothing has changed it, and returns it as it stands then:
  * still queued, or canceled by whoever was quicker. Durable before the provider hears anything. Undefined when it was deleted.
  */
 export async function beginScheduled(

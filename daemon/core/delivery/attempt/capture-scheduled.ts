@@ -10,7 +10,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
-/** Hears of a scheduled send that was captured, after it is durable. */
+/** Is notified of a scheduled send that was captured, after it is durable. */
 export type OnCaptured = (capture: Capture) => void
 
 interface CaptureParts {

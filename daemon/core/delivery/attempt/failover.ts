@@ -85,7 +85,7 @@ export function afterFailover(trace: Trace, { to, isAtOnce }: Failover): Trace {
 }
 
 /** The trace on its new way without an attempt; it keeps why, as there is no attempt to tell it. */
-export function passedOver(trace: Trace, { to, note }: Failover, now: number): Trace {
+export function afterSkip(trace: Trace, { to, note }: Failover, now: number): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-maxPasses)
   return {

@@ -3,7 +3,7 @@ import type { Policies } from '../../routing/policy/policy.ts'
 import type { DeliveryLimits } from './destination-load.ts'
 import type { HealthRegistry } from './health-registry.ts'
 
-/** Answers the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
+/** Returns the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
 export const deliveryLimits =
   (policies: Policies, board: HealthRegistry, connectionsWhenGone: number) =>
   async (organizationId: string, destinationId: string): Promise<DeliveryLimits> => {

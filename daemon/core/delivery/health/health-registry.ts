@@ -19,7 +19,7 @@ export interface BreakerView {
   readonly until: number | null
 }
 
-/** Hears of breakers, for logs and metrics. */
+/** Is notified of breakers, for logs and metrics. */
 export interface BreakerListener {
   breakerChanged(destinationId: string, breaker: BreakerView): void
 }
@@ -28,7 +28,7 @@ export interface HealthRegistryOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly listener: BreakerListener
-  /** Hears of every destination that an attempt was made at. */
+  /** Is notified of every destination that an attempt was made at. */
   readonly onUsed: (organizationId: string, destinationId: string) => void
 }
 

@@ -41,7 +41,7 @@ export class RollingHour {
     this.#count(at + 2 + (bucket < 0 ? bounds.length - 1 : bucket))
   }
 
-  /** The figures of the last `span` minutes, this one included; of the whole hour unless told. */
+  /** The figures of the last `span` minutes, this one included; of the whole hour by default. */
   figures(nowMs: number, span: number = minutes): HourFigures {
     const current = Math.floor(nowMs / minuteMs)
     const sums = Array.from({ length: width }, () => 0)

@@ -14,7 +14,7 @@ import type { ProbeStep, Transport } from '../transport.ts'
 export interface ProbeOptions {
   /** Throws `not_found` alike for missing and foreign ids. */
   readonly destinations: { get(principal: Principal, id: string): Promise<Destination> }
-  /** The destination now; undefined when it is gone. For rounds, which nobody asked for. */
+  /** The destination now; undefined when it is gone. For rounds, which run by themselves. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
   readonly board: HealthRegistry
   readonly secrets: SecretBox

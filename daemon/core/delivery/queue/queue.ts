@@ -25,7 +25,7 @@ export interface DeliveryQueueOptions {
   readonly readyTotal?: number
   /** Bytes of content that may wait in memory for their first attempt. */
   readonly maxMemoryBytes: number
-  /** Hears of defects; the entry is tried again later. */
+  /** Is notified of defects; the entry is tried again later. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 

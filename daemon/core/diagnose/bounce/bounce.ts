@@ -34,7 +34,7 @@ export interface BounceRequest {
   readonly recipient?: string | undefined
 }
 
-/** Undefined when no message that the scope reaches has this id. */
+/** Undefined when no message that the principal reaches has this id. */
 export async function diagnoseBounce(
   options: BounceOptions,
   principal: Principal,

@@ -1,4 +1,4 @@
-/** What became of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
+/** The outcome of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
 import { keptEvents } from '../../trace/story/engagement.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { TraceStory } from '../../trace/story/trace-reader.ts'

@@ -17,7 +17,7 @@ export interface MessageMatch {
   readonly recipient: string | undefined
 }
 
-/** Undefined when none that the scope reaches fits. With a recipient, all messages to it are searched, and no others. */
+/** Undefined when none that the principal reaches fits. With a recipient, all messages to it are searched, and no others. */
 export async function findMessage(
   { database, secrets }: { readonly database: Database; readonly secrets: SecretBox },
   principal: Principal,

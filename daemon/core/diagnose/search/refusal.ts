@@ -22,7 +22,7 @@ export interface RefusalSeen {
   /** `smtp`: our own attempt; else the format of the report. */
   readonly source: string
   readonly stage: BounceStage
-  /** False while it is tried again, and of a report that nobody vouches for. */
+  /** False while it is tried again, and of an unverified report. */
   readonly isFinal: boolean
   /** What happened in place of a reply, in one sentence: a connection that failed, for example. */
   readonly trouble: string | undefined
@@ -32,7 +32,7 @@ export interface RefusalSeen {
   readonly report: TraceReport | undefined
 }
 
-/** Undefined when nobody refused it. A report that nobody vouches for counts only where there is nothing else. */
+/** Undefined when it was not refused. An unverified report counts only where there is nothing else. */
 export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: TraceRecipient): RefusalSeen | undefined {
   const isAlone = trace.recipients.length === 1
   const isAbout = (report: TraceReport): boolean => report.recipient === recipient.address || (report.recipient === null && isAlone)

@@ -17,7 +17,7 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const dayMs = unitMs.d
 const form = 'must be a duration before now such as 90m, 24h or 7d, or an interval such as 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'
 
-/** Reads `24h`, `7d`, `90m`, or `from/to` in RFC 3339; a day without a text. Answers what is wrong otherwise. */
+/** Reads `24h`, `7d`, `90m`, or `from/to` in RFC 3339; a day without a text. Returns what is wrong otherwise. */
 export function readWindow(text: string | undefined, nowMs: number): Window | string {
   const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(text ?? '24h') ?? []
   if (amount !== undefined)

@@ -189,7 +189,7 @@ class TraceUpdate {
   }
 }
 
-/** Once for a recipient and kind, whatever better evidence follows; what nobody vouches for is not counted. */
+/** Once for a recipient and kind, whatever better evidence follows; what is unverified is not counted. */
 function countReport(change: Change, { id, type, bounce, isUnverified }: TraceReport): void {
   if (isUnverified) return
   if (type === 'bounced') countBounce(change, id, bounce)

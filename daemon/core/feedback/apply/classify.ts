@@ -43,7 +43,7 @@ const unexplained: RefusalMeaning = {
   action: 'Read the report, or ask the postmaster of the receiving server.',
 }
 
-/** Judges a refusal. What is told twice and differently counts as temporary, so that nobody is suppressed by mistake. */
+/** Judges a refusal. What is reported twice and differently counts as temporary, so that nobody is suppressed by mistake. */
 export function classify(facts: RefusalFacts): Classification {
   const text = replyText(facts.diagnostic ?? '', facts.smtpCode)
   const inText = enhancedCodesIn(text)

@@ -1,4 +1,4 @@
-/** How far a report is believed: whether it may change a trace, and whether it may keep mail from somebody. Pure. */
+/** How far a report is trusted: whether it may change a trace, and whether it may keep mail from somebody. Pure. */
 import type { Attribution } from './attribution.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
@@ -7,7 +7,7 @@ import type { FeedbackOrigin } from '../feedback-origin.ts'
 const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable', 'postfix']
 
 /**
- * A token proves that its teller had the message. Without one, only what the operator's own server says of its work is believed:
+ * A token proves that its sender had the message. Without one, only what the operator's own server says of its work is trusted:
  * who knows a Message-ID can write a mail that looks like a bounce.
  */
 export const isVerified = (origin: FeedbackOrigin, event: FeedbackEvent, { proof }: Attribution): boolean =>

@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import type { BounceClass } from '../event.ts'
 import type { SuppressionSource } from './suppression.ts'
 
-/** Hears of what became durable. */
+/** Is notified of what became durable. */
 export interface FeedbackCounts {
   bounced(bounceClass: BounceClass | 'unclassified'): void
   complained(): void
@@ -14,7 +14,7 @@ export interface FeedbackCounts {
 /** See `Database.onWork`. */
 const countedWork = 'feedback.counted'
 
-/** A recipient bounced: a report that is vouched for and the first of its kind, or a refusal for good. */
+/** A recipient bounced: a verified report that is the first of its kind, or a refusal for good. */
 export const countBounce = (change: Change, reportId: string, bounceClass: BounceClass | null): Change =>
   change.schedule(countedWork, `bounced ${bounceClass ?? 'unclassified'} ${reportId}`)
 

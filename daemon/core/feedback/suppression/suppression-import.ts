@@ -124,7 +124,7 @@ export class SuppressionImport {
   }
 }
 
-/** Keeps what arrives, and looks through it once. Answers the number of rows. */
+/** Keeps what arrives, and looks through it once. Returns the number of rows. */
 async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<number> {
   async function* kept(): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {

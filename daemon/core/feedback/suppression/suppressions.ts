@@ -25,9 +25,9 @@ export interface SuppressionOptions {
 export interface NewSuppression {
   readonly email: string
   readonly reason?: string | null | undefined
-  /** That of a key that is bound to one, or none, unless told. */
+  /** That of a key that is bound to one, or none, by default. */
   readonly projectId?: string | null | undefined
-  /** Milliseconds since the epoch; never unless told. */
+  /** Milliseconds since the epoch; never by default. */
   readonly expiresAt?: number | null | undefined
 }
 

@@ -18,7 +18,7 @@ interface CachedClient {
 const limits = { deadlineMs: 5000, maxBytes: 10_240 } as const
 const maxIdLength = 2048
 const maxCached = 1000
-/** Requests that wait for a document at one time; strangers cause them. */
+/** Requests that wait for a document at one time; unauthenticated clients cause them. */
 const maxFetches = 20
 /** Fetches that one client network may cause in a minute. */
 const fetchesPerMinute = 20

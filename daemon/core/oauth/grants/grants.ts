@@ -20,7 +20,7 @@ export interface GrantOptions {
   readonly rightsOfMember: ScopesOfMember
 }
 
-/** A grant as it was, and what became of the keys that it minted. */
+/** A grant as it was, and the outcome of the keys that it minted. */
 export interface RevokedGrant {
   readonly grant: Grant
   readonly keys: KeyFates

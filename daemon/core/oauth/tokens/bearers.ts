@@ -8,6 +8,6 @@ const jwt = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/
 
 /** The check of `Authorization: Bearer …` for REST. It throws `unauthorized`. */
 export const bearerCheck =
-  (apiKeys: Pick<ApiKeys, 'authenticate'>, tokens: Pick<TokenCheck, 'restScope'>) =>
+  (apiKeys: Pick<ApiKeys, 'authenticate'>, tokens: Pick<TokenCheck, 'restPrincipal'>) =>
   (secret: string): Promise<Principal> =>
-    jwt.test(secret) ? tokens.restScope(secret) : apiKeys.authenticate(secret)
+    jwt.test(secret) ? tokens.restPrincipal(secret) : apiKeys.authenticate(secret)

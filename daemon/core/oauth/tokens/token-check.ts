@@ -61,8 +61,8 @@ export class TokenCheck {
     return { organizationId: cached.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: cached.token.expiresAt }
   }
 
-  /** The scope of a token for REST. Throws `unauthorized`. */
-  async restScope(token: string): Promise<Principal> {
+  /** The principal of a token for REST. Throws `unauthorized`. */
+  async restPrincipal(token: string): Promise<Principal> {
     const { organizationId, projectId, grantId, holder, scopes: granted } = await this.bearer(token, 'rest')
     const scopes = scopesInOrder.filter((scope) => granted.includes(scope))
     const member = holder.kind === 'user' ? await this.#options.rightsOfMember(organizationId, holder.userId) : undefined

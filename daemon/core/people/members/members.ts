@@ -17,7 +17,7 @@ import { members, membershipsOf, type Member } from './member.ts'
 import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
 import { userById, type User } from '../users/user.ts'
 
-/** Hears of what a member should be told by mail. */
+/** Is notified of what a member should be told by mail. */
 export interface MemberNotices {
   roleChanged(user: User, organization: Organization, role: Role): void
   removed(user: User, organization: Organization): void
@@ -69,7 +69,7 @@ export class Members {
   }
 
   /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
-  async scopeOf(userId: string, organizationId: string): Promise<Principal> {
+  async principalOf(userId: string, organizationId: string): Promise<Principal> {
     const permissions = await this.permissionsOf(organizationId, userId)
     const settings = permissions && (await this.#options.policies.of(organizationId))
     if (!permissions || !settings || settings.organization.deletedAt !== undefined)

@@ -28,7 +28,7 @@ export const loginLinkMs = 15 * 60_000
 /** Nobody may be at the terminal when a service starts for the first time. */
 const firstLinkMs = 24 * 3_600_000
 
-/** Adds a link to the write and answers its secret. */
+/** Adds a link to the write and returns its secret. */
 export function addLoginLink(change: Change, link: Omit<LoginLink, 'id'>): string {
   const secret = newSecret()
   const id = hashSecret(secret)
@@ -40,7 +40,7 @@ export function addLoginLink(change: Change, link: Omit<LoginLink, 'id'>): strin
 export const addFirstLink = (change: Change, organizationId: string, now: number): string =>
   addLoginLink(change, { email: null, ownerOf: organizationId, next: startPage, expiresAt: now + firstLinkMs })
 
-/** Where a sign-in leads unless told. */
+/** Where a sign-in leads by default. */
 export const startPage = '/organizations'
 
 /** Room for what an OAuth client puts into its request. */

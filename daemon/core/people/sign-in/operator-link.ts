@@ -8,7 +8,7 @@ import { hasOwner } from '../members/members.ts'
 import { identityOf } from '../users/user.ts'
 
 /**
- * Answers the path of a link for this address, whether it has an account or not. Whoever uses it becomes the owner of the
+ * Returns the path of a link for this address, whether it has an account or not. Whoever uses it becomes the owner of the
  * first organization while that has none. Throws `validation_failed` for what is no address.
  */
 export async function operatorLink(database: Database, clock: Clock, email: string): Promise<string> {

@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import { noteSignIn, userById, users, type User } from '../users/user.ts'
 
-/** Hears of what a user should be told by mail. */
+/** Is notified of what a user should be told by mail. */
 export interface PasskeyNotices {
   passkeyAdded(user: User, passkey: Passkey): void
   passkeyRemoved(user: User, passkey: Passkey): void

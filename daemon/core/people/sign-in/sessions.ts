@@ -100,12 +100,12 @@ export class Sessions {
       .toSorted((a, b) => b.seenAt - a.seenAt || b.createdAt - a.createdAt)
   }
 
-  /** Ends one session of the user. Answers how many there were, as one that is gone already is no mistake. */
+  /** Ends one session of the user. Returns how many there were, as one that is gone already is no mistake. */
   revoke(userId: string, sessionId: string): Promise<number> {
     return this.#end(userId, ({ id }) => id === sessionId)
   }
 
-  /** Ends every session of the user but the named one. Answers how many there were. */
+  /** Ends every session of the user but the named one. Returns how many there were. */
   revokeOthers(userId: string, sessionId: string): Promise<number> {
     return this.#end(userId, ({ id }) => id !== sessionId)
   }
@@ -133,7 +133,7 @@ export class Sessions {
     throw new Refusal('insufficient_scope', 'This form belongs to an earlier session; open the page again and retry.')
   }
 
-  /** Adds to the write that every session of the user ends. Answers how many there were. */
+  /** Adds to the write that every session of the user ends. Returns how many there were. */
   endAllIn(change: Change, userId: string): Promise<number> {
     return this.#endIn(change, userId, () => true)
   }

@@ -44,7 +44,7 @@ export const userById = async (database: Database, id: string): Promise<User | u
 export const userByEmail = (database: Database, email: string): Promise<Stored<User> | undefined> =>
   database.find(users, people, 'email', [email])
 
-/** Adds a user to the write, who has proved the address unless told otherwise. */
+/** Adds a user to the write, who has proved the address by default. */
 export function addUser(change: Change, email: string, now: number, { isUnproved = false } = {}): User {
   const user: User = { id: newId('usr', now), email, ...(isUnproved && { isUnproved }), name: '', createdAt: now, signedInAt: now }
   change.insert(users, peoplePartition, user)

@@ -42,7 +42,7 @@ export async function newConnection(id: string, request: ConnectionRequest, opti
   return { provider: request.provider, ...sealCredentials(id, checked, {}, options.secrets) }
 }
 
-/** Answers what to change in the destination as it is when it is written; looking up names took time until then. */
+/** Returns what to change in the destination as it is when it is written; looking up names took time until then. */
 export function changedConnection(
   stored: Destination,
   changes: ConnectionChanges,

@@ -55,7 +55,7 @@ export const orderRules = (rules: readonly RoutingRule[]): RoutingRule[] => {
 
 /**
  * What the caller named, or else the first rule of the project that matches, or else the environment of the project, or else the
- * organization's default sender. `look` hears of every rule on the way. Throws `destination_misconfigured` or `validation_failed`
+ * organization's default sender. `look` is called for every rule on the way. Throws `destination_misconfigured` or `validation_failed`
  * when a destination or environment was named that is not there for this project (deleted, or of another one).
  */
 export function matchRoute(

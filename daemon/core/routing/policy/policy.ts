@@ -28,7 +28,7 @@ export interface Policy {
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
   readonly failovers: Failovers
-  /** Who hears of events; none while the flag is off. */
+  /** Who is notified of events; none while the flag is off. */
   readonly webhooks: WebhookEndpoints
 }
 

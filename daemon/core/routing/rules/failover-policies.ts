@@ -22,7 +22,7 @@ export interface FailoverRequest {
   readonly fallbackIds: readonly string[]
   readonly on: readonly FailoverCause[]
   readonly latencyMs?: number | undefined
-  /** Unless told, that of the primary destination, or for an organization-wide one that of the scope. */
+  /** By default that of the primary destination, or for an organization-wide one that of the principal. */
   readonly projectId?: string | undefined
 }
 

@@ -35,7 +35,7 @@ export interface RuleChanges {
 
 export interface NewRule extends RuleChanges {
   readonly match: MatchRequest
-  /** Unless told, that of the destination, or for an organization-wide one that of the scope. */
+  /** By default that of the destination, or for an organization-wide one that of the principal. */
   readonly projectId?: string | undefined
 }
 

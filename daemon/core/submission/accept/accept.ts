@@ -29,7 +29,7 @@ import { assertFits } from '../compose/message-size.ts'
 import { InFlight } from './in-flight.ts'
 import { decideVerp } from './verp.ts'
 
-/** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
+/** Is notified of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
 export interface AcceptanceListener {
   accepted(trace: Trace): void
   queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined): void

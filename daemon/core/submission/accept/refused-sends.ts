@@ -56,7 +56,7 @@ export class RefusedSends {
 
   /**
    * The refusal with the id of its trace in `details.trace_id`; as it is where none was left, as nobody could be read or too many
-   * were. A web page leaves one only where its key may send to all who could be read, so that no stranger puts addresses there.
+   * were. A web page leaves one only where its key may send to all who could be read, so that unknown visitors put no addresses there.
    */
   async record(principal: Principal, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
     if (send.to.length + send.bcc.length === 0) return refusal

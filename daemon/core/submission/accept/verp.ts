@@ -3,7 +3,7 @@ import { featureBar, type FeatureSettings } from '../../plan/features.ts'
 import type { TraceVerp } from '../../trace/trace.ts'
 import type { Submission } from '../submission.ts'
 
-/** What became of a submission's wish for VERP, now. `bounceDomain` is that of the service. */
+/** The outcome of a submission's wish for VERP, now. `bounceDomain` is that of the service. */
 export function decideVerp(
   { mailFrom, verp }: Pick<Submission, 'mailFrom' | 'verp'>,
   organization: FeatureSettings,

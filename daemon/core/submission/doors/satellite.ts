@@ -43,7 +43,7 @@ export async function ownsItsName(
   const name = helo.toLowerCase()
   if (ownedByNobody.test(name) || allowedDomains.some((domain) => name.endsWith(`.${domain}`))) return true
   const address = clientAddress(remoteAddress)
-  // names of strangers can lead to 127.0.0.1, and then prove nothing
+  // names of others can lead to 127.0.0.1, and then prove nothing
   if (address === '' || isLoopbackAddress(address)) return address !== '' && name === hostname.toLowerCase()
   const addresses = await addressesOf(name, address.includes(':') ? 6 : 4, resolver)
   return addresses.some((known) => clientAddress(known) === address)

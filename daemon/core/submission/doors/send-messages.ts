@@ -41,7 +41,7 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   /** In place of a destination: the one of this environment that takes mail now. */
   readonly environment?: string | undefined
   readonly idempotencyKey: string | undefined
-  /** Milliseconds since the epoch; at once unless told. */
+  /** Milliseconds since the epoch; at once by default. */
   readonly sendAt?: number | undefined
   /** Gives text and HTML, and the subject unless there is one. */
   readonly template: TemplateOrder | undefined
@@ -49,7 +49,7 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
   /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
   readonly verpEnabled?: boolean | undefined
-  /** Openings and clicks to tell of in the trace; none unless told. */
+  /** Openings and clicks to tell of in the trace; none by default. */
   readonly tracking?: TrackingWish | undefined
 }
 

@@ -15,7 +15,7 @@ export interface ReplayFilter {
   readonly until: number
 }
 
-/** What became of the traces that the filter found. */
+/** The outcome of the traces that the filter found. */
 export interface ReplayCounters {
   /** Failed traces that were looked at. */
   readonly examined: number
@@ -69,7 +69,7 @@ export type ReplayJob = Immutable<z.infer<typeof schema>>
 export const replayJobs = defineRecord<ReplayJob>({
   name: 'replay',
   schema,
-  // what a key of the whole organization asked for can reach every project, so it is in nobody else's
+  // what a key of the whole organization asked for can reach every project, so it is hidden from keys bound to a project
   projectOf: (job) => (job.bound ? job.projectId : ''),
 })
 

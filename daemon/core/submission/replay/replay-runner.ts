@@ -23,9 +23,9 @@ export interface ReplayRunnerOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
-  /** The queue hears of what was queued. */
+  /** The queue is notified of what was queued. */
   readonly queued: (entry: QueueEntry) => void
-  /** Hears of defects; the job rests until the next start. */
+  /** Is notified of defects; the job rests until the next start. */
   readonly onError: (error: unknown, jobId: string) => void
 }
 

@@ -19,7 +19,7 @@ export interface ScheduledSendsOptions {
 
 /** What a list of scheduled sends can be narrowed to. */
 export interface ScheduledFilter extends OfProject {
-  /** Both unless told. */
+  /** Both by default. */
   readonly status?: 'queued' | 'canceled' | undefined
 }
 
@@ -37,7 +37,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
   }
 
   /**
-   * Cancels a send that has not begun to leave, and answers its trace; again, it answers the same. Once this resolves, no attempt
+   * Cancels a send that has not begun to leave, and returns its trace; again, it returns the same. Once this resolves, no attempt
    * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
    */
   async cancel(principal: Principal, traceId: string): Promise<Trace> {

@@ -161,8 +161,8 @@ function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: Re
 function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { destinationId }: Decision): void {
   const here = policy.destinations.get(destinationId ?? '')
   if (!here) return
-  const passing = skipDestination(policy, health, { projectId: project.id, destinationId }, here)
-  if (!passing) {
+  const skip = skipDestination(policy, health, { projectId: project.id, destinationId }, here)
+  if (!skip) {
     walk.firstAttempt = { destinationId: here.id, waitMs: 0 }
     walk.steps.push({
       step: 'failover',
@@ -170,12 +170,12 @@ function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { d
       message: `The destination ${here.name} receives mail now.`,
       destinationId: here.id,
     })
-  } else if ('failover' in passing) {
-    const { to, note } = passing.failover
+  } else if ('failover' in skip) {
+    const { to, note } = skip.failover
     walk.firstAttempt = { destinationId: to, waitMs: 0 }
     walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
   } else {
-    const { to, waitMs } = passing
+    const { to, waitMs } = skip
     const message = `The circuit breaker of the destination is open, and no fallback is available: the message waits ${Math.ceil(waitMs / 1000)} seconds.`
     walk.firstAttempt = { destinationId: to, waitMs }
     walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to })

@@ -1,4 +1,4 @@
-/** The mail that a report came as, kept beside the trace: what nobody could read can still be looked at. */
+/** The mail that a report came as, kept beside the trace: unreadable reports can still be looked at. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'

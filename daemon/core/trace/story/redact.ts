@@ -40,7 +40,7 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], re
 /** Who complains does so in confidence; the message had reached them. */
 const withoutComplaint = (status: TraceStatus): TraceStatus => (status === 'complained' ? 'delivered' : status)
 
-/** Deliveries and bounces of those that the message names, as far as somebody vouches for them. */
+/** Deliveries and bounces of those that the message names, as far as they are verified. */
 const reportsForAll = ({ recipients }: Trace, reports: readonly TraceReport[]): TraceReport[] =>
   reports
     .filter(({ type, isUnverified }) => (type === 'delivered' || type === 'bounced') && !isUnverified)

@@ -1,4 +1,4 @@
-/** What reports add to the timeline of a trace: what became of the message after it left, and why. */
+/** What reports add to the timeline of a trace: the outcome of the message after it left, and why. */
 import type { AttemptRecord } from '../attempt-record.ts'
 import { inOrder, type TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'

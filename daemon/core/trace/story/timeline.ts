@@ -101,7 +101,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
 const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =>
   sendAt !== undefined && outcome !== 'relayed' && (begunAt !== undefined || status !== 'captured')
 
-/** What a send with `send_at` was promised, and its capture where that is what became of it. */
+/** What a send with `send_at` was promised, and its capture, if any. */
 function scheduleEntries(trace: Trace): TimelineEntry[] {
   const { createdAt, sendAt, outcome, begunAt } = trace
   if (sendAt === undefined) return []
@@ -117,7 +117,7 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
   return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
 }
 
-/** What became of the wish for a return path for each recipient. */
+/** The outcome of the wish for a return path for each recipient. */
 function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   if (!verp) return []
   const message =
@@ -235,7 +235,7 @@ function attemptDetail({
 /** Of the recipients of a message that is done and was not taken for all. */
 const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed' }
 
-/** The provider took the message; some are what became of it later. */
+/** The provider took the message; some record its later outcome. */
 const taken: readonly TraceStatus[] = ['sent', 'delivered', 'bounced', 'complained']
 
 function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry | undefined {

@@ -49,7 +49,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     return { trace, attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
   }
 
-  /** What the asker itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
+  /** What the requester itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
   async sentBy(principal: Principal, idOrToken: string): Promise<Trace> {
     const trace = await this.#find(principal, idOrToken)
     if (trace.submittedBy !== principal.credentialId) throw noTrace()

@@ -9,7 +9,7 @@ export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpo
   readonly at: number
 }
 
-/** Answers its id. */
+/** Returns its id. */
 export function addDelivery(change: Change, organizationId: string, { at, ...told }: NewDelivery): string {
   const id = newId('wha', at)
   change.insertUnchecked(webhookDeliveries, organizationId, {

@@ -1,4 +1,4 @@
-/** What became of the events that endpoints were to hear of: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
+/** The outcome of the events that endpoints subscribe to: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/principal/lists.ts'

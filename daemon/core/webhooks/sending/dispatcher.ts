@@ -15,7 +15,7 @@ export interface DispatcherOptions {
   readonly database: Database
   readonly clock: Clock
   readonly attempts: Pick<DeliveryAttempts, 'run'>
-  /** Hears of defects. */
+  /** Is notified of defects. */
   readonly onError: (error: unknown, id: string) => void
   /** Deliveries at a time in all, and for one organization. */
   readonly maxActive?: number

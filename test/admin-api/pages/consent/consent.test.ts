@@ -18,9 +18,9 @@ const projectCount = async ({ database, organizationId }: Site): Promise<number>
   (await database.all(projects, { organizationId })).length
 
 /** What somebody asks with in the first organization. */
-async function scopeOf(site: Site, visitor: Visitor): Promise<Principal> {
+async function principalOf(site: Site, visitor: Visitor): Promise<Principal> {
   const signed = await site.people.sessions.read(visitor.cookie.split('=')[1] ?? '')
-  return site.people.members.scopeOf(signed?.user.id ?? '', site.organizationId)
+  return site.people.members.principalOf(signed?.user.id ?? '', site.organizationId)
 }
 
 function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: number, why: string): void {
@@ -82,9 +82,9 @@ test('nothing that reaches other people is ticked unless the client names it; no
   t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
   const vouched = (await olga.get(asking(site, { redirect_uri: loopbackRedirect }).path)).html
   t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
-  const stranger = await olga.get(asking(site, { client_id: await registered(site) }).path)
-  t.regex(stranger.html, /This application is not verified/)
-  t.notRegex(stranger.html, /Vouched for/)
+  const outsider = await olga.get(asking(site, { client_id: await registered(site) }).path)
+  t.regex(outsider.html, /This application is not verified/)
+  t.notRegex(outsider.html, /Vouched for/)
 })
 
 test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
@@ -197,8 +197,8 @@ test('forms of other sites, without the token of the session or of another one a
     isRefused(t, await olga.post(asked, form(csrf), headers), 403, JSON.stringify(headers))
   const refused = await olga.post(asked, form(''))
   t.regex(refused.html, /<title>Not allowed/)
-  const stranger = new Visitor(site)
-  t.regex((await stranger.post(asked, form(csrf))).location, /^\/sign-in\?next=/)
+  const outsider = new Visitor(site)
+  t.regex((await outsider.post(asked, form(csrf))).location, /^\/sign-in\?next=/)
   t.is((await olga.post(asked, form(csrf))).status, 303)
 })
 
@@ -237,9 +237,9 @@ test('prompt=none is answered without a page; a remembered consent is, for the c
   t.is((await olga.get(asking(site, { prompt: 'consent' }).path)).status, 200)
   t.is((await olga.get(asking(site, { prompt: 'select_account' }).path)).status, 200)
 
-  const stranger = await registered(site)
-  await allow({ client_id: stranger })
-  t.is(await silently(olga, { client_id: stranger }), 'consent_required', 'nobody vouches')
+  const outsider = await registered(site)
+  await allow({ client_id: outsider })
+  t.is(await silently(olga, { client_id: outsider }), 'consent_required', 'nobody vouches')
   const other = await join(site, 'olga@example.ch', 'owner')
   await allow({}, other.place)
   t.is(await silently(olga), 'consent_required', 'two projects')
@@ -262,8 +262,8 @@ test('a remembered consent ends with the role, the project, the grant and time',
   }
   await allow(place)
   t.is(await silently(), 'code')
-  const asOwner = await scopeOf(site, olga)
-  const { holder } = await scopeOf(site, ben)
+  const asOwner = await principalOf(site, olga)
+  const { holder } = await principalOf(site, ben)
   const benId = holder?.kind === 'user' ? holder.userId : ''
   await site.people.members.changeRole(asOwner, benId, 'viewer')
   t.is(await silently(), 'consent_required', 'a lower role')

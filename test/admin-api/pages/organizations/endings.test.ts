@@ -54,7 +54,7 @@ test('who revokes an application that may change settings is told that logins wh
 
 /** A key that the application mints for the user with its token. */
 async function mintByApplication(site: Site, { body }: Tokens, name: string): Promise<{ readonly id: string; readonly key: string }> {
-  const principal = await site.oauth.tokenCheck.restScope(String(body['access_token']))
+  const principal = await site.oauth.tokenCheck.restPrincipal(String(body['access_token']))
   const { record, key } = await site.apiKeys.mint(principal, { name, scopes: ['api:admin'] })
   return { id: record.id, key }
 }
@@ -161,7 +161,7 @@ test('an application whose project is deleted is told to ask again, instead of g
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
   const olgaId = (await userByEmail(site.database, 'olga@example.ch'))?.record.id ?? ''
-  const principal = await site.people.members.scopeOf(olgaId, site.organizationId)
+  const principal = await site.people.members.principalOf(olgaId, site.organizationId)
   const { project } = await site.projects.create(principal, { name: 'Shop' })
   const request = asking(site, { prompt: 'consent' })
   const place = `${site.organizationId}.${project.id}`

@@ -19,8 +19,8 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
     seen[role] = [(await visitor.get(path)).status, (await visitor.get(`${path}/invoice.csv`)).status, shown ? 1 : 0]
   }
   t.deepEqual(seen, { owner: [200], admin: [200, 200, 1], developer: [404, 404, 0], viewer: [404, 404, 0], billing: [200, 200, 1] })
-  const stranger = await signedIn(site, 'eve@example.ch')
-  t.is((await stranger.get(path)).html, (await stranger.get('/organizations/org_none/usage')).html)
+  const outsider = await signedIn(site, 'eve@example.ch')
+  t.is((await outsider.get(path)).html, (await outsider.get('/organizations/org_none/usage')).html)
   t.regex((await olga.get(path)).html, /plan free[^]*Sends today[^]*100[^]*CHF[^]*Total[^]*0\.00/)
   const csv = await olga.get(`${path}/invoice.csv?period=2029-12`)
   t.regex(csv.headers.get('content-disposition') ?? '', /invoice-preview-2029-12\.csv/)

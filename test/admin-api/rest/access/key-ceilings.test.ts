@@ -126,9 +126,9 @@ test('nobody gets the secret of a key that outlasts them', async (t) => {
   await rest.must('PATCH', `/v1/api-keys/${kept.id}`, { kept: true })
   const sites = { name: 'sites', scopes: undefined, send_only: true, project_id: projectId }
   const lasting = [await mint(rest, { project_id: projectId }), await mint(colleague), await mint(rest, sites), kept]
-  for (const asker of [agent, own.client]) {
+  for (const requester of [agent, own.client]) {
     for (const { id, client } of lasting) {
-      const { status, body } = await asker.call('POST', `/v1/api-keys/${id}/rotate`)
+      const { status, body } = await requester.call('POST', `/v1/api-keys/${id}/rotate`)
       t.is(status, 403, JSON.stringify(body))
       t.not(await statusOf(client), 401)
     }
@@ -141,15 +141,15 @@ test('nobody but an administrator gives a later end to a key that outlasts them'
   const { join, mint, rest, projectId, clock } = await startSite(t)
   const { agent } = await join('dev@example.ch', 'developer')
   const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
-  const ends = async (asker: RestClient, { id }: Minted, expires_at: string | null): Promise<number> =>
-    (await asker.call('PATCH', `/v1/api-keys/${id}`, { expires_at })).status
+  const ends = async (requester: RestClient, { id }: Minted, expires_at: string | null): Promise<number> =>
+    (await requester.call('PATCH', `/v1/api-keys/${id}`, { expires_at })).status
   const own = await mint(agent, { expires_at: at(7) })
   const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
-  for (const asker of [agent, own.client]) {
-    t.is(await ends(asker, lent, null), 403)
-    t.is(await ends(asker, lent, at(8)), 403)
-    t.is(await ends(asker, lent, at(6)), 200, 'who may revoke it may also end it earlier')
-    t.is(await ends(asker, own, at(9)), 200, 'their own ends with them')
+  for (const requester of [agent, own.client]) {
+    t.is(await ends(requester, lent, null), 403)
+    t.is(await ends(requester, lent, at(8)), 403)
+    t.is(await ends(requester, lent, at(6)), 200, 'who may revoke it may also end it earlier')
+    t.is(await ends(requester, own, at(9)), 200, 'their own ends with them')
     t.is(await ends(rest, lent, at(7)), 200)
   }
   t.is(await ends(rest, lent, null), 200)

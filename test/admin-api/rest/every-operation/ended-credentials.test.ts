@@ -82,7 +82,7 @@ test('who ended between the check of the key and the write mints nothing', async
   const { parts, server, database } = rig
   const keys = new ApiKeys({ ...parts, grantStands: grantStands(database) })
   const application = await signIn(rig, 'dev@example.ch')
-  const principal = await server.tokenCheck.restScope(application.token)
+  const principal = await server.tokenCheck.restPrincipal(application.token)
   const child = await keys.mint(principal, { name: 'child', scopes: ['api:admin'] })
   const ofChild = await keys.authenticate(child.key)
   const own = await keys.authenticate(

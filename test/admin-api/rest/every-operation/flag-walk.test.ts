@@ -12,7 +12,7 @@ import { ask, requestOf, siteOf, type Site } from '../fixture/walk.ts'
 const asking: Partial<Record<Feature, Record<string, (site: Site, operation: Operation) => Promise<RestAnswer>>>> = {
   templates: {
     sendMessage: (site, operation) =>
-      ask(site.rest, operation, { stranger: 'refused', body: { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'order' } }),
+      ask(site.rest, operation, { outsider: 'refused', body: { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'order' } }),
   },
 }
 

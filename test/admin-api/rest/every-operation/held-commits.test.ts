@@ -102,7 +102,7 @@ test('a request whose write is held back past every deadline is answered by its 
   const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
     const held = hold()
     let early: RestAnswer | undefined
-    const answered = ask(one.scope === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
+    const answered = ask(one.scope === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { outsider: 'own' })
     void answered.then((answer) => (early = answer))
     await Promise.race([held, answered])
     if (!early) {

@@ -64,14 +64,14 @@ test('every act of an administrator is in the audit log, with the key that did i
 
 test('another organization reads and changes nothing', async (t) => {
   const site = await siteOf(t)
-  const stranger = await site.addOrganization()
+  const outsider = await site.addOrganization()
   const before = await rowsOf(site)
   const ids = idsOf(site)
   for (const operation of site.walk) {
     if (isOpen(operation)) continue
     const request = requestOf(site, operation)
-    const answer = await ask(stranger.rest, operation, request)
-    const expected = operation.scope === 'operator' ? 'unauthorized' : request.stranger
+    const answer = await ask(outsider.rest, operation, request)
+    const expected = operation.scope === 'operator' ? 'unauthorized' : request.outsider
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
     t.deepEqual(await changedSince(site, before), [], operation.operationId)
@@ -81,14 +81,14 @@ test('another organization reads and changes nothing', async (t) => {
 test('an access token of somebody else reads and changes nothing', async (t) => {
   const site = await siteOf(t)
   const { body } = await site.bootstrap({ resource: restResource })
-  const stranger = site.client(String(body['access_token']))
+  const outsider = site.client(String(body['access_token']))
   const before = await rowsOf(site)
   const ids = idsOf(site)
   for (const operation of site.walk) {
     if (isOpen(operation)) continue
-    const answer = await ask(stranger, operation, requestOf(site, operation))
+    const answer = await ask(outsider, operation, requestOf(site, operation))
     t.true(answer.status < 500, operation.operationId)
-    if (requestOf(site, operation).stranger === 'refused')
+    if (requestOf(site, operation).outsider === 'refused')
       t.true(answer.status >= 400, `${operation.operationId} answered ${answer.status}`)
     if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
     t.deepEqual(await changedSince(site, before), [], operation.operationId)
@@ -103,7 +103,7 @@ test('a key of another project reads nothing of this one, and leaves what was th
   for (const operation of site.walk) {
     if (isOpen(operation)) continue
     const request = requestOf(site, operation)
-    const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.stranger)
+    const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.outsider)
     const answer = await ask(neighbour, operation, request)
     if (expected === 'shared') continue
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
@@ -228,12 +228,12 @@ test('what is made with a destination of somebody else is refused too', async (t
   const { rest, addOrganization, addProject, withKey } = await startRig(t)
   const destination_id = await addDestination(rest, {}, true)
   const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'x' }
-  for (const asker of [(await addOrganization()).rest, await withKey(['api:admin'], await addProject())]) {
+  for (const requester of [(await addOrganization()).rest, await withKey(['api:admin'], await addProject())]) {
     for (const [path, body] of [
       ['/v1/routing/rules', { match: '*', destination_id }],
       ['/v1/smtp-credentials', { default_destination_id: destination_id }],
       ['/v1/messages', { ...plain, destination_id }],
     ] as const)
-      t.regex(errorOf(await asker.call('POST', path, body)).message, /destination_id: no destination of this project has this id/, path)
+      t.regex(errorOf(await requester.call('POST', path, body)).message, /destination_id: no destination of this project has this id/, path)
   }
 })

@@ -51,11 +51,11 @@ test('every id that somebody may have leads to the message', async (t) => {
   await database.commit(change.rewrite(traces, organizationId, stored, { ...given, messageId: 'Own.Id@cms.example' }))
   await taken(rig, id)
   const verp = given.recipients[0]?.verp ?? ''
-  const { rest: stranger } = await addOrganization()
+  const { rest: outsider } = await addOrganization()
   const all = [id, id.toUpperCase(), serviceRef(secrets, id), verp, `<${verp}>`, '<Own.Id@cms.example>', 'Own.Id@cms.example', '4bXyZ91Qwz']
   for (const messageId of all) {
     t.is((await bounce(rest, messageId))['trace_id'], id, messageId)
-    t.is((await bounce(stranger, messageId))['found'], false, messageId)
+    t.is((await bounce(outsider, messageId))['found'], false, messageId)
   }
   for (const messageId of ['other@cms.example', `${id}@example.ch`, 'Ok']) t.is((await bounce(rest, messageId))['found'], false, messageId)
   // an id of our own is not searched, and others are among the latest messages only; with the recipient, all to it are

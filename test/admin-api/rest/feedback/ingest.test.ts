@@ -271,8 +271,8 @@ test('nothing is taken while the organization may not take it in', async (t) => 
 test('a source of another organization touches nothing of this one', async (t) => {
   const rig = await startRig(t)
   const trace = await sentMessage(rig, ['nobody@example.net'])
-  const stranger = await rig.addOrganization()
-  const source = await addSource(stranger, 'arf')
+  const outsider = await rig.addOrganization()
+  const source = await addSource(outsider, 'arf')
   const answer = await postSigned(rig, '/v1/ingest/arf', source, bounceMail(returnPathOf(trace), 'nobody@example.net', trace.messageId))
   t.like((answer.body['events'] as object[])[0], { result: 'unmatched', trace_id: null, suppressed: false })
   t.is((await traceOf(rig, trace))['status'], 'sent')

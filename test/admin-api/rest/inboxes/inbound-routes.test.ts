@@ -39,23 +39,23 @@ test('a route is made with a secret that is shown once, and is in the audit log'
 
 test('a name belongs to whoever asked first, with everything behind its plus sign; the domain as a whole to the operator', async (t) => {
   const { rest, addOrganization } = await startRig(t)
-  const stranger = (await addOrganization()).rest
+  const outsider = (await addOrganization()).rest
   const make = (by: typeof rest, local_part_pattern: string): Promise<RestAnswer> =>
     by.call('POST', '/v1/inbound-routes', { local_part_pattern, webhook_url })
   t.is((await make(rest, 'sales')).status, 201)
   for (const pattern of ['sales', 'SALES', 'sales+*', 'sales+eu', 'sales+eu+*'])
-    t.is(errorOf(await make(stranger, pattern)), '409 conflict', pattern)
+    t.is(errorOf(await make(outsider, pattern)), '409 conflict', pattern)
   t.is(errorOf(await make(rest, 'Sales')), '409 conflict')
   t.is((await make(rest, 'sales+*')).status, 201)
-  t.is((await make(stranger, 'salesperson')).status, 201)
+  t.is((await make(outsider, 'salesperson')).status, 201)
   for (const pattern of ['*', 'admin', 'webmaster', 'hostmaster+*', 'security'])
-    t.is(errorOf(await make(stranger, pattern)), '400 validation_failed', pattern)
+    t.is(errorOf(await make(outsider, pattern)), '400 validation_failed', pattern)
   t.is((await make(rest, '*')).status, 201)
   t.is((await make(rest, 'webmaster')).status, 201)
   const reserved = ['postmaster', 'abuse', 'abuse+*', 'Postmaster', `b${'0'.repeat(21)}`, 'a'.repeat(26), 'srs0=x']
   const malformed = ['', 'a b', 'a@b', '+*', '*+a', 'a*', '**', 'a..b', '.a', 'a+b*', 'x'.repeat(65)]
   for (const pattern of [...reserved, ...malformed]) t.is(errorOf(await make(rest, pattern)), '400 validation_failed', pattern)
-  const names = ((await stranger.must('GET', '/v1/inbound-routes'))['data'] as Record<string, unknown>[]).map(
+  const names = ((await outsider.must('GET', '/v1/inbound-routes'))['data'] as Record<string, unknown>[]).map(
     (row) => row['local_part_pattern'],
   )
   t.deepEqual(names, ['salesperson'])
@@ -63,10 +63,10 @@ test('a name belongs to whoever asked first, with everything behind its plus sig
 
 test('two tenants that ask for one name at the same moment do not both get it', async (t) => {
   const { rest, addOrganization } = await startRig(t)
-  const stranger = (await addOrganization()).rest
+  const outsider = (await addOrganization()).rest
   const bodies = ['tickets', 'tickets+*']
   const answers = await Promise.all(
-    [rest, stranger].map((by, at) => by.call('POST', '/v1/inbound-routes', { local_part_pattern: bodies[at], webhook_url })),
+    [rest, outsider].map((by, at) => by.call('POST', '/v1/inbound-routes', { local_part_pattern: bodies[at], webhook_url })),
   )
   t.deepEqual(
     answers.map(({ status }) => status).toSorted((a, b) => a - b),

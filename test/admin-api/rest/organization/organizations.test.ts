@@ -78,11 +78,11 @@ test('updateOrganization is for the own organization and its teams', async (t) =
   const rig = await startRig(t)
   const { rest, organizationId } = rig
   const { id } = await makeTeam(rig)
-  const stranger = await rig.addOrganization()
+  const outsider = await rig.addOrganization()
   t.like(await rest.must('PATCH', `/v1/organizations/${id}`, { name: 'Crew' }), { name: 'Crew' })
   rig.clock.advance(1)
   t.like(await rest.must('PATCH', `/v1/organizations/${organizationId}`, { name: 'Acme' }), { name: 'Acme' })
-  t.is((await rest.call('PATCH', `/v1/organizations/${stranger.organizationId}`, { name: 'x' })).status, 404)
+  t.is((await rest.call('PATCH', `/v1/organizations/${outsider.organizationId}`, { name: 'x' })).status, 404)
   t.is((await rest.call('PATCH', `/v1/organizations/${id}`, { name: '' })).status, 400)
   const acts = rowsOf(await rest.must('GET', `/v1/audit?act=organization.updated`))
   t.deepEqual(column(acts, 'target'), [organizationId, id])

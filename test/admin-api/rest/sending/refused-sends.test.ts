@@ -11,7 +11,7 @@ import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
 
-/** Sends what must be refused; answers the id of the trace it left. */
+/** Sends what must be refused; returns the id of the trace it left. */
 async function refuse(rest: RestClient, body: object): Promise<string | undefined> {
   const answer = await rest.call('POST', '/v1/messages', { ...plain, ...body })
   if (errorOf(answer).code !== 'validation_failed') throw new Error(`answered ${answer.status}`)

@@ -42,7 +42,7 @@ async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise'): Pro
   return rig
 }
 
-/** Sends, and answers the trace's id with the message as it is stored, unfolded and decoded. */
+/** Sends, and returns the trace's id with the message as it is stored, unfolded and decoded. */
 async function send(rig: Rig, fields: object): Promise<{ readonly id: string; readonly text: string }> {
   const { trace_id } = await rig.rest.must('POST', '/v1/messages', { ...message, ...fields })
   const id = String(trace_id)
