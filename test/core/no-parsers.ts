@@ -1,8 +1,6 @@
 /** Stand where a test needs no parser of messages. */
 import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
-import { Tracking } from '#core/tracking/message-tracking.ts'
-import { SecretBox } from '#core/access/secret-box.ts'
 
 /** Reads nothing out of a message. */
 export class NoReader implements MessageReader {
@@ -34,11 +32,4 @@ export class NoReader implements MessageReader {
 export const noRewriter: MessageRewriter = {
   rewrite: () => Promise.resolve({ ok: false, reason: 'failed' }),
   [Symbol.asyncDispose]: () => Promise.resolve(),
-}
-
-/** For a core that tracks nothing and has no domain for bounces. */
-export const noTracking = {
-  health: { restMs: () => 0 },
-  tracking: new Tracking({ secrets: new SecretBox(Buffer.alloc(32, 1)), rewriter: noRewriter, publicUrl: undefined }),
-  bounceDomain: null,
 }

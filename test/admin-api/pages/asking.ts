@@ -1,5 +1,6 @@
 /** Clients that ask for access, and members to ask: what tests of consent have in common. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { ExecutionContext } from 'ava'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
 import { members } from '#core/people/members/member.ts'
 import type { Role } from '#core/access/principal/role.ts'
@@ -7,7 +8,7 @@ import { userByEmail } from '#core/people/users/user.ts'
 import { addOrganization } from '#core/beginnings/new-organization.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
-import type { Site } from './site.ts'
+import { startSite, type Site, type SiteOptions } from './site.ts'
 import { Visitor, type Visited } from './visit.ts'
 
 /** A client whose name a host vouches for. */
@@ -84,6 +85,12 @@ export async function signedIn(site: Site, email: string): Promise<Visitor> {
   const visitor = new Visitor(site)
   await visitor.signIn(email)
   return visitor
+}
+
+/** A site, and somebody who has signed in there. */
+export async function signedInSite(t: ExecutionContext, email: string, options?: SiteOptions): Promise<{ site: Site; visitor: Visitor }> {
+  const site = await startSite(t, options)
+  return { site, visitor: await signedIn(site, email) }
 }
 
 /** Makes somebody who signed in before a member of an organization; without one, of a new one. */

@@ -3,7 +3,7 @@ import test from 'ava'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { principal, until, type House } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
-import { complaint, event, intakeOf, mailed, sendingHouse, signed, switchFlag, tokenOf } from './reports.ts'
+import { complaint, event, intakeOf, mailed, sendingHouse, suppressingHouse, signed, tokenOf } from './reports.ts'
 
 function counting(house: House): string[] {
   const counted: string[] = []
@@ -16,8 +16,7 @@ function counting(house: House): string[] {
 }
 
 test('bounces, complaints and suppressions are counted once, however often and by how many they are told', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const counted = counting(house)
   const { feedback } = intakeOf(house)
   const { traceId } = await house.submit({ destinationId: 'dst_1' })

@@ -11,20 +11,7 @@ import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, principal, type House } from '../house.ts'
-import {
-  complaint,
-  delivered,
-  event,
-  hook,
-  intakeOf,
-  mailed,
-  sendingHouse,
-  sentMessage,
-  signed,
-  sound,
-  switchFlag,
-  tokenOf,
-} from './reports.ts'
+import { complaint, delivered, event, hook, intakeOf, mailed, suppressingHouse, sentMessage, signed, sound, tokenOf } from './reports.ts'
 import { column } from '../../support/column.ts'
 
 /** One report, about the nth recipient. */
@@ -126,8 +113,7 @@ async function endOf(house: House, { id }: Trace) {
 let messages = 0
 
 async function prepared(t: ExecutionContext): Promise<House> {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   await house.put(webhookEndpoints, hook)
   return house
 }

@@ -21,10 +21,10 @@ import {
   mailed,
   noClues,
   sendingHouse,
+  suppressingHouse,
   sentMessage,
   signed,
   sound,
-  switchFlag,
   tokenOf,
 } from './reports.ts'
 import { column, columns } from '../../support/column.ts'
@@ -127,8 +127,7 @@ test('thousands of events are taken some at a time, each once and with its outco
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   const outcomes = await feedback.take(signed, [delivered({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
@@ -156,8 +155,7 @@ test('nobody is suppressed while the flag is off, and no annotation is made', as
 })
 
 test('the address that the message was sent to is suppressed, and not where it was forwarded', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   await feedback.take(mailed, [event({ recipient: 'forwarded@elsewhere.example', clues: tokenOf(trace) })])
@@ -167,8 +165,7 @@ test('the address that the message was sent to is suppressed, and not where it w
 const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 
 test('soft bounces suppress on the third day of thirty, and not before', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const { feedback } = intakeOf(house)
   const bounce = async (): Promise<boolean | undefined> => {
     const trace = await sentMessage(house)
@@ -187,8 +184,7 @@ test('soft bounces suppress on the third day of thirty, and not before', async (
 })
 
 test('blocks, delays and what is no complaint suppress nobody', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const { feedback } = intakeOf(house)
   const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
   for (const told of [
@@ -205,8 +201,7 @@ test('blocks, delays and what is no complaint suppress nobody', async (t) => {
 })
 
 test('a mail that only knows the Message-ID is shown as unverified and changes nothing', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   const clues = { messageIds: [`<${trace.messageId}>`] }
@@ -221,8 +216,7 @@ test('a mail that only knows the Message-ID is shown as unverified and changes n
 })
 
 test('prose without a token, and prose from a sender of its own, suppress nobody', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const { feedback } = intakeOf(house)
   const first = await sentMessage(house)
   await feedback.take(mailed, [event({ isStructured: false, clues: { messageIds: [`<${first.messageId}>`] } })])
@@ -235,8 +229,7 @@ test('prose without a token, and prose from a sender of its own, suppress nobody
 })
 
 test('who got one message of several recipients cannot have the others suppressed by mail', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const trace = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
   const { feedback } = intakeOf(house)
   await feedback.take(mailed, [event({ recipient: 'ben@example.net', clues: tokenOf(trace) })])
@@ -254,8 +247,7 @@ test('who got one message of several recipients cannot have the others suppresse
 })
 
 test('the queue id that the next host gave leads to the message', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   house.transport.script = async (call) => {
     const report = await take(call)
     const reply = { code: 250, enhanced: '2.0.0', text: `Message queued with id 3abcde${call.nth}` }
@@ -284,8 +276,7 @@ const verp = { verp: { bounceDomain: null }, rcptTo: ['anna@example.net', 'ben@e
 const returnPathOf = ({ recipients }: Trace, at = 0): string => recipients[at]?.verp ?? ''
 
 test('the return path decides the recipient, whatever the report says', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const trace = await sentMessage(house, verp)
   const { feedback } = intakeOf(house)
   const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath: returnPathOf(trace, 1) } as const
@@ -322,8 +313,7 @@ test('what the caller adds is in the last write, and nothing is lost or doubled 
 })
 
 test('the shared view tells of bounces, and neither of complaints nor of what follows from them', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   const { feedback } = intakeOf(house)
   const bounced = await sentMessage(house)
   const complained = await sentMessage(house)
@@ -336,8 +326,7 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
 })
 
 test('webhooks hear of each fate once, in the write that makes it', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   await house.put(webhookEndpoints, hook)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
@@ -354,8 +343,7 @@ test('webhooks hear of each fate once, in the write that makes it', async (t) =>
 })
 
 test('webhooks hear nothing of what nobody vouches for', async (t) => {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
+  const house = await suppressingHouse(t)
   await house.put(webhookEndpoints, hook)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)

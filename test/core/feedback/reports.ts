@@ -77,6 +77,13 @@ export async function sendingHouse(t: ExecutionContext): Promise<House> {
   return house
 }
 
+/** One that suppresses whose mail comes back. */
+export async function suppressingHouse(t: ExecutionContext): Promise<House> {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  return house
+}
+
 /** Nothing in the store contradicts itself, and nothing went wrong. */
 export const sound = async (t: ExecutionContext, house: House): Promise<void> => {
   t.deepEqual(await house.problems(), [])

@@ -11,7 +11,7 @@ import { encode, Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
 import { report } from '../scripted-transport.ts'
-import { complaint, event, intakeOf, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
+import { complaint, event, intakeOf, sendingHouse, suppressingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
 import { column } from '../../support/column.ts'
 
 const linkOf = (house: House, traceId: string): string =>
@@ -123,8 +123,7 @@ for (const [told, source] of [
   [complaint, 'complaint'],
 ] as const)
   test(`who had unsubscribed before a ${source} of an earlier version is suppressed for it`, async (t) => {
-    const house = await sendingHouse(t)
-    await switchFlag(house, 'bounce_auto_suppress', true)
+    const house = await suppressingHouse(t)
     const trace = await sentMessage(house)
     await intakeOf(house).feedback.take(signed, [told({ clues: tokenOf(trace) })])
     const [made] = await house.database.all(suppressions, { organizationId })

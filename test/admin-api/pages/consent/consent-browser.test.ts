@@ -2,8 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from '../asking.ts'
-import { startSite } from '../site.ts'
+import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInSite } from '../asking.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
@@ -12,8 +11,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const tab = await openTab(t, browser(), { hasScripts })
   const redirect_uri = await startApplication(t)
   const request = asking(site, { scope: 'api:read api:send', redirect_uri })
@@ -54,8 +52,7 @@ test('from the application over sign-in and consent back to it, with scripts', (
 test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
 
 test('an application that asks in a window of its own hears of the answer there', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
   await tab.open(await site.operatorLink('olga@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
@@ -70,8 +67,7 @@ test('an application that asks in a window of its own hears of the answer there'
 })
 
 test('every state of the page is as good as the others', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })
     const email = `${colorScheme}@example.ch`

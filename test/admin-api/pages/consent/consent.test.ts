@@ -2,7 +2,20 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
-import { allowing, asking, decide, exchange, homeOf, join, loopbackRedirect, registered, signedIn, told, vouchedFor } from '../asking.ts'
+import {
+  allowing,
+  asking,
+  decide,
+  exchange,
+  homeOf,
+  join,
+  loopbackRedirect,
+  registered,
+  signedIn,
+  told,
+  vouchedFor,
+  signedInSite,
+} from '../asking.ts'
 import { startSite, type Site } from '../site.ts'
 import { Visitor, type Visited } from '../visit.ts'
 
@@ -29,8 +42,7 @@ function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: n
 }
 
 test('who is not signed in signs in first and comes back to the same request; allowing brings a code for exactly that', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const request = asking(site, { scope: 'api:read api:send' })
   const olga = new Visitor(site)
   const first = await olga.get(request.path)
@@ -58,8 +70,7 @@ test('who is not signed in signs in first and comes back to the same request; al
 })
 
 test('denying tells the client so, with issuer and state', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const { path: asked } = asking(site)
   const { location } = await decide(olga, asked, [['decision', 'deny']])
   t.true(location.startsWith('https://app.example.net/back?'))
@@ -68,8 +79,7 @@ test('denying tells the client so, with issuer and state', async (t) => {
 })
 
 test('nothing that reaches other people is ticked unless the client names it; nobody vouching and loopback are told', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const mcp = { resource: `${site.url}/mcp` }
   for (const [changes, wanted] of [
     [{ scope: '' }, ['api:read']],
@@ -88,8 +98,7 @@ test('nothing that reaches other people is ticked unless the client names it; no
 })
 
 test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   for (const [uri, source] of [
     ['https://app.example.com:8443/x;%20script-src%20x', 'https://app.example.com:8443'],
     ['com.example.app:/back', 'com.example.app:'],
@@ -105,8 +114,7 @@ test('the policy of the page lets the form lead to the redirect URI alone, whate
 })
 
 test('a role caps what can be allowed, in the page and against tampering', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const vera = await signedIn(site, 'vera@example.ch')
   const { path: asked } = asking(site, { scope: 'api:admin' })
   t.regex((await vera.get(asked)).html, /You are not a member of an organization yet/)
@@ -131,8 +139,7 @@ test('a role caps what can be allowed, in the page and against tampering', async
 })
 
 test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const eve = await signedIn(site, 'eve@example.ch')
   const [own, home] = [await homeOf(site, site.organizationId), await join(site, 'eve@example.ch', 'owner')]
   const { path: asked } = asking(site)
@@ -167,8 +174,7 @@ test('projects of others are missing ones, and a form that is not filled in is s
 })
 
 test('a new project is made once, however often its form comes', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const request = asking(site)
   const fields = [...allowing(`${site.organizationId}.new`, 'api:read'), [`name-${site.organizationId}`, ' Shop ']] as const
   const allowed = await decide(olga, request.path, fields)
@@ -203,8 +209,7 @@ test('forms of other sites, without the token of the session or of another one a
 })
 
 test('a code works once; its second use ends what it brought', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const request = asking(site)
   const { location } = await decide(olga, request.path, allowing((await homeOf(site, site.organizationId)).place, 'api:read'))
   t.is((await exchange(site, request, location)).status, 200)
@@ -213,8 +218,7 @@ test('a code works once; its second use ends what it brought', async (t) => {
 })
 
 test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const home = await homeOf(site, site.organizationId)
   const silently = async (visitor: Visitor, changes = {}): Promise<string> => {
     const { location } = await visitor.get(asking(site, { prompt: 'none', ...changes }).path)
@@ -246,8 +250,7 @@ test('prompt=none is answered without a page; a remembered consent is, for the c
 })
 
 test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const ben = await signedIn(site, 'ben@example.ch')
   const { place, organizationId } = await join(site, 'ben@example.ch', 'developer', site.organizationId)
   const scopes = ['api:read', 'api:send'] as const
@@ -294,8 +297,7 @@ test('a remembered consent ends with the role, the project, the grant and time',
 })
 
 test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const { path: asked } = asking(site, { prompt: 'login' })
   t.is((await olga.get(asked)).status, 200)
   site.clock.advance(10 * 60_000)
@@ -305,8 +307,7 @@ test('prompt=login asks who it is once more, and is content with a fresh proof',
 })
 
 test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const { place } = await homeOf(site, site.organizationId)
   site.clock.advance(10 * 60_000)
   for (const [resource, ...scopes] of [

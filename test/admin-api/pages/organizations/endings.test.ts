@@ -2,8 +2,20 @@
 import test, { type ExecutionContext } from 'ava'
 import { auditEntries } from '#core/writes/audit.ts'
 import { userByEmail } from '#core/people/users/user.ts'
-import { allowing, asking, decide, exchange, homeOf, join, signedIn, vouchedFor, type Asking, type Tokens } from '../asking.ts'
-import { startSite, type Site } from '../site.ts'
+import {
+  allowing,
+  asking,
+  decide,
+  exchange,
+  homeOf,
+  join,
+  signedIn,
+  vouchedFor,
+  type Asking,
+  type Tokens,
+  signedInSite,
+} from '../asking.ts'
+import { type Site } from '../site.ts'
 import type { Visitor } from '../visit.ts'
 import { column } from '../../../support/column.ts'
 
@@ -33,8 +45,7 @@ const refused = (t: ExecutionContext, { status, body }: Tokens, why: string): vo
 }
 
 test('revoking an application ends a code that was not used yet', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const { organizationId, projectId } = await homeOf(site, site.organizationId)
   const approved = await approve(site, olga)
   t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'it is allowed from the approval on')
@@ -44,8 +55,7 @@ test('revoking an application ends a code that was not used yet', async (t) => {
 })
 
 test('who revokes an application that may change settings is told that logins which it made stay', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   await redeem(site, await approve(site, olga))
   t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
   await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
@@ -60,8 +70,7 @@ async function mintByApplication(site: Site, { body }: Tokens, name: string): Pr
 }
 
 test('revoking an application names the keys that it minted and ends them, but for those that are ticked', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const dev = await signedIn(site, 'dev@example.ch')
   const { organizationId, projectId } = await homeOf(site, site.organizationId)
   await join(site, 'dev@example.ch', 'developer', organizationId)
@@ -88,8 +97,7 @@ test('revoking an application names the keys that it minted and ends them, but f
 })
 
 test('a key that an administrator ticks outlives the member who minted it', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const dev = await signedIn(site, 'dev@example.ch')
   const { organizationId } = await homeOf(site, site.organizationId)
   await join(site, 'dev@example.ch', 'developer', organizationId)
@@ -107,8 +115,7 @@ test('a key that an administrator ticks outlives the member who minted it', asyn
 })
 
 test('a code that nobody used leaves nothing that is allowed', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const approved = await approve(site, olga)
   site.clock.advance(60_000)
   refused(t, await redeem(site, approved), 'a minute old')
@@ -116,8 +123,7 @@ test('a code that nobody used leaves nothing that is allowed', async (t) => {
 })
 
 test('who is removed and comes back has let no application in', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const ben = await signedIn(site, 'ben@example.ch')
   await join(site, 'ben@example.ch', 'admin', site.organizationId)
   const benId = (await userByEmail(site.database, 'ben@example.ch'))?.record.id ?? ''
@@ -138,8 +144,7 @@ test('who is removed and comes back has let no application in', async (t) => {
 })
 
 test('a refresh token that comes twice is told to who allowed it, once, and stands in the audit log', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const tokens = await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
   const { key } = await mintByApplication(site, tokens, 'Deploy-key')
   t.is((await refresh(site, tokens.body['refresh_token'])).status, 200)
@@ -158,8 +163,7 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
 })
 
 test('an application whose project is deleted is told to ask again, instead of getting tokens that do not work', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const olgaId = (await userByEmail(site.database, 'olga@example.ch'))?.record.id ?? ''
   const principal = await site.people.members.principalOf(olgaId, site.organizationId)
   const { project } = await site.projects.create(principal, { name: 'Shop' })

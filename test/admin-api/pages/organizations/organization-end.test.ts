@@ -6,14 +6,13 @@ import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { allowing, asking, decide, exchange, join, signedIn } from '../asking.ts'
-import { startSite, type Site } from '../site.ts'
+import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from '../asking.ts'
+import { type Site } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const ada = await signedIn(site, 'ada@example.ch')
   const { organizationId, place } = await join(site, 'ada@example.ch', 'owner')
   const request = asking(site, { prompt: 'consent' })
@@ -49,8 +48,7 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
 })
 
 test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
-  const site = await startSite(t)
-  const ada = await signedIn(site, 'ada@example.ch')
+  const { site, visitor: ada } = await signedInSite(t, 'ada@example.ch')
   const before = await rowsOf(site)
   const { organizationId } = await join(site, 'ada@example.ch', 'owner')
   const members = `/organizations/${organizationId}/members`
@@ -78,8 +76,7 @@ async function rowsOf({ database, organizationId }: Site): Promise<number> {
 }
 
 test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const [ben, eve] = [await signedIn(site, 'ben@example.ch'), await signedIn(site, 'eve@example.ch')]
   const { organizationId } = await join(site, 'eve@example.ch', 'owner')
   await join(site, 'ben@example.ch', 'admin', organizationId)
@@ -98,8 +95,7 @@ test('nobody but an owner deletes an organization, and the first one stays', asy
 })
 
 testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   await signedIn(site, 'ada@example.ch')
   await join(site, 'ada@example.ch', 'owner')
   const browser = await launchBrowser()

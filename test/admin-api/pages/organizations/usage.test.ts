@@ -2,13 +2,11 @@
 import test from 'ava'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { join, signedIn } from '../asking.ts'
-import { startSite } from '../site.ts'
+import { join, signedIn, signedInSite } from '../asking.ts'
 import { openTab } from '../tab.ts'
 
 test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
-  const site = await startSite(t)
-  const olga = await signedIn(site, 'olga@example.ch')
+  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
   const { organizationId } = await join(site, 'olga@example.ch', 'owner')
   const path = `/organizations/${organizationId}/usage`
   const seen: Record<string, number[]> = { owner: [(await olga.get(path)).status] }
@@ -29,8 +27,7 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
 })
 
 test('who has the role for billing alone can leave from here', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const bill = await signedIn(site, 'bill@example.ch')
   await join(site, 'bill@example.ch', 'billing', site.organizationId)
   const path = `/organizations/${site.organizationId}/usage`
@@ -40,8 +37,7 @@ test('who has the role for billing alone can leave from here', async (t) => {
 })
 
 testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
-  const site = await startSite(t)
-  await signedIn(site, 'olga@example.ch')
+  const { site } = await signedInSite(t, 'olga@example.ch')
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   for (const colorScheme of ['light', 'dark'] as const) {
