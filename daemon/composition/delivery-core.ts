@@ -1,53 +1,48 @@
 /** Delivery, composed: the attempts and the queue that makes them. */
-import type { Config } from '#config/settings/load.ts'
-import type { SecretBox } from '#core/access/secret-box.ts'
-import type { Clock } from '#core/clock.ts'
-import { Attempts, type AttemptOptions } from '#core/delivery/attempt/attempt.ts'
+import { Attempts } from '#core/delivery/attempt/attempt.ts'
 import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
-import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import { Signer } from '#core/domains/signer.ts'
-import type { Policies } from '#core/routing/policy/policy.ts'
-import type { Database } from '#store/database.ts'
 import { queueLength } from '#store/queue.ts'
-import type { Metrics } from '../observability/metrics.ts'
-
-interface DeliverySettings {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
-  readonly secrets: SecretBox
-}
-
-export type AttemptParts = DeliverySettings & Pick<AttemptOptions, 'transport' | 'listener' | 'onCaptured' | 'health' | 'random'>
+import { broke, T, type Composition } from './parts.ts'
 
 /** The attempts, with the retry schedule of the configuration. */
-export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Attempts {
+export function deliveryAttempts({ get, config: { delivery } }: Composition): Attempts {
   const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = delivery
-  const retry = {
-    delaysMs: retrySeconds.map((seconds) => seconds * 1000),
-    maxAgeMs: maxAgeHours * 3_600_000,
-    jitter,
-    unknownDelayMs: unknownRetrySeconds * 1000,
-  }
-  return new Attempts({ ...parts, signer: new Signer(parts), retry })
-}
-
-export interface QueueParts extends DeliverySettings {
-  readonly attempts: Attempts
-  readonly board: HealthRegistry
-  readonly maxReady?: number
-  readonly readyTotal?: number
-  readonly onError: (error: unknown, traceId: string) => void
+  const core = get(T.Core)
+  return new Attempts({
+    ...core,
+    transport: get(T.Transport),
+    listener: get(T.Observer),
+    onCaptured: (capture) => get(T.Inboxes).onCaptured(capture),
+    health: get(T.HealthRegistry),
+    random: get(T.Random),
+    signer: new Signer(core),
+    retry: {
+      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
+      maxAgeMs: maxAgeHours * 3_600_000,
+      jitter,
+      unknownDelayMs: unknownRetrySeconds * 1000,
+    },
+  })
 }
 
 /** The queue, and what the metrics tell of it. */
-export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: QueueParts): DeliveryQueue {
-  const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = delivery
-  const { database, policies, board } = parts
-  const limitsOf = deliveryLimits(policies, board, connectionsPerDestination)
-  const limits = { maxConnections: connectionsTotal, maxMemoryBytes: memoryBudgetBytes }
-  const queue = new DeliveryQueue({ ...parts, limitsOf, ...limits })
+export function deliveryQueue(composition: Composition): DeliveryQueue {
+  const { get, config, metrics, replace } = composition
+  const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
+  const core = get(T.Core)
+  const board = get(T.HealthRegistry)
+  const { database } = core
+  const queue = new DeliveryQueue({
+    ...core,
+    attempts: get(T.Attempts),
+    limitsOf: deliveryLimits(core.policies, board, connectionsPerDestination),
+    maxConnections: connectionsTotal,
+    maxMemoryBytes: memoryBudgetBytes,
+    onError: broke(composition, 'delivery'),
+    ...replace.queue,
+  })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
   metrics.watch(
     'queue_oldest_due_seconds',

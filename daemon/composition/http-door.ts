@@ -15,42 +15,40 @@ import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations } from '../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../admin-api/http/server.ts'
 import { allowingCore } from './oauth-core.ts'
-import { T, type Foundation, type Replacements, type Resolve } from './parts.ts'
+import { T, type Composition } from './parts.ts'
 
-export function httpDoor(resolve: Resolve, foundation: Foundation, replace: Replacements): AdminApi {
-  const { config, metrics, version } = foundation
-  const base = { database: resolve(T.Database), policies: resolve(T.Policies), clock: resolve(T.Clock) }
-  const core = resolve(T.Core)
+export function httpDoor(composition: Composition): AdminApi {
+  const { get, config, metrics, version, operatorToken: token, replace } = composition
+  const { database, clock, policies } = get(T.Core)
+  const core = get(T.Rest)
   const { operatorKey } = config
-  const oauth = resolve(T.OAuth)
+  const oauth = get(T.OAuth)
   const baseUrl = publicUrl(config, config.http.listen)
-  const make = async (email: string) => oauth.urls.issuer + (await operatorLink(resolve(T.Database), resolve(T.Clock), email))
+  const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
   return new AdminApi({
     listen: config.http.listen,
     baseUrl,
     version,
     operations: [
       ...restOperations(core),
-      ...claimOperations({ people: resolve(T.People), claims: core.claims }),
-      ...(operatorKey === null ? [] : operatorOperations(core, resolve(T.LoginGuard))),
+      ...claimOperations({ people: get(T.People), claims: core.claims }),
+      ...(operatorKey === null ? [] : operatorOperations(core, get(T.LoginGuard))),
       ...oauthOperations(oauth),
-      ...pageOperations({ ...core, people: resolve(T.People) }),
-      ...allowingOperations(allowingCore(oauth, { ...base, people: resolve(T.People), projects: resolve(T.Administration).projects })),
-      ...revealOperations({ reveals: resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
-      operatorLinkOperation({ token: foundation.operatorToken, make }),
-      operatorDecisionsOperation({ token: foundation.operatorToken, watch: () => resolve(T.Decisions).watch() }),
+      ...pageOperations({ ...core, people: get(T.People) }),
+      ...allowingOperations(allowingCore(get)),
+      ...revealOperations({ reveals: get(T.Publishable).reveals, origin: oauth.urls.issuer }),
+      operatorLinkOperation({ token, make }),
+      operatorDecisionsOperation({ token, watch: () => get(T.Decisions).watch() }),
       ...(replace.operations ?? []),
     ],
     errorRenderer: nothingPage,
     authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
-    requireFlag: flagCheck(resolve(T.Policies)),
-    authenticate: bearerAuthentication(
-      orRunToken(resolve(T.Database), foundation.operatorToken, bearerCheck(resolve(T.ApiKeys), oauth.tokenCheck)),
-    ),
+    requireFlag: flagCheck(policies),
+    authenticate: bearerAuthentication(orRunToken(database, token, bearerCheck(get(T.ApiKeys), oauth.tokenCheck))),
     protectedResource: oauth.restResource,
-    admission: resolve(T.Admission),
-    events: resolve(T.Observer),
-    health: resolve(T.Health),
+    admission: get(T.Admission),
+    events: get(T.Observer),
+    health: get(T.Health),
     metrics,
     trustProxy: config.http.trustProxy,
     ...replace.http,

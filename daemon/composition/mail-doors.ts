@@ -2,79 +2,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
-import type { LoginGuard } from '#core/visitors/login-guard.ts'
-import type { SecretBox } from '#core/access/secret-box.ts'
-import type { Clock } from '#core/clock.ts'
-import type { FeedbackTaker } from '#core/feedback/feedback-origin.ts'
-import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
-import type { InspectScorer } from '#core/inspect/report.ts'
-import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { LookUp, Resolver } from '#core/outbound/resolver.ts'
-import type { Policies } from '#core/routing/policy/policy.ts'
-import type { Accept } from '#core/submission/accept/accept.ts'
 import { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
-import type { ReportReader, ReportResult } from '#ingest/report/report-reader.ts'
-import type { Database } from '#store/database.ts'
 import { Poller } from '../../protocols/imap-dsn/poller.ts'
 import { PostmasterBox } from '../../protocols/mx/postmaster-box.ts'
 import { MxServer } from '../../protocols/mx/server.ts'
+import type { ReportReader } from '#ingest/report/report-reader.ts'
 import { SubmissionServer } from '../../protocols/submission/server.ts'
-import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
-import { inspectCore, type Inspect } from './inspect-core.ts'
+import { inspectCore } from './inspect-core.ts'
 import { MailDoorObserver } from '../observability/mail-door-observer.ts'
-import type { Logger } from '../observability/logging.ts'
-import type { Metrics } from '../observability/metrics.ts'
+import type { MailDoors } from './composed.ts'
+import { T, type Composition } from './parts.ts'
 
-interface Surroundings {
-  readonly config: Config
-  readonly certificate: { readonly cert: string; readonly key: string }
-  readonly log: Logger
-  readonly metrics: Metrics
+export function submissionDoor({ get, config }: Composition): SubmissionDoor {
+  const parts = { accept: get(T.Accept), admission: get(T.Admission), loginGuard: get(T.LoginGuard), resolver: get(T.Resolver) }
+  return new SubmissionDoor({ ...get(T.Core), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
 }
 
-interface DoorParts {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
-  readonly admission: { check(): void }
-}
-
-export interface MailDoorParts extends DoorParts {
-  readonly feedback: FeedbackTaker
-  readonly routes: RouteIntake
-  readonly reports: Pick<ReportReader, 'read'>
-  readonly resolver: Resolver
-  readonly guard: AddressGuard
-  readonly random: () => number
-  readonly lookUp?: LookUp | undefined
-  /** In place of the threads that score. */
-  readonly scorer?: (InspectScorer & AsyncDisposable) | undefined
-}
-
-export interface MailDoors {
-  readonly mx: MxServer
-  readonly poller: Poller
-  readonly inspect: Inspect
-}
-
-interface SubmissionParts {
-  readonly door: SubmissionDoor
-  readonly clock: Clock
-  readonly events: SubmissionEvents
-}
-
-export const submissionDoor = (
-  { submission, smtpHost: hostname }: Config,
-  core: DoorParts & { readonly accept: Accept; readonly loginGuard: LoginGuard; readonly resolver: Resolver },
-): SubmissionDoor => new SubmissionDoor({ ...core, hostname, maxMessageBytes: submission.maxMessageBytes })
-
-export function submissionServer({ config, certificate }: Surroundings, parts: SubmissionParts): SubmissionServer {
+export function submissionServer({ get, config, certificate }: Composition): SubmissionServer {
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
-    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, ...parts },
+    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
+    ...{ door: get(T.SubmissionDoor), clock: get(T.Clock), events: get(T.Observer) },
     tls: { ...certificate, isSelfMade: config.tls.certificateFile === null },
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
@@ -89,25 +39,27 @@ const maxRecipients = 100
 const imapStepMs = 30_000
 
 /** Throws `ConfigInvalid` when the file of trusted certificates cannot be read. */
-export function mailDoors({ config, certificate, log, metrics }: Surroundings, parts: MailDoorParts): MailDoors {
-  const events = new MailDoorObserver(log, metrics)
+export function mailDoors(composition: Composition): MailDoors {
+  const { get, config, certificate, log, metrics } = composition
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const { clock, resolver, guard, lookUp, reports, random } = parts
-  const readReport = (mail: Uint8Array, turn: string): Promise<ReportResult> => reports.read(mail, turn)
-  const inspect = inspectCore({ ...parts, config, lookUp, onError: (error, id) => events.defect(error, id) })
+  const events = new MailDoorObserver(log, metrics)
+  const core = get(T.Core)
+  const { clock } = core
+  const resolver = get(T.Resolver)
+  const { feedback, reports } = get(T.Ingest)
+  const readReport: ReportReader['read'] = (mail, turn) => reports.read(mail, turn)
+  const inspect = inspectCore(composition, (error, id) => events.defect(error, id))
+  const network = { resolver, guard: get(T.Guard), trusted: trustedBy(config), stepMs: imapStepMs }
+  const parts = { ...core, feedback, resolver, inboundDomain, admission: get(T.Admission) }
   return {
     inspect,
     mx: new MxServer({
       ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock },
       limits: { ...mx, maxRecipients, idleMs, sessionMs },
-      door: new InboundDoor({ ...parts, inboundDomain, inspectTests: inspect.inspectTests }),
+      door: new InboundDoor({ ...parts, routes: get(T.Inbound).routeIntake, inspectTests: inspect.inspectTests }),
       postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),
     }),
-    poller: new Poller({
-      ...{ readReport, clock, random, events },
-      mailboxes: new PolledMailboxes(parts),
-      network: { resolver, guard, trusted: trustedBy(config), stepMs: imapStepMs },
-    }),
+    poller: new Poller({ readReport, clock, random: get(T.Random), events, mailboxes: new PolledMailboxes(parts), network }),
   }
 }
 

@@ -9,6 +9,7 @@ import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
+import type { Core } from '#core/core.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
 import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
@@ -23,8 +24,6 @@ import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
-import type { Policies } from '#core/routing/policy/policy.ts'
-import type { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Accept } from '#core/submission/accept/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
@@ -37,23 +36,16 @@ import type { Operation } from '../../admin-api/http/operation.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/server.ts'
 import type { RestCore } from '../../admin-api/rest/operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/server.ts'
-import type { Administration } from './administration.ts'
 import type { Admission } from '../observability/admission.ts'
 import type { Certificate } from '../process/certificate.ts'
 import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
-import type { InboundCore } from './inbound-core.ts'
-import type { InboxCore } from './inbox-core.ts'
-import type { Ingest } from './ingest-core.ts'
 import type { Logger } from '../observability/logging.ts'
-import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Observer } from '../observability/observer.ts'
-import type { OAuthServer } from './oauth-core.ts'
 import type { OwnListeners } from '../process/own-listeners.ts'
-import type { Publishable } from './publishable-core.ts'
 import type { Readiness } from '../observability/readiness.ts'
-import type { WebhookCore } from './webhook-core.ts'
+import type { Administration, InboundCore, InboxCore, Ingest, OAuthServer, Publishable, WebhookCore, MailDoors } from './composed.ts'
 
 /** What leaves the process, or is time or chance; tests put their own in its place. */
 export interface Replacements {
@@ -137,6 +129,21 @@ export interface Daemon {
 /** Gives the part behind a token. */
 export type Resolve = <V>(key: InjectionToken<V>) => V
 
+/** What parts are built from: what the start has opened, what stands in place of the outside, and other parts. */
+export interface Composition extends Foundation {
+  readonly replace: Replacements
+  readonly get: Resolve
+}
+
+/** Says how the part behind a token is built, once for each daemon. */
+export type Add = <V>(key: InjectionToken<V>, make: (composition: Composition) => V) => void
+
+/** Logs what a part could not do. */
+export const broke =
+  ({ get }: Composition, what: string) =>
+  (error: unknown, id?: string): void =>
+    get(T.Observer).broke(what, error, id)
+
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
 
 /** A token for each part that stands in the container. */
@@ -146,11 +153,11 @@ export const T = {
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
-  HealthRegistry: token<HealthRegistry>('Board'),
-  CaptureEvents: token<CaptureEvents>('Bell'),
+  HealthRegistry: token<HealthRegistry>('HealthRegistry'),
+  CaptureEvents: token<CaptureEvents>('CaptureEvents'),
   Claims: token<Claims>('Claims'),
   Clock: token<Clock>('Clock'),
-  Core: token<RestCore>('Core'),
+  Core: token<Core>('Core'),
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
   Decisions: token<Decisions>('Decisions'),
@@ -170,21 +177,19 @@ export const T = {
   OwnListeners: token<OwnListeners>('OwnListeners'),
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
-  Policies: token<Policies>('Policies'),
   Publishable: token<Publishable>('Publishable'),
   Queue: token<DeliveryQueue>('Queue'),
   Random: token<() => number>('Random'),
   Reader: token<MessageReader>('Reader'),
+  Rest: token<RestCore>('Rest'),
   Retention: token<Retention>('Retention'),
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),
   Resolver: token<Resolver & RecordResolver>('Resolver'),
-  Rest: token<readonly Operation[]>('Rest'),
   Rewriter: token<MessageRewriter>('Rewriter'),
   Submission: token<SubmissionServer>('Submission'),
   SubmissionDoor: token<SubmissionDoor>('SubmissionDoor'),
   Transport: token<Transport>('Transport'),
   Webhooks: token<WebhookCore>('Webhooks'),
-  Writes: token<SettingWrites>('Writes'),
 }
 
 /** Every part of a daemon that is started and stopped. */

@@ -1,19 +1,16 @@
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
-import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { peakUsage } from '#core/plan/peak-usage.ts'
-import { Policies } from '#core/routing/policy/policy.ts'
-import { Audit } from '#core/writes/audit.ts'
 import { firstSecrets } from '#core/first-secrets.ts'
 import { members } from '#core/people/members/member.ts'
-import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
+import { coreOf } from './core-of.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { storeOf } from '../store/level/folders.ts'
 import { problemsOf } from '../support/problems.ts'
@@ -24,9 +21,9 @@ const second = `svckey_${'b'.repeat(43)}`
 async function openStore(t: ExecutionContext) {
   const database = new Database((await storeOf(t)).kv)
   const clock = new FakeClock()
-  const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
-  const keys = new ApiKeys({ ...options, rightsOfMember: async () => undefined, grantStands: async () => false })
-  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const core = coreOf(database, clock)
+  const { secrets } = core
+  const keys = new ApiKeys({ ...core, rightsOfMember: async () => undefined, grantStands: async () => false })
   const start = (adminKey: string | undefined, plan: 'anonymous' | 'free' | 'enterprise' = 'enterprise') =>
     bootstrap({ database, clock, secrets, adminKey, plan })
   const works = (key: string) =>

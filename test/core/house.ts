@@ -8,6 +8,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
 import { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
+import type { Core } from '#core/core.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
@@ -126,6 +127,7 @@ export class House {
   readonly kv: CuttableKv
   readonly database: Database
   readonly clock: FakeClock
+  readonly context: Core
   readonly policies: Policies
   readonly writes: SettingWrites
   readonly transport: ScriptedTransport
@@ -164,8 +166,9 @@ export class House {
     this.clock = clock
     this.transport = transport
     this.database = part(T.Database)
-    this.policies = part(T.Policies)
-    this.writes = part(T.Writes)
+    this.context = part(T.Core)
+    this.policies = this.context.policies
+    this.writes = this.context.writes
     this.board = part(T.HealthRegistry)
     this.attempts = part(T.Attempts)
     this.queue = part(T.Queue)
@@ -195,7 +198,7 @@ export class House {
 
   /** What the doors of HTTP work with. */
   get core(): RestCore {
-    return this.part(T.Core)
+    return this.part(T.Rest)
   }
 
   get traces(): TraceReader {

@@ -8,10 +8,16 @@ type Graph = ReadonlyMap<string, ReadonlyMap<string, string>>
 /** Every import cycle between files, as the path that leads back to its start with the line of each import on it. */
 export const fileCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, (path) => path))
 
+/** The context that every noun is handed names what some of them have; it is types alone, and no noun itself. */
+const context = 'core.ts'
+
 /** Every import cycle between the nouns of the core: its folders, and the files beside them. */
 export const nounCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, nounOf))
 
-const nounOf = (path: string): string | undefined => /^daemon\/core\/([^/]+)/.exec(path)?.[1]
+function nounOf(path: string): string | undefined {
+  const noun = /^daemon\/core\/([^/]+)/.exec(path)?.[1]
+  return noun === context ? undefined : noun
+}
 
 /** What imports what, with files gathered under the name that `group` gives them; files without a name are left out. */
 function importGraph(sources: readonly Source[], group: (path: string) => string | undefined): Graph {

@@ -1,29 +1,23 @@
 /** SMTP relay credentials: minting, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { parseDomain } from '../addresses.ts'
-import type { Clock } from '../clock.ts'
 import { featureBar } from '../plan/features.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from './principal/lists.ts'
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
 import type { SecretBox } from './secret-box.ts'
-import type { GrantSettings, GrantSettingsSource } from './principal/access-settings.ts'
+import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
 import { must } from '../writes/transact.ts'
 
-export interface SmtpCredentialOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: GrantSettingsSource
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface SmtpCredentialOptions extends Core {
   /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
   readonly bounceDomain: string | null
 }

@@ -6,15 +6,13 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { newKeyRecord } from '../access/keys/api-keys.ts'
 import { pageOfLoaded, type List, type PageQuery } from '../access/principal/lists.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import type { Clock } from '../clock.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
-import type { Policies } from '../routing/policy/policy.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { meter } from '../tenancy/counters.ts'
 import { allOrganizations, teamOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
@@ -22,11 +20,7 @@ import { insertProject } from '../beginnings/new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { graceMs, organizationRemovalKey } from '../tenancy/removal-key.ts'
 
-export interface OrganizationOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly clock: Clock
+export interface OrganizationOptions extends Core {
   /** Called when an organization was deleted: breaks off what is being sent for it. */
   readonly onDeleted: (organizationId: string) => Promise<void>
 }

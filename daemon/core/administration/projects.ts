@@ -1,33 +1,28 @@
 /** Projects: their state and use, making, changing and deleting them. Spec "Project rules", "project state". */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
 import { pageOfLoaded, type List, type PageQuery, byId } from '../access/principal/lists.ts'
 import { reachableProject, requireEnvironment } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireIncluded } from '../plan/limits.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { destinations } from '../routing/destination.ts'
-import type { Policies, Policy } from '../routing/policy/policy.ts'
+import type { Policy } from '../routing/policy/policy.ts'
 import { refuseWhileNamed } from '../routing/policy/references.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } from '../tenancy/counters.ts'
 import { captureCapOf, projects, type NoRoutePolicy, type Project } from '../tenancy/organization.ts'
 import { insertProject } from '../beginnings/new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { projectRemovalKey } from '../tenancy/removal-key.ts'
 
-export interface ProjectOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly clock: Clock
+export interface ProjectOptions extends Core {
   /** Called when projects were deleted: breaks off what is being sent for them, and lets their rows be removed. */
   readonly onDeleted: (organizationId: string, projectIds: ReadonlySet<string>) => Promise<void>
 }

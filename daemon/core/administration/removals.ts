@@ -1,15 +1,13 @@
 /** Removes in the background what is left of deleted projects, and of organizations whose time of grace is over. */
-import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
-import type { Clock, Timer } from '../clock.ts'
+import type { Core } from '../core.ts'
+import type { Timer } from '../clock.ts'
 import { WorkLoop } from '../work-loop.ts'
 import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
 
-export interface RemovalOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface RemovalOptions extends Core {
   /** Resolves when nothing that began before the deletion is still on its way into the project, or all of the organization. */
   readonly settled: (organizationId: string, projectId: string | undefined) => Promise<void>
   /** Is notified of defects; the removal is tried again in the next round. */

@@ -1,24 +1,14 @@
 /** Brings a deleted team organization back while its time of grace lasts; for the operator of the service. */
-import type { Database } from '#store/database.ts'
-import type { Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { graceDays, organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
-
-export interface RestoreOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
-}
 
 /**
  * Everything is as before, except that mail that came due meanwhile has failed. One that is not deleted is answered as it is.
  * Throws `not_found`, and `conflict` when the time is over.
  */
-export function restoreOrganization({ database, writes, clock, audit }: RestoreOptions, id: string): Promise<Organization> {
+export function restoreOrganization({ database, writes, clock, audit }: Core, id: string): Promise<Organization> {
   return writes.run(id, async (change) => {
     const stored = await database.get(organizations, { organizationId: id }, id)
     if (!stored) throw new Refusal('not_found', 'No organization has this id.')

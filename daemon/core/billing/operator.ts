@@ -8,27 +8,18 @@ import { countedLimits, includedFeatures, type PlanName, type PlanOverrides } fr
 import type { Axis } from '#config/plans/prices.ts'
 import type { Change } from '#store/change.ts'
 import { cursorAt, keyAt } from '#store/cursor.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pack, unpack } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import type { PageQuery } from '../access/principal/lists.ts'
-import type { Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
 import type { PaymentState } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { monthOf } from '../tenancy/counters.ts'
 import { organizationsAfter } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { planTerms } from './plan-term.ts'
 import { prices, type Price } from './price.ts'
-
-export interface OperatorOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
-}
 
 /** An organization with the prices of its own. */
 export interface OrganizationAccount {
@@ -53,16 +44,16 @@ const everyOrganization = ['', organizations.name]
 const actor = { kind: 'operator', id: '' } as const
 
 export class Operator {
-  readonly #options: OperatorOptions
+  readonly #core: Core
 
-  constructor(options: OperatorOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** In order of id, which is that of creation. Throws `CursorInvalid`. */
   async list({ limit, cursor }: PageQuery): Promise<Page<Organization>> {
     const after = cursor === undefined ? undefined : String(unpack(keyAt(everyOrganization, cursor)).at(-1))
-    const found = await organizationsAfter(this.#options.database, after, limit + 1)
+    const found = await organizationsAfter(this.#core.database, after, limit + 1)
     const rows = found.slice(0, limit)
     const last = found.length > limit ? rows.at(-1) : undefined
     return { rows, nextCursor: last && cursorAt(everyOrganization, pack([...everyOrganization, last.id])) }
@@ -70,7 +61,7 @@ export class Operator {
 
   /** Throws `not_found`. */
   async get(id: string): Promise<OrganizationAccount> {
-    const { database } = this.#options
+    const { database } = this.#core
     const { record } = await this.#stored(id)
     const own = await database.all(prices, { organizationId: id })
     return { organization: record, prices: own.map((price) => price.record) }
@@ -106,7 +97,7 @@ export class Operator {
 
   /** Months that are over keep their prices. Throws `not_found`, and `validation_failed` for a month before the present one. */
   async setPrices(id: string, changes: readonly NewPrice[]): Promise<OrganizationAccount> {
-    const { database, writes, clock } = this.#options
+    const { database, writes, clock } = this.#core
     const now = clock.now()
     const month = monthOf(now)
     if (changes.some(({ effectiveFrom = month }) => effectiveFrom < month))
@@ -128,7 +119,7 @@ export class Operator {
     next: (before: Organization) => Organization,
     details: Readonly<Record<string, unknown>>,
   ): Promise<OrganizationAccount> {
-    await this.#options.writes.run(id, async (change) => {
+    await this.#core.writes.run(id, async (change) => {
       const stored = await this.#stored(id)
       const before = stored.record
       const after = next(before)
@@ -141,7 +132,7 @@ export class Operator {
   }
 
   async #beginTerm(change: Change, before: Organization, after: Organization): Promise<void> {
-    const { database, clock } = this.#options
+    const { database, clock } = this.#core
     const now = clock.now()
     const organizationId = before.id
     const terms = await database.all(planTerms, { organizationId })
@@ -152,11 +143,11 @@ export class Operator {
   }
 
   #record(change: Change, organizationId: string, act: string, details: Readonly<Record<string, unknown>>): void {
-    this.#options.audit.record(change, { organizationId, actor, act, target: organizationId, details })
+    this.#core.audit.record(change, { organizationId, actor, act, target: organizationId, details })
   }
 
   async #stored(id: string) {
-    const stored = await this.#options.database.get(organizations, { organizationId: id }, id)
+    const stored = await this.#core.database.get(organizations, { organizationId: id }, id)
     if (!stored) throw new Refusal('not_found', 'No organization has this id.')
     return stored
   }

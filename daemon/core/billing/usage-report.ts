@@ -2,10 +2,9 @@
 import { axisNames, type Axis } from '#config/plans/prices.ts'
 import type { Plan, PlanName } from '#config/plans/plans.ts'
 import { decode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
-import type { Clock } from '../clock.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { peakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
@@ -24,11 +23,6 @@ import {
 import { organizations, projects, type Organization } from '../tenancy/organization.ts'
 import { periodOf, type Period } from './period.ts'
 import { overageOfDay, planTerms, termsWithin, type PlanTerm } from './plan-term.ts'
-
-export interface UsageOptions {
-  readonly database: Database
-  readonly clock: Clock
-}
 
 export interface ProjectUsage {
   readonly projectId: string
@@ -57,15 +51,15 @@ export interface UsageReport {
 }
 
 export class Usage {
-  readonly #options: UsageOptions
+  readonly #core: Core
 
-  constructor(options: UsageOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Of a month such as `2026-11`, the present one by default. Throws `validation_failed` for what is no month that has begun. */
   async of(organizationId: string, month: string | undefined): Promise<UsageReport> {
-    const { database, clock } = this.#options
+    const { database, clock } = this.#core
     const now = clock.now()
     const period = periodOf(month, now)
     const stored = await database.get(organizations, { organizationId }, organizationId)
@@ -91,7 +85,7 @@ export class Usage {
     const { id } = organization
     const axes = {} as Record<Axis, number>
     for (const axis of axisNames) {
-      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await peakUsage(this.#options.database, id, axis, period.month)
+      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await peakUsage(this.#core.database, id, axis, period.month)
       else if (axis === 'traces_stored') axes[axis] = await this.#averageStored(id, period)
       else if (axis === 'sends_overage') axes[axis] = sum(daily.map((sends, i) => overageOn(organization, terms, period.from, i, sends)))
       else axes[axis] = await this.#count(usageCounter(id, axis satisfies EventAxis, period.month))
@@ -101,7 +95,7 @@ export class Usage {
 
   /** Over all days of the month, rounded half up; days to come count as none. */
   async #averageStored(organizationId: string, { days, begun }: Period): Promise<number> {
-    const { kv } = this.#options.database
+    const { kv } = this.#core.database
     const prefix = within([organizationId, 'usage.stored'])
     const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
     let count = 0
@@ -115,7 +109,7 @@ export class Usage {
 
   async #projects(organizationId: string, { month, begun }: Period): Promise<ProjectUsage[]> {
     const rows: ProjectUsage[] = []
-    for (const { record } of await this.#options.database.all(projects, { organizationId })) {
+    for (const { record } of await this.#core.database.all(projects, { organizationId })) {
       if (record.deletedAt !== undefined) continue
       const { id: projectId, name } = record
       const [smtpMessages, captures, ...sends] = await Promise.all([
@@ -129,7 +123,7 @@ export class Usage {
   }
 
   async #limits(organization: Organization, nowMs: number): Promise<LimitUse[]> {
-    const { database } = this.#options
+    const { database } = this.#core
     const { id: organizationId } = organization
     const limits: Plan = limitsOf(organization)
     const all = await database.all(projects, { organizationId })
@@ -151,7 +145,7 @@ export class Usage {
   }
 
   #count(key: readonly Element[]): Promise<number> {
-    return this.#options.database.kv.counter(pack(key))
+    return this.#core.database.kv.counter(pack(key))
   }
 }
 

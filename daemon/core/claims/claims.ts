@@ -3,14 +3,12 @@
  * that the agent shows, makes the sandbox an organization of their own. Nothing tells the agent whether an address is known.
  */
 import { Change, decode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, type KeysToKeep } from '../access/keys/minted-keys.ts'
 import { requireScope, type Principal } from '../access/principal/principal.ts'
-import type { Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
 import { endGrant, isMintedBy } from '../oauth/grants/end-grant.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
 import type { Sandboxes } from '../oauth/endpoints/sandboxes.ts'
@@ -22,17 +20,12 @@ import type { People } from '../people/people.ts'
 import { RateWindow } from '../visitors/rate-window.ts'
 import { identityOf, type User } from '../people/users/user.ts'
 import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
 import { claimProgress, claims, type Claim, type ClaimProgress } from './claim.ts'
 import { scopesOfPermissions, type Permission } from './permissions.ts'
 import { newUserCode, readUserCode } from './user-code.ts'
 
-export interface ClaimOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
+export interface ClaimOptions extends Core {
   readonly sandboxes: Sandboxes
   readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'outbox' | 'members'>
 }

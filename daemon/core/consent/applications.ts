@@ -1,21 +1,16 @@
 /** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
-import type { Database } from '#store/database.ts'
+import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/minted-keys.ts'
 import type { Minter } from '../access/principal/minter.ts'
-import type { Clock } from '../clock.ts'
 import { isMetadataAddress } from '../oauth/clients/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'
 import type { Grants } from '../oauth/grants/grants.ts'
 import { levelOf, scopesUpTo, surfaces, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
-import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
 
-export interface ApplicationOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly policies: Policies
+export interface ApplicationOptions extends Core {
   readonly members: Pick<Members, 'organizationsOf'>
   readonly grants: Grants
 }

@@ -12,8 +12,3 @@ interface DestinationFacts {
 export interface DomainSettings {
   readonly destinations: ReadonlyMap<string, DestinationFacts>
 }
-
-/** Where those settings come from. */
-export interface DomainSettingsSource {
-  of(organizationId: string): Promise<DomainSettings>
-}

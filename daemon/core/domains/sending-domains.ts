@@ -1,15 +1,13 @@
 /** Sending domains: registering, showing the records to publish, verifying them in DNS, rotating keys and deleting. */
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
-import type { SecretBox } from '../access/secret-box.ts'
 import { parseDomain } from '../addresses.ts'
-import type { Clock } from '../clock.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { checkRecords } from './check-records.ts'
 import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
 import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
@@ -24,15 +22,9 @@ import {
   type RecordVerdict,
   type SendingDomain,
 } from './sending-domain.ts'
-import type { DomainSettingsSource } from './domain-settings.ts'
 import { must } from '../writes/transact.ts'
 
-export interface SendingDomainOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: DomainSettingsSource
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface SendingDomainOptions extends Core {
   readonly resolver: RecordResolver
   /** The same for every domain of the service. */
   readonly publishing: PublishingFacts

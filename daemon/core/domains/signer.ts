@@ -1,15 +1,9 @@
 /** Signs mail for the sending domains of an organization. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { withParents } from './check-records.ts'
 import { digestMessage, dkimSignature, type SigningKey } from './dkim-signature.ts'
 import { dkimKeyContext, type DkimKey, type SendingDomain } from './sending-domain.ts'
-
-export interface SignerOptions {
-  readonly secrets: SecretBox
-  readonly clock: Clock
-}
 
 /** Under which name a message was signed. */
 export interface SignedBy {
@@ -27,11 +21,11 @@ export type SigningResult =
 const maxOpened = 1000
 
 export class Signer {
-  readonly #options: SignerOptions
+  readonly #core: Core
   readonly #opened = new Map<string, KeyObject>()
 
-  constructor(options: SignerOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /**
@@ -49,7 +43,7 @@ export class Signer {
     if (!keys.every((key) => key !== undefined)) return { kind: 'locked', domain: found.domain }
     const digest = await digestMessage(content())
     if (!digest) return { kind: 'unsigned' }
-    const nowMs = this.#options.clock.now()
+    const nowMs = this.#core.clock.now()
     const fields = await Promise.all(keys.map((key) => dkimSignature(digest, key, nowMs)))
     return { kind: 'signed', fields: fields.join(''), by: keys.map(({ domain, selector }) => ({ domain, selector })) }
   }
@@ -58,7 +52,7 @@ export class Signer {
     const place = dkimKeyContext(id, selector)
     let privateKey = this.#opened.get(place)
     if (!privateKey) {
-      const pem = this.#options.secrets.open(sealedPrivateKey ?? '', place)
+      const pem = this.#core.secrets.open(sealedPrivateKey ?? '', place)
       if (pem === undefined) return undefined
       if (this.#opened.size >= maxOpened) this.#opened.clear()
       this.#opened.set(place, (privateKey = createPrivateKey(pem)))

@@ -1,24 +1,18 @@
 /** Mail that came in, for its owners: lists, one in full, its octets, and what signed links lead to. Spec "Inbound routes". */
 import { readWholeContent } from '#store/content.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
+import type { Core } from '../core.ts'
 import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
-import type { SecretBox } from '../access/secret-box.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { ReadingCache } from '../capture/reading/reading-cache.ts'
 import type { MessageReader, ReadAttachment, ReadResult, WaitingMessage } from '../capture/reading/message-reader.ts'
-import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
-import type { WebhookSettingsSource } from '../webhooks/webhook-settings.ts'
 import { readLinkToken } from './mail-links.ts'
 import { inboundMessages, type InboundMessage } from './inbound-message.ts'
 import { inboundRoutes } from './route.ts'
 
-export interface InboundMailOptions {
-  readonly database: Database
-  readonly policies: WebhookSettingsSource
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface InboundMailOptions extends Core {
   readonly reader: MessageReader
 }
 

@@ -1,20 +1,17 @@
 /** Inbound routes: making, showing, changing, moving and deleting them, and their secrets. Spec "Inbound route". */
 import { isDeepStrictEqual } from 'node:util'
 import { decode, type Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { scheduleCleanup } from '../webhooks/sending/cleanup.ts'
-import type { WebhookSettingsSource } from '../webhooks/webhook-settings.ts'
 import { newWebhookSecret } from '../webhooks/sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-url.ts'
 import { removeMessages } from './remove-mail.ts'
@@ -22,12 +19,7 @@ import { isOperators, isReserved, nameOf, parsePattern } from './route-pattern.t
 import { inboundRoutes, routeSecretContext, type InboundRoute } from './route.ts'
 import { must } from '../writes/transact.ts'
 
-export interface InboundRouteOptions extends TargetGuards {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: WebhookSettingsSource
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface InboundRouteOptions extends TargetGuards, Core {
   /** A-label domain; null when none is set up, and then nothing comes in. */
   readonly inboundDomain: string | null
 }

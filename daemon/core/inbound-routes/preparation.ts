@@ -4,13 +4,11 @@
  */
 import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
-import type { SecretBox } from '../access/secret-box.ts'
+import type { Core } from '../core.ts'
 import { messageInMemory, type MessageReader } from '../capture/reading/message-reader.ts'
-import type { Clock } from '../clock.ts'
 import { WorkLoop } from '../work-loop.ts'
 import { addDelivery } from '../webhooks/events/add-delivery.ts'
 import type { Authenticator } from './authentication.ts'
@@ -18,10 +16,7 @@ import { linkToken } from './mail-links.ts'
 import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './inbound-message.ts'
 import { inboundEventBody } from './webhook-body.ts'
 
-export interface PreparationOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface PreparationOptions extends Core {
   /** Its own, which is disposed of with it, like `authenticator`. */
   readonly reader: MessageReader
   readonly authenticator: Authenticator

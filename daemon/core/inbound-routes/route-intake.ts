@@ -1,23 +1,16 @@
 /** Takes mail for routes: who is at a local part, and the mail itself, durable in one write with what must follow. Spec "Inbound routes". */
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
 import { storedInboundCounter } from '../tenancy/counters.ts'
-import type { WebhookSettings, WebhookSettingsSource } from '../webhooks/webhook-settings.ts'
+import type { WebhookSettings } from '../webhooks/webhook-settings.ts'
 import { inboundMessages, preparationWork, unpreparedKey, weightOf, type InboundMessage } from './inbound-message.ts'
 import { patternsFor } from './route-pattern.ts'
 import { mostKept, Room } from './make-room.ts'
 import { inboundRoutes, patternKey, type InboundRoute } from './route.ts'
-
-export interface RouteIntakeOptions {
-  readonly database: Database
-  readonly policies: WebhookSettingsSource
-  readonly clock: Clock
-}
 
 /** A route that takes mail now. */
 export interface LiveRoute {
@@ -38,10 +31,10 @@ const isLive = ({ organization, projects }: WebhookSettings, { projectId }: Inbo
   organization.deletedAt === undefined && projects.has(projectId) && isSwitchedOn(organization, 'inbound_routes')
 
 export class RouteIntake {
-  readonly #options: RouteIntakeOptions
+  readonly #options: Core
   readonly #room: Room
 
-  constructor(options: RouteIntakeOptions) {
+  constructor(options: Core) {
     this.#options = options
     this.#room = new Room(options.database, options.clock)
   }
@@ -86,12 +79,12 @@ const maxTries = 20
 
 /** Nothing of it counts before `commit`. */
 export class RoutedMail {
-  readonly #options: RouteIntakeOptions
+  readonly #options: Core
   readonly #room: Room
   readonly #copies: readonly Copy[]
   #isCommitted = false
 
-  constructor(options: RouteIntakeOptions, room: Room, routed: readonly Routed[]) {
+  constructor(options: Core, room: Room, routed: readonly Routed[]) {
     this.#options = options
     this.#room = room
     this.#copies = routed.map((one) => {

@@ -1,8 +1,7 @@
 /** What the MX door asks of the core: who is at an address, and take this mail. Spec "Bounce and complaint ingestion". */
-import type { SecretBox } from '../access/secret-box.ts'
+import type { Core } from '../core.ts'
 import { clientNetwork } from '../access/client-network.ts'
 import { RateWindow } from '../visitors/rate-window.ts'
-import type { Clock } from '../clock.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/feedback-origin.ts'
 import type { LiveRoute, RoutedMail, RouteIntake, Routed } from '../inbound-routes/route-intake.ts'
@@ -10,15 +9,11 @@ import type { InspectRecipient, InspectTests } from '../inspect/inspect-tests.ts
 import type { InspectSession } from '../inspect/report.ts'
 import { recipientOfVerp } from '../trace/return-paths.ts'
 import type { Draft } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { hasLoopMark, loopMarkField } from './loop-mark.ts'
 import { mailboxAt, recipientKind, type RecipientKind } from './recipient-kind.ts'
 import { unparsedBounce } from './unparsed-bounce.ts'
 
-export interface InboundDoorOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface InboundDoorOptions extends Core {
   readonly feedback: FeedbackTaker
   /** Refuses when nothing may be accepted now. */
   readonly admission: { check(): void }

@@ -1,15 +1,13 @@
 /** Ingest sources: minting, reading and revoking them. Spec "Bounce source". */
 import { randomBytes } from 'node:crypto'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../core.ts'
 import type { List, PageQuery } from '../access/principal/lists.ts'
-import type { SecretBox } from '../access/secret-box.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
-import type { Clock } from '../clock.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { domainComplaints, type DomainComplaints } from './domain-complaints.ts'
 import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
@@ -27,12 +25,7 @@ import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
 import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
 import { forgetUnmatched, unmatchedReports, type GivenUpReport, type UnmatchedCounts } from './unmatched-reports.ts'
 
-export interface IngestSourceOptions extends EndpointGuards {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly secrets: SecretBox
-  readonly clock: Clock
-}
+export interface IngestSourceOptions extends EndpointGuards, Core {}
 
 export interface NewIngestSource {
   readonly provider: IngestProvider

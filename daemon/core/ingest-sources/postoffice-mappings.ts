@@ -1,26 +1,18 @@
 /** Postoffice mappings: making, reading, changing and ending them. Spec "Postoffice mapping". */
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
 import { isOpenTo, owningProject } from '../access/principal/project-choice.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
-import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { Policies, Policy } from '../routing/policy/policy.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
+import type { Policy } from '../routing/policy/policy.ts'
 import { droppedKey } from './dropped-postoffices.ts'
 import { ingestSources } from './ingest-source.ts'
 import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'
 import { must } from '../writes/transact.ts'
-
-export interface PostofficeMappingsOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly writes: SettingWrites
-  readonly clock: Clock
-}
 
 export interface NewPostofficeMapping {
   readonly sourceId: string
@@ -40,16 +32,16 @@ export interface PostofficeMappingFilter {
 const maxMappings = 10_000
 
 export class PostofficeMappings implements List<PostofficeMappingFilter, PostofficeMapping> {
-  readonly #options: PostofficeMappingsOptions
+  readonly #core: Core
 
-  constructor(options: PostofficeMappingsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
   async create(principal: Principal, request: NewPostofficeMapping): Promise<PostofficeMapping> {
     requireAdministration(principal)
-    const { writes, policies, clock } = this.#options
+    const { writes, policies, clock } = this.#core
     const { organizationId } = principal
     return writes.runAudited(principal, 'postoffice_mapping.created', async (change) => {
       const { sourceId } = request
@@ -72,7 +64,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   async list(principal: Principal, { sourceId, limit, cursor }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
     if (sourceId !== undefined) await this.#requireMailEnable(principal, sourceId)
     const walk = sourceId === undefined ? {} : { index: 'source', values: [sourceId] }
-    return recordsOf(await this.#options.database.list(postofficeMappings, principal, { ...walk, limit, cursor }))
+    return recordsOf(await this.#core.database.list(postofficeMappings, principal, { ...walk, limit, cursor }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -83,7 +75,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   /** Only what is given changes. */
   async update(principal: Principal, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
     requireAdministration(principal)
-    const { writes, policies, clock } = this.#options
+    const { writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'postoffice_mapping.updated', async (change) => {
       const stored = await this.#get(principal, id)
       const policy = await policies.of(principal.organizationId)
@@ -101,18 +93,18 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   /** One that is not there is no error. */
   async remove(principal: Principal, id: string): Promise<void> {
     requireAdministration(principal)
-    await this.#options.writes.runAudited(principal, 'postoffice_mapping.deleted', async (change: Change) => {
-      const stored = await this.#options.database.get(postofficeMappings, principal, id)
+    await this.#core.writes.runAudited(principal, 'postoffice_mapping.deleted', async (change: Change) => {
+      const stored = await this.#core.database.get(postofficeMappings, principal, id)
       if (stored) change.remove(postofficeMappings, principal.organizationId, stored)
     })
   }
 
   #get(principal: Principal, id: string): Promise<Stored<PostofficeMapping>> {
-    return must(this.#options.database, postofficeMappings, principal, id)
+    return must(this.#core.database, postofficeMappings, principal, id)
   }
 
   async #requireMailEnable(principal: Principal, sourceId: string): Promise<void> {
-    const source = await this.#options.database.get(ingestSources, principal, sourceId)
+    const source = await this.#core.database.get(ingestSources, principal, sourceId)
     if (!source) throw new Refusal('not_found', 'bounce_source_config_id: no ingest source has this id.')
     if (source.record.provider === 'mailenable') return
     const message = `must be a source of the provider mailenable; this one has the provider ${source.record.provider}`
@@ -120,7 +112,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   }
 
   async #requireRoom(principal: Principal, sourceId: string, postoffice: string): Promise<void> {
-    const { database } = this.#options
+    const { database } = this.#core
     const values = [sourceId, foldPostoffice(postoffice)]
     if (await database.find(postofficeMappings, principal, 'postoffice', values))
       throw new Refusal('conflict', 'This postoffice already has a mapping in the source; update that one.')

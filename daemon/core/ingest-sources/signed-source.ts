@@ -1,21 +1,11 @@
 /** Who signed a request: HMAC-SHA-256 over the raw bytes, compared in constant time, before anything of them is looked at. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { requireFlag } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
-import type { Policies } from '../routing/policy/policy.ts'
 import { ingestSources, openHmacSecret, type IngestSource } from './ingest-source.ts'
 import { readSeen, writeSeen } from './source-status.ts'
-
-export interface SignedSourcesOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
-}
 
 /** A signature as it was sent, in either form; one that cannot be read is none. */
 export interface GivenSignature {
@@ -49,16 +39,16 @@ const seenEveryMs = 60_000
 const nobodysSecret = 'no source has this secret'
 
 export class SignedSources {
-  readonly #options: SignedSourcesOptions
+  readonly #core: Core
   readonly #seen = new Map<string, number>()
 
-  constructor(options: SignedSourcesOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Begins the check of a body that is said to be of this source. */
   async begin(sourceId: string): Promise<SignatureCheck> {
-    const { database, secrets } = this.#options
+    const { database, secrets } = this.#core
     const found = await database.lookup(ingestSources, 'id', [sourceId])
     const secret = found && openHmacSecret(secrets, found.record)
     const mac = createHmac('sha256', secret ?? nobodysSecret)
@@ -74,7 +64,7 @@ export class SignedSources {
   }
 
   async #admitted(signed: SignedSource): Promise<SignedSource> {
-    const { organization } = await this.#options.policies.of(signed.organizationId)
+    const { organization } = await this.#core.policies.of(signed.organizationId)
     if (organization.deletedAt !== undefined) throw badSignature()
     requireFlag(organization, 'bounce_sources')
     return signed
@@ -82,10 +72,10 @@ export class SignedSources {
 
   /** Notes that it was heard of; with `agent`, in any case. */
   async seen({ organizationId, source }: SignedSource, agent?: string): Promise<void> {
-    const now = this.#options.clock.now()
+    const now = this.#core.clock.now()
     if (agent === undefined && now - (this.#seen.get(source.id) ?? -Infinity) < seenEveryMs) return
     this.#seen.set(source.id, now)
-    const { database } = this.#options
+    const { database } = this.#core
     const before = await readSeen(database, organizationId, source.id)
     const seen = { at: now, agent: agent ?? before?.agent ?? null }
     await database.commit(writeSeen(new Change(), organizationId, source.id, seen))

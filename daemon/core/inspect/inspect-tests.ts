@@ -1,25 +1,21 @@
 /** Tests from their minting to the mail that comes: addresses that are good for a day, of which the first mail counts. Spec "Inspect". */
 import { Change, decode } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
+import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import { requireScope, type Principal } from '../access/principal/principal.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { foldAddress } from '../addresses.ts'
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
-import type { Policies } from '../routing/policy/policy.ts'
 import { meter } from '../tenancy/counters.ts'
 import { inspectReportKey, inspectTests, isInspectToken, newInspectToken, setPendingScore, type InspectTest } from './inspect-test.ts'
 import type { InspectReport, InspectSession } from './report.ts'
 import { transact } from '../writes/transact.ts'
 
-export interface InspectTestOptions {
-  readonly database: Database
-  readonly policies: Pick<Policies, 'of'>
-  readonly clock: Clock
+export interface InspectTestOptions extends Core {
   /** A-label domain of the addresses; null when none is set up. */
   readonly domain: string | null
   /** Called when a mail is stored and waits to be scored. */

@@ -1,10 +1,7 @@
 /** What users change about themselves. */
-import type { Database } from '#store/database.ts'
-import type { Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { addOrganization } from '../beginnings/new-organization.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import type { SignUp } from './sign-in/login-links.ts'
 import { members, membershipsOf } from './members/member.ts'
 import type { Notices } from './account-notices.ts'
@@ -13,11 +10,7 @@ import type { Session } from './sign-in/session.ts'
 import type { Sessions } from './sign-in/sessions.ts'
 import { renameUser, maxUserName, type User } from './users/user.ts'
 
-export interface AccountOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
+export interface AccountOptions extends Core {
   readonly sessions: Sessions
   readonly notices: Notices
   readonly signUp: SignUp

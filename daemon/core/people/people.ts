@@ -1,10 +1,5 @@
 /** Everything about people, put together: what the pages, the REST side and the command line work with. */
-import type { Database } from '#store/database.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import { Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
-import type { Policies } from '../routing/policy/policy.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
+import type { Core } from '../core.ts'
 import type { Accept } from '../submission/accept/accept.ts'
 import { Accounts } from './accounts.ts'
 import { Background } from './users/background-work.ts'
@@ -20,12 +15,7 @@ import { relyingPartyOf, type RelyingParty } from './sign-in/relying-party.ts'
 import { Sessions } from './sign-in/sessions.ts'
 import { SystemMail } from './mail/system-mail.ts'
 
-export interface PeopleOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface PeopleOptions extends Core {
   readonly accept: Accept
   /** Address of the pages for people, without a slash at the end. */
   readonly baseUrl: string
@@ -52,22 +42,21 @@ export interface People {
 }
 
 export function people(options: PeopleOptions): People {
-  const { database, writes, policies, secrets, clock, accept, baseUrl, signUp, systemMail, onError } = options
-  const base = { database, writes, clock, audit: new Audit({ database, clock }) }
+  const { accept, baseUrl, signUp, systemMail, onError, ...core } = options
   const background = new Background(onError)
-  const mail = new SystemMail({ database, policies, accept, clock, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
-  const outbox = new Outbox({ ...base, mail, background })
-  const notices = mailedNotices(database, mail, background)
-  const sessions = new Sessions({ ...base, secrets })
-  const members = new Members({ ...base, policies, notices })
-  const invitations = new Invitations({ ...base, members, mail, outbox })
+  const mail = new SystemMail({ ...core, accept, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
+  const outbox = new Outbox({ ...core, mail, background })
+  const notices = mailedNotices(core.database, mail, background)
+  const sessions = new Sessions(core)
+  const members = new Members({ ...core, notices })
+  const invitations = new Invitations({ ...core, members, mail, outbox })
   const relyingParty = relyingPartyOf(baseUrl)
-  const passkeys = new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices })
+  const passkeys = new Passkeys({ ...core, sessions, challenges: new Challenges(core.secrets), relyingParty, notices })
   return {
     ...{ members, invitations, sessions, mail, notices, outbox, relyingParty, background },
-    handedInvitations: new HandedInvitations({ ...base, sessions, invitations, mail, signUp }),
-    loginLinks: new LoginLinks({ ...base, sessions, passkeys, invitations, mail, background, signUp }),
+    handedInvitations: new HandedInvitations({ ...core, sessions, invitations, mail, signUp }),
+    loginLinks: new LoginLinks({ ...core, sessions, passkeys, invitations, mail, background, signUp }),
     passkeys,
-    accounts: new Accounts({ ...base, sessions, notices, signUp }),
+    accounts: new Accounts({ ...core, sessions, notices, signUp }),
   }
 }

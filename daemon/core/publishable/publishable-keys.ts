@@ -1,17 +1,14 @@
 /** Publishable keys: minting, listing, rotating, revoking, and the check of a presented token. */
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { GrantSettingsSource } from '../access/principal/access-settings.ts'
-import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { assertOrigin } from './publishable-gates.ts'
 import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
 import { captchaContext, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
@@ -19,12 +16,7 @@ import { checkRequest, type NewPublishableKey } from './key-request.ts'
 import type { RevealLink, Reveals } from './reveals.ts'
 import { must } from '../writes/transact.ts'
 
-export interface PublishableKeyOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: GrantSettingsSource
-  readonly clock: Clock
-  readonly secrets: SecretBox
+export interface PublishableKeyOptions extends Core {
   readonly tokens: KeyTokens
   readonly reveals: Reveals
   /** Whether a token is one of the authorization server, for whatever client. */

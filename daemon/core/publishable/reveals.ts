@@ -4,18 +4,14 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { actorOf, type Actor, type Requester, type Audit } from '../writes/audit.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
+import { actorOf, type Actor, type Requester } from '../writes/audit.ts'
 import { Refusal } from '../refusals.ts'
 import { publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 
-export interface RevealOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly audit: Audit
+export interface RevealOptions extends Core {
   /** Address of the pages for people, without a slash at the end. */
   readonly pagesUrl: string
 }

@@ -4,10 +4,10 @@
  * Spec "Limits".
  */
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
-import type { Clock, Timer } from '../clock.ts'
+import type { Core } from '../core.ts'
+import type { Timer } from '../clock.ts'
 import { moveEarlierUnsubscribes } from '../feedback/suppression/move-unsubscribes.ts'
 import { sweepInbound } from '../inbound-routes/remove-mail.ts'
 import { billsOverage, limitsOf } from '../plan/limits.ts'
@@ -21,9 +21,7 @@ import { traces } from '../trace/trace.ts'
 import { sweepInboxes } from './inbox-retention.ts'
 import { removeTrace } from './remove-trace.ts'
 
-export interface RetentionOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface RetentionOptions extends Core {
   /** From 0 up to 1. */
   readonly random: () => number
   readonly onError: (error: unknown) => void

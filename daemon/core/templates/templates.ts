@@ -1,18 +1,16 @@
 /** Templates: saving, reading, and rendering a version of one. Spec "Template", "Versioning" 2. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../core.ts'
 import { byProject, listReachable, pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import type { GrantSettingsSource } from '../access/principal/access-settings.ts'
-import type { Clock } from '../clock.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireRoom } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../writes/setting-writes.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './template-content.ts'
 import {
   removeTemplate,
@@ -25,13 +23,6 @@ import {
   type TemplateVersion,
   type Variables,
 } from './template.ts'
-
-export interface TemplateOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: GrantSettingsSource
-  readonly clock: Clock
-}
 
 export interface NewTemplate {
   readonly slug: string
@@ -72,15 +63,15 @@ export interface RenderedOrder extends RenderedTemplate {
 }
 
 export class Templates implements List<OfProject, Template> {
-  readonly #options: TemplateOptions
+  readonly #core: Core
 
-  constructor(options: TemplateOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Version 1. Throws `validation_failed`, `quota_exhausted` past the plan's number, `conflict` when the slug is taken. */
   async create(principal: Principal, { slug, name, content, projectId: named }: NewTemplate): Promise<VersionedTemplate> {
-    const { database, writes, policies, clock } = this.#options
+    const { database, writes, policies, clock } = this.#core
     const { organizationId } = principal
     checkSlug(slug)
     checkContent(content)
@@ -104,7 +95,7 @@ export class Templates implements List<OfProject, Template> {
 
   /** Newest first. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Template>> {
-    return listReachable(this.#options, templates, principal, query, byProject)
+    return listReachable(this.#core, templates, principal, query, byProject)
   }
 
   /** With its current version. Throws `not_found` alike for missing and foreign ids. */
@@ -115,7 +106,7 @@ export class Templates implements List<OfProject, Template> {
 
   /** Other content makes another version; the same content makes none. */
   async save(principal: Principal, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
-    const { writes, clock } = this.#options
+    const { writes, clock } = this.#core
     if (newSlug !== undefined) checkSlug(newSlug)
     checkContent(content)
     return writes.runAudited(principal, 'template.saved', async (change) => {
@@ -136,14 +127,14 @@ export class Templates implements List<OfProject, Template> {
 
   /** Ends a template with all its versions. */
   async remove(principal: Principal, id: string): Promise<void> {
-    await this.#options.writes.runAudited(principal, 'template.deleted', async (change) =>
+    await this.#core.writes.runAudited(principal, 'template.deleted', async (change) =>
       removeTemplate(change, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
   /** Into another project of the organization; with its versions. Throws `not_found`, and `conflict` when the slug is taken there. */
   async move(principal: Principal, id: string, to: string): Promise<void> {
-    const { writes, policies, clock } = this.#options
+    const { writes, policies, clock } = this.#core
     await writes.runAudited(principal, 'template.moved', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = owningProject(principal, projects, to)
@@ -161,7 +152,7 @@ export class Templates implements List<OfProject, Template> {
     const order = { positionOf: (version: number) => [version], descending: true }
     const { rows, nextCursor } = pageOfLoaded(templateVersions, principal, all, { limit, cursor }, order)
     const { organizationId } = principal
-    const found = await this.#options.database.getMany(
+    const found = await this.#core.database.getMany(
       templateVersions,
       { organizationId },
       rows.map((version) => versionId(id, version)),
@@ -190,7 +181,7 @@ export class Templates implements List<OfProject, Template> {
     projectId: string,
     { template: named, version: asked, variables }: TemplateOrder,
   ): Promise<RenderedOrder> {
-    requireFlag((await this.#options.policies.of(principal.organizationId)).organization, 'templates')
+    requireFlag((await this.#core.policies.of(principal.organizationId)).organization, 'templates')
     const template = await this.#ofProject(principal, projectId, named)
     const version = pinnedVersion(template, asked, 'template_version')
     const rendered = renderContent(await this.#version(principal, template, version), variables, 'template_vars')
@@ -198,7 +189,7 @@ export class Templates implements List<OfProject, Template> {
   }
 
   async #ofProject(principal: Principal, projectId: string, named: TemplateOrder['template']): Promise<Template> {
-    const { database } = this.#options
+    const { database } = this.#core
     const stored = await ('id' in named
       ? database.get(templates, principal, named.id)
       : database.find(templates, principal, 'slug', [projectId, named.slug]))
@@ -208,19 +199,19 @@ export class Templates implements List<OfProject, Template> {
   }
 
   async #get(principal: Principal, id: string): Promise<Stored<Template>> {
-    const stored = await this.#options.database.get(templates, principal, id)
+    const stored = await this.#core.database.get(templates, principal, id)
     if (!stored) throw noTemplate()
     return stored
   }
 
   /** Throws `not_found` when the template was deleted meanwhile. */
   async #version({ organizationId }: Principal, { id }: Template, version: number): Promise<TemplateVersion> {
-    return requireVersion(await this.#options.database.get(templateVersions, { organizationId }, versionId(id, version)))
+    return requireVersion(await this.#core.database.get(templateVersions, { organizationId }, versionId(id, version)))
   }
 
   async #checkSlugIsFree(principal: Principal, projectId: string, slug: string): Promise<void> {
     const { organizationId } = principal
-    const other = await this.#options.database.find(templates, { organizationId }, 'slug', [projectId, slug])
+    const other = await this.#core.database.find(templates, { organizationId }, 'slug', [projectId, slug])
     if (!other) return
     const message = `slug: another template of this project has the slug ${slug}; choose another, or save a new version of that template.`
     throw new Refusal('conflict', message, { details: { template_id: other.record.id } })

@@ -1,8 +1,6 @@
 /** Takes openings and clicks from whoever has the message, and writes them down beside the trace, as well as it can at that moment. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
+import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/story/engagement.ts'
 import { traceOfToken } from '../trace/trace-token.ts'
@@ -10,10 +8,7 @@ import { traces } from '../trace/trace.ts'
 import { readClickToken } from './click-token.ts'
 import { openPurpose } from './message-tracking.ts'
 
-export interface EngagementsOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface EngagementsOptions extends Core {
   /** Throws while nothing may be written; then nothing is recorded. */
   readonly admission: { check(work: 'writing'): void }
   /** Something was not recorded. */

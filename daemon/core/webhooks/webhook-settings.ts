@@ -7,8 +7,3 @@ export interface WebhookSettings {
   /** Those that are alive, by id. */
   readonly projects: ReadonlyMap<string, unknown>
 }
-
-/** Where those settings come from. */
-export interface WebhookSettingsSource {
-  of(organizationId: string): Promise<WebhookSettings>
-}

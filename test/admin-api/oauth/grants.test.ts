@@ -6,6 +6,7 @@ import type { OAuthScope } from '#core/oauth/protocol/scopes.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { oauthServer } from '../../../daemon/composition/oauth-core.ts'
+import { T } from '../../../daemon/composition/parts.ts'
 import { outcomeOf } from './outcome.ts'
 import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
 import { problemsOf } from '../../support/problems.ts'
@@ -142,7 +143,12 @@ test('a refresh that meets a revocation brings nothing', async (t) => {
     return rig.database.commit(change)
   }
   const database = Object.create(rig.database, { commit: { value: commit } }) as Database
-  const { tokenEndpoint } = oauthServer({ ...rig.parts, database })
+  const { part, config } = rig.daemon
+  const { tokenEndpoint } = oauthServer({
+    get: (key) => (key === T.Core ? { ...part(T.Core), database } : part(key)) as never,
+    config,
+    replace: {},
+  })
   const request = { parameters: new Parameters(encode(fields)), authorization: undefined, remoteAddress: '' }
   await t.throwsAsync(tokenEndpoint.answer(request), { message: 'The refresh token is expired or revoked.' })
 })

@@ -5,15 +5,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import type { Role } from '#core/access/principal/role.ts'
-import { SecretBox } from '#core/access/secret-box.ts'
 import type { AuthorizationCheck, Authorizations } from '#core/oauth/endpoints/authorizations.ts'
 import { parseScopes } from '#core/oauth/protocol/scopes.ts'
+import type { SandboxOptions } from '#core/oauth/endpoints/sandboxes.ts'
+import type { ScopesOfMember } from '#core/access/principal/member-scopes.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fetch.ts'
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
-import type { OAuthParts, OAuthServer } from '../../../daemon/composition/oauth-core.ts'
+import type { OAuthServer } from '../../../daemon/composition/composed.ts'
 import { T } from '../../../daemon/composition/parts.ts'
-import { masterKey } from '../../support/daemon/start-daemon.ts'
 import { baseUrl, startRig, type Rig } from '../rest/fixture/rig.ts'
 
 export const issuer = baseUrl
@@ -23,7 +23,6 @@ export const restResource = `${baseUrl}/v1`
 export const webClientId = 'https://client.example.net/oauth/client.json'
 export const redirectUri = 'http://127.0.0.1:33418/callback'
 export const userId = 'usr_1'
-const secrets = new SecretBox(masterKey)
 
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -34,7 +33,8 @@ export interface Reply {
 }
 
 export interface OAuthRig extends Rig {
-  readonly parts: OAuthParts
+  /** What parts of the authorization server are made from. */
+  readonly parts: SandboxOptions & { readonly rightsOfMember: ScopesOfMember }
   readonly server: OAuthServer
   /** Makes the person a member of the first organization in this role, or none. */
   setRole(role: Role | undefined): Promise<void>
@@ -106,9 +106,9 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
   const projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
   const server = daemon.part(T.OAuth)
   const parts = {
-    ...{ database, clock: rig.clock, secrets, fetch: fetchDocument, config: daemon.config },
-    ...{ policies: daemon.part(T.Policies), writes: daemon.part(T.Writes), rightsOfMember: daemon.people.members.permissionsOf },
-    ...{ servesMcp: true, events: daemon.part(T.Observer), notices: daemon.people.notices, onDeleted: () => daemon.removals.wake() },
+    ...daemon.part(T.Core),
+    rightsOfMember: daemon.people.members.permissionsOf,
+    onDeleted: () => daemon.removals.wake(),
   }
   return { ...rig, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(rig, server.authorizations, projectId) }
 }

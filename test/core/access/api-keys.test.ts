@@ -2,11 +2,9 @@ import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { bootstrap } from '#core/bootstrap.ts'
-import { Policies } from '#core/routing/policy/policy.ts'
-import { Audit } from '#core/writes/audit.ts'
-import { SettingWrites } from '#core/writes/setting-writes.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { Database } from '#store/database.ts'
+import { coreOf } from '../core-of.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { storeOf } from '../../store/level/folders.ts'
 
@@ -23,12 +21,8 @@ async function openKeys(t: ExecutionContext) {
   })
   const database = new Database(counting)
   const clock = new FakeClock()
-  const writes = new SettingWrites(database, new Audit({ database, clock }))
   const options = {
-    database,
-    clock,
-    policies: new Policies(database),
-    writes,
+    ...coreOf(database, clock),
     rightsOfMember: async () => undefined,
     grantStands: async () => false,
   }

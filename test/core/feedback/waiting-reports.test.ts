@@ -7,7 +7,7 @@ import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
 import { maxRawReportBytes, readRawReport } from '#core/trace/story/raw-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'
 import { within } from '#store/tuple.ts'
-import { organizationId, secrets, until } from '../house.ts'
+import { organizationId, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import { delivered, event, intakeOf, mailed, sendingHouse, signed, sound, tokenOf } from './reports.ts'
 
@@ -123,10 +123,10 @@ test('what fits no message is counted by its source, at once or when it is given
 
 test('of reports that fit nothing, so many wait for an organization; those whose message is under way still find room', async (t) => {
   const { house, traceId, answer } = await unanswered(t)
-  const { database, policies, clock, errors } = house
+  const { context, errors } = house
   const room = new WaitingRoom(10, 20)
-  const feedback = new Feedback({ database, policies, clock, secrets, room, onPending() {} })
-  const pending = new PendingReports({ database, clock, feedback, room, onError: (error) => void errors.push(error) })
+  const feedback = new Feedback({ ...context, room, onPending() {} })
+  const pending = new PendingReports({ ...context, feedback, room, onError: (error) => void errors.push(error) })
   const waiting = async (): Promise<number> => (await house.keys('feedback.pending')).length
   for (let batch = 0; batch < 3; batch++)
     await feedback.take(

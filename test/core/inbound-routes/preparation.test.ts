@@ -10,7 +10,7 @@ import { organizations, projects } from '#core/tenancy/organization.ts'
 import { contentRowKey } from '#store/content.ts'
 import { Change } from '#store/change.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
 
 const none = { result: 'none', domain: null }
 const nothing: Authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
@@ -50,7 +50,7 @@ interface Place {
 /** Two organizations with a route each: `one` and `two`. */
 async function place(t: ExecutionContext): Promise<Place> {
   const house = await houseOf(t)
-  const { database, clock } = house
+  const { database } = house
   const { record } = (await database.get(organizations, { organizationId }, organizationId))!
   const project = (await database.get(projects, { organizationId }, projectId))!.record
   const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: startOfTime, updatedAt: startOfTime }
@@ -63,10 +63,10 @@ async function place(t: ExecutionContext): Promise<Place> {
   const slow = new Slow()
   const errors: string[] = []
   const onError = (_error: unknown, id: string): void => void errors.push(id)
-  const base = { database, secrets, clock, reader, authenticator: slow, baseUrl: 'https://post.example.ch', onError }
+  const base = { ...house.context, reader, authenticator: slow, baseUrl: 'https://post.example.ch', onError }
   const preparation = new Preparation(base)
   t.teardown(() => preparation.stop())
-  return { house, intake: new RouteIntake(house), slow, preparation, errors }
+  return { house, intake: new RouteIntake(house.context), slow, preparation, errors }
 }
 
 async function take({ intake, house }: Place, local: string, mailFrom: string): Promise<string> {

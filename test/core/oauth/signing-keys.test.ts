@@ -1,7 +1,7 @@
 import test from 'ava'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { houseOf, secrets } from '../house.ts'
+import { houseOf } from '../house.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const day = 86_400_000
@@ -50,14 +50,14 @@ test('a token that was signed just before the change of keys is good for its who
 const header = (token: string): unknown => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
 
 test('many who look at the same time get one key, and so does the next process', async (t) => {
-  const { database, clock, part } = await houseOf(t)
+  const { context, clock, part } = await houseOf(t)
   const { signingKeys: keys } = part(T.OAuth)
   const found = await Promise.all(Array.from({ length: 20 }, () => keys.current()))
   t.is(new Set(found.map(({ kid }) => kid)).size, 1)
   clock.advance(90 * day)
   const sets = await Promise.all(Array.from({ length: 20 }, () => keys.published()))
   t.is(new Set(sets.map((set) => set.map(({ kid }) => kid).join())).size, 1)
-  const next = new SigningKeys({ database, secrets, clock })
+  const next = new SigningKeys(context)
   t.deepEqual(await next.published(), await keys.published())
 })
 
@@ -71,7 +71,7 @@ test('a year without anybody ends in one change, not in four', async (t) => {
 })
 
 test('private keys are neither published nor stored in clear, and another master key does not open them', async (t) => {
-  const { database, clock, part } = await houseOf(t)
+  const { context, database, part } = await houseOf(t)
   const { signingKeys: keys } = part(T.OAuth)
   const [shown] = await keys.published()
   t.deepEqual(Object.keys(shown ?? {}).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
@@ -80,6 +80,6 @@ test('private keys are neither published nor stored in clear, and another master
     rows += Buffer.from(value).toString('utf8')
   t.true(rows.includes(shown?.kid ?? 'none'))
   t.notRegex(rows, /"d":/)
-  const outsider = new SigningKeys({ database, secrets: new SecretBox(Buffer.alloc(32, 8)), clock })
+  const outsider = new SigningKeys({ ...context, secrets: new SecretBox(Buffer.alloc(32, 8)) })
   await t.throwsAsync(outsider.current(), { message: /cannot be opened with this master key/ })
 })

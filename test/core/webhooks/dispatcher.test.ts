@@ -67,7 +67,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
 /** A dispatcher whose attempts end when the test says so. */
 async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<DispatcherOptions> = {}) {
   const house = await houseOf(t)
-  const { database, clock, errors } = house
+  const { context, database, clock, errors } = house
   const inFlight: { readonly row: DueRow; readonly end: (result?: AttemptResult | Error) => Promise<void> }[] = []
   let most = 0
   const attempts = {
@@ -86,7 +86,7 @@ async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<Dis
       return promise
     },
   }
-  const dispatcher = new Dispatcher({ database, clock, attempts, onError: (error) => void errors.push(error), ...limits })
+  const dispatcher = new Dispatcher({ ...context, attempts, onError: (error) => void errors.push(error), ...limits })
   await dispatcher.start()
   const due = async (endpointId: string, count: number, of = organizationId): Promise<void> => {
     const change = new Change()

@@ -22,7 +22,7 @@ interface Place {
 
 async function place(t: ExecutionContext): Promise<Place> {
   const house = await houseOf(t)
-  const { database, policies, clock } = house
+  const { database, clock } = house
   const failed: string[] = []
   const defects: unknown[] = []
   const events: PollEvents = {
@@ -33,7 +33,7 @@ async function place(t: ExecutionContext): Promise<Place> {
   const found: Place = {
     ...{ house, asked: [], failed },
     poller: new Poller({
-      mailboxes: new PolledMailboxes({ database, policies, secrets, clock, feedback: new FeedbackDouble(database) }),
+      mailboxes: new PolledMailboxes({ ...house.context, feedback: new FeedbackDouble(database) }),
       network: {
         resolver: { resolve4: (name) => look(name), resolve6: () => Promise.resolve([]) },
         guard: () => true,
@@ -94,11 +94,11 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
 
 test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
   const { house, poller, asked, failed } = await place(t)
-  const { database, clock } = house
+  const { clock } = house
   poller.start()
   await until('nothing is to be done', () => clock.pending === 1)
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
-  const sources = new IngestSources({ database, writes: house.writes, secrets, clock, ...open })
+  const sources = new IngestSources({ ...house.context, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
   const { story } = await sources.create(principal, { provider: 'postfix', imap })
   await until('the first look', () => {

@@ -27,9 +27,9 @@ export interface PollRig {
 
 export async function pollRig(t: ExecutionContext, network: Partial<ImapNetwork> = {}): Promise<PollRig> {
   const house = await houseOf(t)
-  const { database, policies, clock } = house
+  const { database, clock } = house
   const feedback = new FeedbackDouble(database)
-  const mailboxes = new PolledMailboxes({ database, policies, secrets, clock, feedback })
+  const mailboxes = new PolledMailboxes({ ...house.context, feedback })
   const here = { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) }
   const parts = {
     mailboxes,

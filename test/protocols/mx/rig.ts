@@ -85,7 +85,7 @@ export async function startRig(
   const { inspectTests, inspectScoring } = house.part(T.MailDoors).inspect
   inspectScoring.wake = () => {} // nothing is scored
   const { routeIntake: routes } = house.part(T.Inbound)
-  const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
+  const door = new InboundDoor({ ...house.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },

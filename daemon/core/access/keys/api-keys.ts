@@ -2,12 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../principal/lists.ts'
@@ -17,13 +16,8 @@ import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, scopesUnder, t
 import { reachableProject } from '../principal/project-choice.ts'
 import type { Role } from '../principal/role.ts'
 import { administersAll, requireAdministration, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
-import type { GrantSettingsSource } from '../principal/access-settings.ts'
 
-export interface ApiKeyOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: GrantSettingsSource
-  readonly clock: Clock
+export interface ApiKeyOptions extends Core {
   readonly rightsOfMember: ScopesOfMember
   /** Whether a grant of the organization has not been revoked. */
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>

@@ -1,9 +1,8 @@
 /** When each API key was used last, to within some minutes: a request never waits for this, and most write nothing. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 
 const schema = z.strictObject({
   /** Of the key. */
@@ -25,23 +24,18 @@ export const keyUses = defineRecord<KeyUse>({
 export const useStepMs = 300_000
 const maxCached = 10_000
 
-export interface KeyUseOptions {
-  readonly database: Database
-  readonly clock: Clock
-}
-
 export class KeyUses {
-  readonly #options: KeyUseOptions
+  readonly #core: Core
   /** When the last use was written down, by id of the key. */
   readonly #written = new Map<string, number>()
 
-  constructor(options: KeyUseOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Writes the use down when it is time to. */
   note(organizationId: string, { id, projectId }: Pick<KeyUse, 'id' | 'projectId'>): void {
-    const now = this.#options.clock.now()
+    const now = this.#core.clock.now()
     const before = this.#written.get(id)
     if (before !== undefined && now < before + useStepMs) return
     this.#written.delete(id)
@@ -50,12 +44,12 @@ export class KeyUses {
     if (this.#written.size > maxCached && oldest !== undefined) this.#written.delete(oldest)
     const change = new Change().insertUnchecked(keyUses, organizationId, { id, projectId, usedAt: now })
     // a store that cannot write ends the process by itself, and one that is closing needs no such row
-    this.#options.database.commit(change).catch(() => this.#written.delete(id))
+    this.#core.database.commit(change).catch(() => this.#written.delete(id))
   }
 
   /** Milliseconds since the epoch, or null for a key that was never used since uses are written down. */
   async last(organizationId: string, id: string): Promise<number | null> {
-    const stored = (await this.#options.database.get(keyUses, { organizationId }, id))?.record.usedAt
+    const stored = (await this.#core.database.get(keyUses, { organizationId }, id))?.record.usedAt
     const here = this.#written.get(id) // its write may still be under way
     return stored === undefined && here === undefined ? null : Math.max(stored ?? 0, here ?? 0)
   }

@@ -10,8 +10,3 @@ export interface GrantSettings {
   readonly credentials: ReadonlyMap<string, unknown>
   readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown; readonly environment: string | null }>
 }
-
-/** Where those settings come from. */
-export interface GrantSettingsSource {
-  of(organizationId: string): Promise<GrantSettings>
-}

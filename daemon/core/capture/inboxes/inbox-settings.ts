@@ -1,23 +1,16 @@
 /** Virtual inboxes themselves: making, changing, moving and deleting them. Spec "Virtual inbox". */
 import { isDeepStrictEqual } from 'node:util'
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
 import { inboxes, type Inbox } from '../capture.ts'
 import { lastNotifyKey } from '../notify/last-notify.ts'
 import { parsePattern } from '../inbox-pattern.ts'
 
-export interface InboxSettingsOptions extends TargetGuards {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: { of(organizationId: string): Promise<{ readonly projects: ReadonlyMap<string, unknown> }> }
-  readonly clock: Clock
-}
+export interface InboxSettingsOptions extends TargetGuards, Core {}
 
 /** What of an inbox can be changed; null takes it away. */
 export interface InboxChanges {

@@ -2,21 +2,16 @@
  * Tells others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
  * an organization, so that who does not answer holds up nobody else. That it is sent was written before it comes here.
  */
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { hasScope, type Principal } from '../../access/principal/principal.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
 import { inboxes, type Capture, type Inbox } from '../capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
 import { notifySecret, notifySignature } from './notify-signature.ts'
 import { landsIn } from '../inbox-pattern.ts'
 
-export interface NotifierOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface NotifierOptions extends Core {
   readonly post: Post
   /** The key of the operator for all inboxes; without it each has a key of its own. */
   readonly sharedSecret?: string | undefined

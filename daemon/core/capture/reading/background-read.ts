@@ -3,10 +3,9 @@
  * of a message are known, and who waits for it is notified. The write that ends a reading comes first, so nobody is notified twice.
  */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
+import type { Core } from '../../core.ts'
 import { traces } from '../../trace/trace.ts'
-import type { Clock } from '../../clock.ts'
-import { isSwitchedOn, type FeatureSettings } from '../../plan/features.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import { WorkLoop } from '../../work-loop.ts'
 import { meter } from '../../tenancy/counters.ts'
 import type { CaptureEvents } from '../notify/capture-events.ts'
@@ -16,11 +15,8 @@ import { landsIn } from '../inbox-pattern.ts'
 import { firstPendingReads, pendingReadKey, type PendingRead } from './pending-read.ts'
 import type { Readings } from './readings.ts'
 
-export interface BackgroundReadOptions {
-  readonly database: Database
-  readonly policies: { of(organizationId: string): Promise<{ organization: FeatureSettings; projects: ReadonlyMap<string, unknown> }> }
+export interface BackgroundReadOptions extends Core {
   readonly readings: Readings
-  readonly clock: Clock
   readonly captureEvents: CaptureEvents
   readonly notifier: Pick<Notifier, 'send'>
   readonly onError: (error: unknown, captureId: string) => void

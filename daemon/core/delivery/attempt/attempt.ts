@@ -4,11 +4,10 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, putOff, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import type { Destination } from '../../routing/destination.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
 import { bouncesIn, stageBounces, bounceFacts, withBounces } from '../../feedback/apply/attempt-bounces.ts'
-import type { Clock } from '../../clock.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { serviceRef, serviceRefField } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { readAttempt, writeWhole, type AttemptRecord } from '../../trace/attempt-record.ts'
@@ -39,11 +38,7 @@ export interface AttemptHealth extends FailoverHealth {
   attempted(organizationId: string, destination: Destination, report: AttemptReport): void
 }
 
-export interface AttemptOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface AttemptOptions extends Core {
   readonly transport: Transport
   readonly signer: Signer
   readonly retry: RetryPolicy

@@ -1,11 +1,10 @@
 /** A scheduled send whose outcome is a capture, at its time. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import type { Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
-import type { Clock } from '../../clock.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
@@ -13,9 +12,7 @@ import { traces, type Trace } from '../../trace/trace.ts'
 /** Is notified of a scheduled send that was captured, after it is durable. */
 export type OnCaptured = (capture: Capture) => void
 
-interface CaptureParts {
-  readonly database: Database
-  readonly clock: Clock
+interface CaptureParts extends Core {
   readonly onCaptured: OnCaptured
 }
 

@@ -4,13 +4,11 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import type { Signer } from '../../domains/signer.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
-export interface SigningOptions {
-  readonly database: Database
-  readonly policies: Policies
+export interface SigningOptions extends Core {
   readonly signer: Signer
 }
 

@@ -1,7 +1,7 @@
 /** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
+import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock, Timer } from '../../clock.ts'
+import type { Timer } from '../../clock.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -11,14 +11,12 @@ import { readSteps, type Aspect } from './probe-reading.ts'
 import type { HourFigures } from '../health/rolling-hour.ts'
 import type { ProbeStep, Transport } from '../transport.ts'
 
-export interface ProbeOptions {
+export interface ProbeOptions extends Core {
   /** Throws `not_found` alike for missing and foreign ids. */
   readonly destinations: { get(principal: Principal, id: string): Promise<Destination> }
   /** The destination now; undefined when it is gone. For rounds, which run by themselves. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
   readonly board: HealthRegistry
-  readonly secrets: SecretBox
-  readonly clock: Clock
   readonly transport: Transport
   readonly random: () => number
   readonly onError: (error: unknown, destinationId: string) => void

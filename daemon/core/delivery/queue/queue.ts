@@ -3,18 +3,16 @@
  * between projects and between destinations. Leases live in memory; after a crash every entry is due again.
  */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { lengthOf } from '#store/kv.ts'
 import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
-import type { Clock, Timer } from '../../clock.ts'
+import type { Core } from '../../core.ts'
+import type { Timer } from '../../clock.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
 import { DestinationQueue, type Ready } from './destination-queue.ts'
 import { RoundRobin } from './round-robin.ts'
 
-export interface DeliveryQueueOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface DeliveryQueueOptions extends Core {
   readonly attempts: Pick<Attempts, 'run'>
   /** Limits of a destination now; a destination that is gone still gets its entries failed. */
   readonly limitsOf: (organizationId: string, destinationId: string) => Promise<DeliveryLimits>

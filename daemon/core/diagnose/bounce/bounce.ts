@@ -1,12 +1,10 @@
 /** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
-import type { Database } from '#store/database.ts'
+import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'
 import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubscribes.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import type { TraceReader, TraceStory } from '../../trace/story/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
@@ -20,10 +18,7 @@ import { retryOf } from './retry.ts'
 import { isUnsigned, recordsOf } from './sender-records.ts'
 import { textOf } from '../search/time-window.ts'
 
-export interface BounceOptions extends LookUpOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
+export interface BounceOptions extends LookUpOptions, Core {
   readonly traces: TraceReader
 }
 

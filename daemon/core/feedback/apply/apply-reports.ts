@@ -2,8 +2,9 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { maxRawReportBytes, rawReportKey, keptUnder } from '../../trace/story/raw-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
@@ -19,11 +20,6 @@ import { isBetterEvidence, isStrongerEvidence, saysOtherwise } from './evidence.
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 import { transact } from '../../writes/transact.ts'
 
-export interface ApplyOptions {
-  readonly database: Database
-  readonly policies: Policies
-}
-
 export interface Matched {
   readonly event: FeedbackEvent
   readonly attribution: Attribution
@@ -38,7 +34,7 @@ export interface Applied {
 
 /** One answer for each event, in order; undefined when the trace is gone, and nothing was written. */
 export async function applyToTrace(
-  options: ApplyOptions,
+  options: Core,
   origin: FeedbackOrigin,
   matched: readonly [Matched, ...Matched[]],
   nowMs: number,

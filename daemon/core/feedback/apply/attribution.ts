@@ -2,8 +2,7 @@
  * From the clues of a report to the message and the recipient it is about, the strongest clue first: the return path of one
  * recipient (VERP), a token of ours, the queue id of the next host, the Message-ID.
  */
-import type { Database } from '#store/database.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
+import type { Core } from '../../core.ts'
 import { recipientOfVerp } from '../../trace/return-paths.ts'
 import { traceOfServiceRef } from '../../trace/trace-token.ts'
 import type { ReportMatch } from '../../trace/trace-report.ts'
@@ -12,11 +11,6 @@ import { Candidates } from './candidates.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 import { foldEmail } from '../suppression/suppression.ts'
-
-export interface AttributionOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-}
 
 /** The message that a report is about. */
 export interface Attribution {
@@ -47,15 +41,15 @@ const queueIdMin = 6
 
 /** For one batch of events of one origin. */
 export class Attributor {
-  readonly #options: AttributionOptions
+  readonly #core: Core
   readonly #origin: FeedbackOrigin
   readonly #candidates: Candidates | undefined
 
-  constructor(options: AttributionOptions, origin: FeedbackOrigin, events: readonly FeedbackEvent[], nowMs: number) {
-    this.#options = options
+  constructor(core: Core, origin: FeedbackOrigin, events: readonly FeedbackEvent[], nowMs: number) {
+    this.#core = core
     this.#origin = origin
     const { organizationId } = origin
-    this.#candidates = organizationId === null ? undefined : new Candidates(options.database, organizationId, events, nowMs)
+    this.#candidates = organizationId === null ? undefined : new Candidates(core.database, organizationId, events, nowMs)
   }
 
   async find(event: FeedbackEvent): Promise<Attribution | NoAttribution> {
@@ -63,7 +57,7 @@ export class Attributor {
   }
 
   async #byReturnPath({ clues }: FeedbackEvent): Promise<Attribution | undefined> {
-    const { database, secrets } = this.#options
+    const { database, secrets } = this.#core
     const { returnPath } = this.#origin
     const given = [...(returnPath === undefined ? [] : [returnPath]), ...clues.returnPaths]
     for (const address of new Set(given.slice(0, maxEvidence))) {
@@ -77,7 +71,7 @@ export class Attributor {
   async #byToken(event: FeedbackEvent): Promise<Attribution | undefined> {
     const tokens = [...event.clues.references.slice(0, maxEvidence), ...event.clues.envelopeIds.slice(0, maxEvidence)]
     for (const token of new Set(tokens.map((text) => text.trim().toLowerCase()))) {
-      const traceId = traceOfServiceRef(this.#options.secrets, token)
+      const traceId = traceOfServiceRef(this.#core.secrets, token)
       const trace = traceId && (await this.#trace(traceId))
       if (trace) return attributed(trace, 'reference', recipientIn(trace.trace, event))
     }
@@ -128,7 +122,7 @@ export class Attributor {
 
   /** By id, where the origin may touch it. */
   async #trace(traceId: string, ownerId?: string): Promise<{ readonly organizationId: string; readonly trace: Trace } | undefined> {
-    const { database } = this.#options
+    const { database } = this.#core
     const organizationId = this.#origin.organizationId ?? ownerId
     if (ownerId !== undefined && ownerId !== organizationId) return undefined
     const found =

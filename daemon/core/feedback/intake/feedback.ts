@@ -3,12 +3,11 @@
  * message yet waits in the store and is tried again.
  */
 import { Change } from '#store/change.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { noteDomains } from '../../ingest-sources/domain-complaints.ts'
 import { noteUnmatched, type UnmatchedReport } from '../../ingest-sources/unmatched-reports.ts'
 import { Attributor, type Attribution, type NoAttribution } from '../apply/attribution.ts'
-import { applyToTrace, type Applied, type ApplyOptions, type Matched } from '../apply/apply-reports.ts'
+import { applyToTrace, type Applied, type Matched } from '../apply/apply-reports.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { seenReports, rememberReport, type SeenReport } from './seen-reports.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../feedback-origin.ts'
@@ -16,9 +15,7 @@ import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport
 import type { WaitingRoom } from './waiting-room.ts'
 import { transact } from '../../writes/transact.ts'
 
-export interface FeedbackOptions extends ApplyOptions {
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface FeedbackOptions extends Core {
   readonly room: WaitingRoom
   /** Something waits to be tried again. */
   readonly onPending: () => void

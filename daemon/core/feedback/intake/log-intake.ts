@@ -1,7 +1,6 @@
 /** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
 import { setImmediate } from 'node:timers/promises'
-import type { Database } from '#store/database.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import type { KeyedMutex } from '../../ingest-sources/keyed-mutex.ts'
@@ -41,9 +40,7 @@ export interface LogTaken extends TakenCounts {
   readonly rejectedMore: number
 }
 
-export interface LogIntakeOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface LogIntakeOptions extends Core {
   readonly feedback: FeedbackTaker
   readonly mutex: KeyedMutex
 }

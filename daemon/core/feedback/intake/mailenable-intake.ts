@@ -1,8 +1,7 @@
 /** Takes in what an agent beside MailEnable tells: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
 import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { countDropped, droppedPostoffices } from '../../ingest-sources/dropped-postoffices.ts'
 import { keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import { foldPostoffice } from '../../ingest-sources/postoffice-mapping.ts'
@@ -10,15 +9,11 @@ import { newRefusals, type RefusedLine } from '../../ingest-sources/refused-reci
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import { tenantsOf, type Tenant, type Tenants } from '../../ingest-sources/tenants.ts'
 import type { KeyedMutex } from '../../ingest-sources/keyed-mutex.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { takeInSlices } from './log-intake.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 
-export interface MailEnableIntakeOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
+export interface MailEnableIntakeOptions extends Core {
   readonly feedback: FeedbackTaker
   readonly mutex: KeyedMutex
 }

@@ -1,14 +1,12 @@
 /** Tries reports again that came too early, while any wait; those of an earlier process too. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
-import type { Clock, Timer } from '../../clock.ts'
+import type { Core } from '../../core.ts'
+import type { Timer } from '../../clock.ts'
 import type { Feedback } from './feedback.ts'
 import { patienceMs, pendingKey, pendingReports, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
-export interface PendingReportsOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface PendingReportsOptions extends Core {
   readonly feedback: Pick<Feedback, 'retry'>
   readonly room: WaitingRoom
   readonly onError: (error: unknown) => void

@@ -3,24 +3,17 @@
  * progress in one write, so that none is lost and none counts twice.
  */
 import { Change, decode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { ReportReading } from '../event.ts'
 import type { FeedbackTaker } from '../feedback-origin.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { ingestSources, mailboxWork, openImapPassword, type ImapConfig, type IngestSource } from '../../ingest-sources/ingest-source.ts'
 import { readPoll, writePoll, type Checkpoint, type SourcePoll } from '../../ingest-sources/source-status.ts'
 
-export interface PolledMailboxesOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface PolledMailboxesOptions extends Core {
   readonly feedback: FeedbackTaker
 }
 

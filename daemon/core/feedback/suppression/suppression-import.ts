@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { addSuppressions } from './add-suppressions.ts'
 import type { Suppression } from './suppression.ts'
-import { newEntry, type NewSuppression, type SuppressionOptions } from './suppressions.ts'
+import { newEntry, type NewSuppression } from './suppressions.ts'
 
 /** A row as it was given: its fields, or why it has none. */
 export type GivenRow = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
@@ -57,9 +58,9 @@ interface ImportAct {
 }
 
 export class SuppressionImport {
-  readonly #options: SuppressionOptions
+  readonly #options: Core
 
-  constructor(options: SuppressionOptions) {
+  constructor(options: Core) {
     this.#options = options
   }
 

@@ -1,26 +1,17 @@
 /** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
 import { domainToUnicode } from 'node:url'
 import { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { foldAddress, parseAddress } from '../../addresses.ts'
-import type { Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
 import { invalid } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { addSuppressions, type AddedSuppression } from './add-suppressions.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
-
-export interface SuppressionOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
-  readonly audit: Audit
-}
 
 export interface NewSuppression {
   readonly email: string
@@ -48,16 +39,16 @@ export interface SuppressionFilter extends OfProject {
 const exportPage = 500
 
 export class Suppressions implements List<SuppressionFilter, Suppression> {
-  readonly #options: SuppressionOptions
+  readonly #core: Core
 
-  constructor(options: SuppressionOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
   async add(principal: Principal, request: NewSuppression): Promise<AddedSuppression> {
     requireOrganizationRole(principal)
-    const { database, policies, clock, audit } = this.#options
+    const { database, policies, clock, audit } = this.#core
     const now = clock.now()
     const entry = newEntry(principal, (await policies.of(principal.organizationId)).projects, request, 'manual', now)
     const also = (change: Change): void => audit.recordChanges(change, principal, 'suppression.added')
@@ -70,18 +61,18 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   list(principal: Principal, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
     const { createdAfter = -Infinity } = query
     const chosen = sieve(passing(query), ({ createdAt }) => createdAt <= createdAfter)
-    return listReachable(this.#options, suppressions, principal, query, () => ({ sieve: chosen }))
+    return listReachable(this.#core, suppressions, principal, query, () => ({ sieve: chosen }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<Suppression> {
-    return (await must(this.#options.database, suppressions, principal, id)).record
+    return (await must(this.#core.database, suppressions, principal, id)).record
   }
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
   async update(principal: Principal, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
     requireOrganizationRole(principal)
-    const { database, clock, audit } = this.#options
+    const { database, clock, audit } = this.#core
     checkExpiry(expiresAt, clock.now(), 'delete the suppression to end it now')
     return transact(database, principal, async (change) => {
       const stored = await change.must(suppressions, id)
@@ -97,7 +88,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   /** Takes an entry off the list; one that is not there is none, too. */
   async remove(principal: Principal, id: string): Promise<void> {
     requireOrganizationRole(principal)
-    const { database, audit } = this.#options
+    const { database, audit } = this.#core
     await transact(database, principal, async (change) => {
       const stored = await change.get(suppressions, id)
       if (stored) change.remove(suppressions, principal.organizationId, stored)
@@ -107,7 +98,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
 
   /** Every entry that passes, oldest first, read as the caller goes on. Throws `not_found`, before anything is read. */
   async all(principal: Principal, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
-    const { projects } = await this.#options.policies.of(principal.organizationId)
+    const { projects } = await this.#core.policies.of(principal.organizationId)
     reachableProject(principal, projects, filter.projectId, 'project')
     return this.#walk(principal, passing(filter))
   }
@@ -115,7 +106,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   async *#walk(principal: Principal, fits: (entry: Suppression) => boolean): AsyncGenerator<Suppression> {
     let cursor: string | undefined
     do {
-      const page = await this.#options.database.list(suppressions, principal, { limit: exportPage, cursor, ascending: true })
+      const page = await this.#core.database.list(suppressions, principal, { limit: exportPage, cursor, ascending: true })
       for (const { record } of page.rows) if (fits(record)) yield record
       cursor = page.nextCursor
     } while (cursor !== undefined)

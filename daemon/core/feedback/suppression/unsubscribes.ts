@@ -1,24 +1,19 @@
 /** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
+import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
-import type { Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import { organizations } from '../../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../../trace/trace-token.ts'
-import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { transact } from '../../writes/transact.ts'
 import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
 import { everyList, optOuts, type MailingList, type OptOut } from './opt-out.ts'
 import { traces } from '../../trace/trace.ts'
 import { foldEmail } from './suppression.ts'
 
-export interface UnsubscribesOptions extends ListParts {
-  readonly secrets: SecretBox
-  readonly clock: Clock
-  readonly audit: Audit
+export interface UnsubscribesOptions extends Core {
   /** Public address of the service, without a slash at the end. */
   readonly baseUrl: string
 }

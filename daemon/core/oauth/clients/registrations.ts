@@ -1,19 +1,14 @@
 /** Dynamic client registration: anybody may register a program, and nobody vouches for it (RFC 7591). */
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { assertWithin, countAddress, registrationLimits, type AddressLimit } from '../protocol/address-limits.ts'
 import { clientAuthentications, readMetadata, type Client, type ClientAuthentication, type ClientMetadata } from './client.ts'
 import { OAuthError } from '../protocol/oauth-error.ts'
 import { newOpaqueToken } from '../protocol/opaque-token.ts'
 
-export interface RegistrationOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface RegistrationOptions extends Core {
   readonly limits?: readonly AddressLimit[]
 }
 

@@ -2,12 +2,9 @@
  * The authorization endpoint in two halves (RFC 6749 §4.1): what is checked before anybody is asked, and the answer once a
  * person has decided. Between them stand signing in and consent, which belong to whoever shows pages.
  */
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import type { Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { projects } from '../../tenancy/organization.ts'
 import { addAuthorizationCode, codeMs, isCodeChallenge } from '../grants/authorization-code.ts'
 import type { Client } from '../clients/client.ts'
@@ -30,15 +27,11 @@ import {
   type Surface,
 } from '../protocol/scopes.ts'
 
-export interface AuthorizationOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface AuthorizationOptions extends Core {
   readonly urls: OAuthUrls
   readonly clients: Clients
   readonly registrations: Registrations
   readonly grants: Pick<Grants, 'levelOfHolder' | 'removeEnded'>
-  readonly writes: SettingWrites
-  readonly audit: Audit
 }
 
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const

@@ -1,10 +1,9 @@
 /** Sandboxes that nobody signed in for: made in one write, and gone with everything in them after a week without a token. */
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { addOrganization } from '../../beginnings/new-organization.ts'
 import { organizations, projects } from '../../tenancy/organization.ts'
 import { organizationRemovalKey } from '../../tenancy/removal-key.ts'
@@ -14,9 +13,7 @@ import { oauthGrants, type Grant } from '../grants/grant.ts'
 import { addRefreshToken, anonymousIdleMs, grantMs } from '../tokens/refresh-tokens.ts'
 import type { OAuthScope, Surface } from '../protocol/scopes.ts'
 
-export interface SandboxOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface SandboxOptions extends Core {
   /** A deserted sandbox was deleted, and its rows are to be removed. */
   readonly onDeleted: () => void
   readonly limits?: readonly AddressLimit[]

@@ -1,9 +1,7 @@
 /** The token endpoint: a code, a refresh token or nothing but a client id becomes an access token (RFC 6749 §3.2). */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { recordKey } from '#store/record-kind.ts'
-import type { Clock } from '../../clock.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
+import type { Core } from '../../core.ts'
 import { accessTokenSeconds, type AccessTokens } from '../tokens/access-tokens.ts'
 import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge } from '../grants/authorization-code.ts'
 import { anonymousBootstrapClientId } from '../clients/client.ts'
@@ -38,10 +36,7 @@ export interface TokenNotices {
   accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }
 
-export interface TokenEndpointOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
+export interface TokenEndpointOptions extends Core {
   readonly urls: OAuthUrls
   readonly clients: Clients
   readonly tokens: AccessTokens

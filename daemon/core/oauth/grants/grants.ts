@@ -1,22 +1,14 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
+import type { Core } from '../../core.ts'
 import type { KeyFates } from '../../access/keys/minted-keys.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
-import type { GrantSettingsSource } from '../../access/principal/access-settings.ts'
-import type { Actor, Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
+import type { Actor } from '../../writes/audit.ts'
 import { endGrant, type GrantEnding } from './end-grant.ts'
 import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
 import { levelOf, levelOfAnonymous, levelOfScopes, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
 
-export interface GrantOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly policies: GrantSettingsSource
-  readonly audit: Audit
+export interface GrantOptions extends Core {
   readonly rightsOfMember: ScopesOfMember
 }
 

@@ -4,19 +4,12 @@
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose'
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within, type Element } from '#store/tuple.ts'
-import type { SealedSecret, SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
+import type { SealedSecret } from '../../access/secret-box.ts'
 
 export const signingAlgorithm = 'ES256'
-
-export interface SigningKeyOptions {
-  readonly database: Database
-  readonly secrets: SecretBox
-  readonly clock: Clock
-}
 
 interface SigningKeyRow {
   readonly kid: string
@@ -43,17 +36,17 @@ const rowKey = (kid: string): readonly Element[] => [...keysPrefix, kid]
 const place = (kid: string): string => `oauth.signing-key/${kid}/private`
 
 export class SigningKeys {
-  readonly #options: SigningKeyOptions
+  readonly #core: Core
   #keys: Promise<readonly SigningKey[]> | undefined
 
-  constructor(options: SigningKeyOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** The key to sign with now. */
   async current(): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
     const keys = await this.#all()
-    const now = this.#options.clock.now()
+    const now = this.#core.clock.now()
     const [first] = keys
     const current = keys.findLast(({ createdAt }) => createdAt + leadMs <= now) ?? first
     if (!current) throw new Error('there is no signing key')
@@ -73,7 +66,7 @@ export class SigningKeys {
   async #all(): Promise<readonly SigningKey[]> {
     const loading = (this.#keys ??= this.#kept(this.#load()))
     const keys = await loading
-    const now = this.#options.clock.now()
+    const now = this.#core.clock.now()
     if (!needsKey(keys, now) && !isOutlived(keys, now)) return keys
     // whoever looks first renews, and all others wait for the same
     if (this.#keys === loading) this.#keys = this.#kept(this.#renew(keys, now))
@@ -88,12 +81,12 @@ export class SigningKeys {
 
   async #load(): Promise<readonly SigningKey[]> {
     const rows: SigningKeyRow[] = []
-    for await (const { value } of this.#options.database.kv.range(within(keysPrefix))) rows.push(decode<SigningKeyRow>(value))
+    for await (const { value } of this.#core.database.kv.range(within(keysPrefix))) rows.push(decode<SigningKeyRow>(value))
     return Promise.all(rows.toSorted((a, b) => a.createdAt - b.createdAt).map((row) => this.#open(row)))
   }
 
   async #open(row: SigningKeyRow): Promise<SigningKey> {
-    const text = this.#options.secrets.open(row.sealed, place(row.kid))
+    const text = this.#core.secrets.open(row.sealed, place(row.kid))
     if (text === undefined) throw new Error(`the signing key ${row.kid} cannot be opened with this master key`)
     const [signs, verifies] = await Promise.all([JSON.parse(text) as JWK, row.publicKey].map((jwk) => importJWK(jwk, signingAlgorithm)))
     return { ...row, signs: signs as CryptoKey, verifies: verifies as CryptoKey }
@@ -105,7 +98,7 @@ export class SigningKeys {
     for (const { kid } of outlived) change.delete(rowKey(kid))
     const made = needsKey(keys, now) ? [await this.#make(now)] : []
     for (const { signs: _signs, verifies: _verifies, ...row } of made) change.setNew(rowKey(row.kid), encode(row))
-    if (!(await this.#options.database.commit(change)).ok) throw new Error('the signing keys were changed by another process')
+    if (!(await this.#core.database.commit(change)).ok) throw new Error('the signing keys were changed by another process')
     return [...keys.slice(outlived.length), ...made]
   }
 
@@ -113,7 +106,7 @@ export class SigningKeys {
     const pair = await generateKeyPair(signingAlgorithm, { extractable: true })
     const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
     const kid = await calculateJwkThumbprint(publicKey) // RFC 7638 §3
-    return this.#open({ kid, publicKey, sealed: this.#options.secrets.seal(JSON.stringify(privateKey), place(kid)), createdAt: now })
+    return this.#open({ kid, publicKey, sealed: this.#core.secrets.seal(JSON.stringify(privateKey), place(kid)), createdAt: now })
   }
 }
 

@@ -3,18 +3,15 @@
  * came between. Handing it over twice makes one mail.
  */
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import type { Background } from '../users/background-work.ts'
 import type { MailText } from './mail-texts.ts'
 import type { SystemMail } from './system-mail.ts'
 
-export interface OutboxOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface OutboxOptions extends Core {
   readonly mail: SystemMail
   readonly background: Background
 }

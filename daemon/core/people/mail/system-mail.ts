@@ -3,23 +3,18 @@
  * organization, so no key of a tenant can read a sign-in link, whoever owns the destination.
  */
 import { Draft } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import type { Clock } from '../../clock.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { systemOrganizationId, systemProjectId } from '../../routing/policy/system-policy.ts'
 import type { Accept } from '../../submission/accept/accept.ts'
 import { compose } from '../../submission/compose/compose.ts'
 import { drafted } from '../../submission/compose/drafted.ts'
 import type { MailText } from './mail-texts.ts'
 
-export interface SystemMailOptions {
-  readonly database: Database
-  readonly policies: Policies
+export interface SystemMailOptions extends Core {
   readonly accept: Accept
-  readonly clock: Clock
   /** Id of a destination of the first organization; null when the service sends no mail of its own. */
   readonly destinationId: string | null
   /** The sender, with or without a name. */

@@ -1,17 +1,16 @@
 /** Invitations: made, sent again and revoked by administrators, accepted by whoever has signed in with the address. */
 import type { Change } from '#store/change.ts'
 import { decode } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
 import { recordsOf, type List, type PageQuery } from '../../access/principal/lists.ts'
 import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
-import { actorOf, type Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
+import { actorOf } from '../../writes/audit.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { invitations, type Invitation } from './invitation.ts'
 import { invitationMail } from '../mail/mail-texts.ts'
@@ -24,11 +23,7 @@ import type { SystemMail } from '../mail/system-mail.ts'
 import { identityOf, userByEmail, userById, type User } from '../users/user.ts'
 import { must } from '../../writes/transact.ts'
 
-export interface InvitationOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
+export interface InvitationOptions extends Core {
   readonly members: Members
   readonly mail: SystemMail
   readonly outbox: Outbox

@@ -2,16 +2,14 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
 import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
 import type { Minter } from '../../access/principal/minter.ts'
 import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
-import type { GrantSettingsSource } from '../../access/principal/access-settings.ts'
-import { actorOf, type Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
+import { actorOf } from '../../writes/audit.ts'
 import { endGrantsOf } from '../../oauth/grants/grant.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
 import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
@@ -23,12 +21,7 @@ export interface MemberNotices {
   removed(user: User, organization: Organization): void
 }
 
-export interface MemberOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly policies: GrantSettingsSource
-  readonly audit: Audit
+export interface MemberOptions extends Core {
   readonly notices: MemberNotices
 }
 

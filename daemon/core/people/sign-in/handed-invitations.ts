@@ -4,10 +4,8 @@
  * account that exists is entered by what its owner has. Such a user is known by an address that nobody proved: invitations of
  * others and claims of agents for that address are not theirs until a sign-in link proves it.
  */
-import type { Database } from '#store/database.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import type { Invitation } from '../members/invitation.ts'
 import type { Invitations } from '../members/invitations.ts'
 import type { SignUp } from './login-links.ts'
@@ -15,10 +13,7 @@ import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
 import { addUser, userByEmail } from '../users/user.ts'
 
-export interface HandedInvitationOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
+export interface HandedInvitationOptions extends Core {
   readonly sessions: Sessions
   readonly invitations: Invitations
   readonly mail: SystemMail

@@ -2,14 +2,11 @@
  * Sign-in by a link: asked for by mail or made by the operator. Following it shows a page, and only the button there signs in,
  * because scanners follow links. Nothing tells whether an address is known: the answer is given before anybody looks.
  */
-import type { Database } from '#store/database.ts'
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { clientNetwork } from '../../access/client-network.ts'
-import type { Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import type { Background } from '../users/background-work.ts'
 import type { Invitations } from '../members/invitations.ts'
 import { addLoginLink, loginLinkMs, loginLinks, safePath, type LoginLink } from './login-link.ts'
@@ -28,11 +25,7 @@ import { addUser, identityOf, noteVerifiedSignIn, userByEmail } from '../users/u
 /** Who may become a user: nobody but those the operator signs in, whoever is invited, or anybody. */
 export type SignUp = 'closed' | 'invited' | 'open'
 
-export interface LoginLinkOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly audit: Audit
+export interface LoginLinkOptions extends Core {
   readonly sessions: Sessions
   readonly passkeys: Pick<Passkeys, 'removeAllIn'>
   readonly invitations: Invitations

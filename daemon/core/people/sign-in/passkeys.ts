@@ -1,12 +1,10 @@
 /** Passkeys: registering, listing, removing, and signing in by one. WebAuthn Level 3 §7. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import type { Challenges } from './challenges.ts'
 import { peoplePartition } from '../users/partition.ts'
 import { passkeys, type Passkey } from './passkey.ts'
@@ -21,10 +19,7 @@ export interface PasskeyNotices {
   passkeyRemoved(user: User, passkey: Passkey): void
 }
 
-export interface PasskeyOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
+export interface PasskeyOptions extends Core {
   readonly sessions: Sessions
   readonly challenges: Challenges
   readonly relyingParty: RelyingParty

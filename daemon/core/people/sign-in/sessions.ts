@@ -1,22 +1,12 @@
 /** Sessions: begun by a sign-in, carried by a cookie, ended by their user or by time. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { timingSafeEqual } from 'node:crypto'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { hashSecret, newSecret } from '../users/secret-token.ts'
 import { sessions, type Session, type SignInMethod } from './session.ts'
 import { userById, type User } from '../users/user.ts'
-
-export interface SessionOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly clock: Clock
-  readonly secrets: SecretBox
-}
 
 /** Where a sign-in comes from. */
 export interface Browser {
@@ -49,15 +39,15 @@ const maxUserAgent = 300
 const cookiePattern = /^(usr_[0-9a-f]{32})\.([A-Za-z0-9_-]{43})$/
 
 export class Sessions {
-  readonly #options: SessionOptions
+  readonly #core: Core
 
-  constructor(options: SessionOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Adds a new session to the write, always with a new secret, and ends the one of the browser. */
   async begin(change: Change, userId: string, method: SignInMethod, browser: Browser): Promise<BegunSession> {
-    const now = this.#options.clock.now()
+    const now = this.#core.clock.now()
     const secret = newSecret()
     const session: Session = {
       id: `ses_${hashSecret(secret)}`,
@@ -77,7 +67,7 @@ export class Sessions {
 
   /** The user and session of a cookie; undefined for one that does not work. */
   async read(cookie: string): Promise<SignedIn | undefined> {
-    const { clock, database } = this.#options
+    const { clock, database } = this.#core
     const stored = await this.#find(cookie)
     const now = clock.now()
     if (!stored || stored.record.expiresAt <= now) return undefined
@@ -92,8 +82,8 @@ export class Sessions {
 
   /** Those that work, the last seen first. */
   async list(userId: string): Promise<Session[]> {
-    const now = this.#options.clock.now()
-    const rows = await this.#options.database.all(sessions, { organizationId: userId })
+    const now = this.#core.clock.now()
+    const rows = await this.#core.database.all(sessions, { organizationId: userId })
     return rows
       .map(({ record }) => record)
       .filter(({ expiresAt }) => expiresAt > now)
@@ -112,7 +102,7 @@ export class Sessions {
 
   /** Whether the user proved who they are in the last ten minutes. */
   isFresh({ provedAt }: Session): boolean {
-    return this.#options.clock.now() - provedAt < freshMs
+    return this.#core.clock.now() - provedAt < freshMs
   }
 
   /** Throws `unauthorized` unless the session is fresh; what is hard to undo begins with this. */
@@ -123,7 +113,7 @@ export class Sessions {
 
   /** The token that every form of the session carries. */
   csrfToken({ id }: Session): string {
-    return this.#options.secrets.mac('form', Buffer.from(id)).toString('base64url')
+    return this.#core.secrets.mac('form', Buffer.from(id)).toString('base64url')
   }
 
   /** Throws `insufficient_scope` when a form did not come from a page of this session. */
@@ -139,11 +129,11 @@ export class Sessions {
   }
 
   #end(userId: string, which: (session: Session) => boolean): Promise<number> {
-    return this.#options.writes.run(userId, (change) => this.#endIn(change, userId, which))
+    return this.#core.writes.run(userId, (change) => this.#endIn(change, userId, which))
   }
 
   async #endIn(change: Change, userId: string, which: (session: Session) => boolean): Promise<number> {
-    const rows = await this.#options.database.all(sessions, { organizationId: userId })
+    const rows = await this.#core.database.all(sessions, { organizationId: userId })
     const ending = rows.filter(({ record }) => which(record))
     for (const stored of ending) change.remove(sessions, userId, stored)
     return ending.length
@@ -151,7 +141,7 @@ export class Sessions {
 
   async #find(cookie: string): Promise<Stored<Session> | undefined> {
     const [, userId = '', secret = ''] = cookiePattern.exec(cookie) ?? []
-    return userId === '' ? undefined : this.#options.database.get(sessions, { organizationId: userId }, `ses_${hashSecret(secret)}`)
+    return userId === '' ? undefined : this.#core.database.get(sessions, { organizationId: userId }, `ses_${hashSecret(secret)}`)
   }
 }
 

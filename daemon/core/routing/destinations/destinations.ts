@@ -1,16 +1,15 @@
 /** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox } from '../../addresses.ts'
-import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import {
   changedConnection,
   newConnection,
@@ -20,17 +19,12 @@ import {
 } from './destination-connection.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
 import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
-import type { Policies } from '../policy/policy.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'
 
-export interface DestinationOptions extends ConnectionOptions {
+export interface DestinationOptions extends ConnectionOptions, Core {
   /** Connections at a time of a destination that names no number. */
   readonly defaultConnections: number
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly clock: Clock
 }
 
 /** The fields that a change may name; what is left out stays as it is. */

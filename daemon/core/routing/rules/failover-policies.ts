@@ -1,21 +1,13 @@
 /** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { isOpenTo, owningProject, reachableProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Clock } from '../../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { failoverPolicies, maxFallbacks, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
-import type { Policies, Policy } from '../policy/policy.ts'
-
-export interface FailoverOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly clock: Clock
-}
+import type { Policy } from '../policy/policy.ts'
 
 export interface FailoverRequest {
   readonly primaryId: string
@@ -27,15 +19,15 @@ export interface FailoverRequest {
 }
 
 export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
-  readonly #options: FailoverOptions
+  readonly #core: Core
 
-  constructor(options: FailoverOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
   set(principal: Principal, request: FailoverRequest): Promise<FailoverPolicy> {
-    const { writes, policies, database, clock } = this.#options
+    const { writes, policies, database, clock } = this.#core
     return writes.runAudited(principal, 'failover_policy.set', async (change) => {
       const settings = await policies.of(principal.organizationId)
       const projectId = check(settings, principal, request)
@@ -59,7 +51,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
 
   /** Oldest first. */
   async list(principal: Principal, { projectId: named, ...query }: PageQuery & OfProject): Promise<Page<FailoverPolicy>> {
-    const { projects, failovers } = await this.#options.policies.of(principal.organizationId)
+    const { projects, failovers } = await this.#core.policies.of(principal.organizationId)
     const project = reachableProject(principal, projects, named, 'project')
     const all = failovers.all.filter(({ projectId }) => project === undefined || projectId === project)
     return pageOfLoaded(failoverPolicies, principal, all, query, { positionOf: ({ createdAt, id }) => [createdAt, id] })
@@ -67,7 +59,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
 
   /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */
   async remove(principal: Principal, primaryId: string, project: string | undefined): Promise<void> {
-    const { writes, policies, database } = this.#options
+    const { writes, policies, database } = this.#core
     await writes.runAudited(principal, 'failover_policy.deleted', async (change) => {
       const { projects, failovers } = await policies.of(principal.organizationId)
       const asked = reachableProject(principal, projects, project, 'project')

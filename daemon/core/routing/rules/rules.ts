@@ -1,26 +1,18 @@
 /** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
 import { isDeepStrictEqual } from 'node:util'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { isOpenTo, owningProject, reachableProject, requireEnvironment } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress, parseAddress, parseDomain } from '../../addresses.ts'
-import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
-import type { Policies, Policy } from '../policy/policy.ts'
+import type { Policy } from '../policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '../rule.ts'
 import { rankOf } from '../match/match.ts'
 import { must } from '../../writes/transact.ts'
-
-export interface RuleOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
-  readonly clock: Clock
-}
 
 /** An address, a domain with or without @, a domain after `*.`, or `*`; or the match spelled out. */
 export type MatchRequest = string | RuleMatch
@@ -42,14 +34,14 @@ export interface NewRule extends RuleChanges {
 const defaultPriority = 100
 
 export class RoutingRules implements List<OfProject, RoutingRule> {
-  readonly #options: RuleOptions
+  readonly #core: Core
 
-  constructor(options: RuleOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   create(principal: Principal, request: NewRule): Promise<RoutingRule> {
-    const { writes, policies, clock } = this.#options
+    const { writes, policies, clock } = this.#core
     const match = readMatch(request.match)
     return writes.runAudited(principal, 'routing_rule.created', async (change) => {
       const policy = await policies.of(principal.organizationId)
@@ -75,7 +67,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
 
   /** Project by project, in the order in which the rules are tried. */
   async list(principal: Principal, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
-    const { projects, rules } = await this.#options.policies.of(principal.organizationId)
+    const { projects, rules } = await this.#core.policies.of(principal.organizationId)
     const project = reachableProject(principal, projects, projectId, 'project')
     const all = project === undefined ? [...rules.keys()].toSorted().flatMap((id) => rules.get(id) ?? []) : (rules.get(project) ?? [])
     return pageOfLoaded(routingRules, principal, all, query, { positionOf: (rule) => [rule.projectId, ...rankOf(rule)] })
@@ -88,7 +80,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
 
   /** Only what is given changes. */
   update(principal: Principal, id: string, changes: RuleChanges): Promise<RoutingRule> {
-    const { writes, policies } = this.#options
+    const { writes, policies } = this.#core
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
     return writes.runAudited(principal, 'routing_rule.updated', async (change) => {
       const stored = await this.#get(principal, id)
@@ -108,13 +100,13 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   }
 
   async remove(principal: Principal, id: string): Promise<void> {
-    await this.#options.writes.runAudited(principal, 'routing_rule.deleted', async (change) =>
+    await this.#core.writes.runAudited(principal, 'routing_rule.deleted', async (change) =>
       change.remove(routingRules, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
   #get(principal: Principal, id: string): Promise<Stored<RoutingRule>> {
-    return must(this.#options.database, routingRules, principal, id)
+    return must(this.#core.database, routingRules, principal, id)
   }
 }
 

@@ -1,21 +1,19 @@
 /** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
 import { Change, decode, encode } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
-import type { SecretBox } from '../../access/secret-box.ts'
+import type { Core } from '../../core.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Capture, CaptureReason } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
-import type { Clock } from '../../clock.ts'
 import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
 import { Refusal } from '../../refusals.ts'
 import type { DestinationHealth } from '../../routing/match/environment.ts'
 import { matchRoute, type Route } from '../../routing/match/match.ts'
 import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
 import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy/counters.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
@@ -36,11 +34,7 @@ export interface AcceptanceListener {
   captured(capture: Capture): void
 }
 
-export interface AcceptOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
-  readonly secrets: SecretBox
+export interface AcceptOptions extends Core {
   readonly tracking: Tracking
   readonly listener: AcceptanceListener
   readonly health: DestinationHealth

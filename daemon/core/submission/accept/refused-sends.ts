@@ -3,28 +3,23 @@
  * without content, so that who looks for the message finds why it never went.
  */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
+import type { Core } from '../../core.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import type { Clock } from '../../clock.ts'
 import { covers } from '../../publishable/publishable-gates.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter, untracedCounter } from '../../tenancy/counters.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import type { Accept } from './accept.ts'
 
-export interface RefusedSendOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
+export interface RefusedSendOptions extends Core {
   /** Deletions wait for what is being recorded. */
   readonly accept: Pick<Accept, 'begin'>
   readonly keys: Pick<PublishableKeys, 'ofBearer'>

@@ -1,22 +1,18 @@
 /** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
 import { httpProviders } from '#config/mail/providers.ts'
+import type { Core } from '../../core.ts'
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../../access/smtp-credentials.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
 import { toTarget } from '../../delivery/attempt/transport-target.ts'
 import type { Transport } from '../../delivery/transport.ts'
 import { addressOf, type Destination } from '../../routing/destination.ts'
 import { chooseInEnvironment, type DestinationHealth } from '../../routing/match/environment.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 
-export interface ConnectionTestOptions {
-  readonly policies: Policies
+export interface ConnectionTestOptions extends Core {
   readonly credentials: SmtpCredentials
-  readonly secrets: SecretBox
-  readonly clock: Clock
   readonly transport: Transport
   readonly health: DestinationHealth
 }

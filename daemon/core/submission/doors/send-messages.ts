@@ -1,18 +1,17 @@
 /** Sends a message that came as fields (REST): finds project and From, composes once, and hands over to `accept`. */
 import { createHash } from 'node:crypto'
 import { Draft } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
+import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import type { Clock } from '../../clock.ts'
 import { namedList, senderList, type MailingList } from '../../feedback/suppression/opt-out.ts'
 import type { Unsubscribes } from '../../feedback/suppression/unsubscribes.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import { chooseInEnvironment, type DestinationHealth } from '../../routing/match/environment.ts'
 import { matchRoute } from '../../routing/match/match.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import type { RenderedOrder, TemplateOrder, Templates } from '../../templates/templates.ts'
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import { runInSteps } from '../../event-loop.ts'
@@ -22,13 +21,10 @@ import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
 
-export interface SendOptions {
-  readonly database: Database
-  readonly policies: Policies
+export interface SendOptions extends Core {
   readonly accept: Accept
   readonly templates: Templates
   readonly unsubscribes: Unsubscribes
-  readonly clock: Clock
   readonly health: DestinationHealth
 }
 

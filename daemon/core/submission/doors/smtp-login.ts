@@ -1,16 +1,14 @@
 /** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
 import { Draft } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
+import type { Core } from '../../core.ts'
 import type { LoginGuard } from '../../visitors/login-guard.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
-import type { Clock } from '../../clock.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rfc5322Date } from '../compose/compose.ts'
@@ -22,11 +20,7 @@ import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, not
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
 import type { Acceptance, ContentFacts } from '../submission.ts'
 
-export interface SmtpDoorOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface SmtpDoorOptions extends Core {
   readonly accept: Accept
   readonly loginGuard: LoginGuard
   /** For the names that satellites claim. */

@@ -3,14 +3,13 @@
  * crash leaves no trace counted and not queued, or queued twice. Jobs of an earlier process go on at the start.
  */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { keyName, unpack, within } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Clock } from '../../clock.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { readAttempts } from '../../trace/attempt-record.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { matchingTraces } from '../../trace/trace-search.ts'
@@ -19,10 +18,7 @@ import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
 import { transact } from '../../writes/transact.ts'
 
-export interface ReplayRunnerOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
+export interface ReplayRunnerOptions extends Core {
   /** The queue is notified of what was queued. */
   readonly queued: (entry: QueueEntry) => void
   /** Is notified of defects; the job rests until the next start. */

@@ -1,24 +1,19 @@
 /** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/principal/lists.ts'
 import { isOpenTo, reachableProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Clock } from '../../clock.ts'
 import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { matchingTraces } from '../../trace/trace-search.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 import { must, transact } from '../../writes/transact.ts'
 
-export interface ReplaysOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly writes: SettingWrites
-  readonly clock: Clock
+export interface ReplaysOptions extends Core {
   /** Called when a job was written and may begin. */
   readonly onJob: (organizationId: string, jobId: string) => void
 }

@@ -1,14 +1,12 @@
 /** Retry of one trace: what failed goes again, and what waits for its next attempt has it now. Spec "Trace status". */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import { actorOf, type Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
+import { actorOf } from '../../writes/audit.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { readAttempts } from '../../trace/attempt-record.ts'
 import type { TraceStatus } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
@@ -18,11 +16,7 @@ import { leftUnknown, requeue, withReplay } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
 import { transact } from '../../writes/transact.ts'
 
-export interface RetriesOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
-  readonly audit: Audit
+export interface RetriesOptions extends Core {
   /** Called when the message stands in the queue and may be attempted. */
   readonly queued: (entry: QueueEntry) => void
 }

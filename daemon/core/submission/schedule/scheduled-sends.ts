@@ -1,21 +1,14 @@
 /** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
+import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
-
-export interface ScheduledSendsOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
-}
 
 /** What a list of scheduled sends can be narrowed to. */
 export interface ScheduledFilter extends OfProject {
@@ -24,16 +17,16 @@ export interface ScheduledFilter extends OfProject {
 }
 
 export class ScheduledSends implements List<ScheduledFilter, Trace> {
-  readonly #options: ScheduledSendsOptions
+  readonly #core: Core
 
-  constructor(options: ScheduledSendsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Those that wait and those that were canceled, the earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
   list(principal: Principal, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
     const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
-    return listReachable(this.#options, traces, principal, query, walkOf)
+    return listReachable(this.#core, traces, principal, query, walkOf)
   }
 
   /**
@@ -41,7 +34,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
    * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
    */
   async cancel(principal: Principal, traceId: string): Promise<Trace> {
-    const { database, clock } = this.#options
+    const { database, clock } = this.#core
     return transact(database, principal, async (change) => {
       const stored = await change.get(traces, traceId)
       if (!stored || stored.record.sendAt === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')

@@ -1,26 +1,22 @@
 /** Simulates a send that is described, or one that was made, against the settings of now. Writes nothing. Spec "Routing rule". */
-import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
-import type { Clock } from '../../clock.ts'
 import { primaryOf, type FailoverHealth } from '../../delivery/attempt/failover.ts'
 import { listOf } from '../../feedback/suppression/opt-out.ts'
 import { suppressionsAgainst } from '../../feedback/suppression/suppressed-recipients.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Destination } from '../../routing/destination.ts'
-import type { Policies, Policy } from '../../routing/policy/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { minuteOf, rateCounter } from '../../tenancy/counters.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { assertAllowedDomain, currentCredential } from '../doors/sender-rules.ts'
 import { defaultFrom } from '../doors/send-messages.ts'
 import { attempt, takeWalk, type Sketch, type Walk } from './simulation.ts'
 
-export interface SimulateOptions {
-  readonly database: Database
-  readonly policies: Policies
-  readonly clock: Clock
+export interface SimulateOptions extends Core {
   readonly health: FailoverHealth
   readonly maxRecipients: number
   readonly maxMessageBytes: number

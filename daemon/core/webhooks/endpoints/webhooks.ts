@@ -1,31 +1,22 @@
 /** Webhook endpoints: making, showing, changing and deleting them, and their secrets. Spec "POST /v1/webhooks". */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { SettingWrites } from '../../writes/setting-writes.ts'
 import { resumedWork } from '../delivery.ts'
 import { scheduleCleanup } from '../sending/cleanup.ts'
 import { secretContext, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
-import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
 import { must } from '../../writes/transact.ts'
 
-export interface WebhookOptions extends TargetGuards {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: WebhookSettingsSource
-  readonly secrets: SecretBox
-  readonly clock: Clock
-}
+export interface WebhookOptions extends TargetGuards, Core {}
 
 export interface WebhookRequest {
   readonly name: string

@@ -1,8 +1,7 @@
 /** Carries out one attempt at a delivery: read, send, judge, commit. A crash before the commit leaves it due, so it is sent again. */
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import {
   addDue,
@@ -17,13 +16,9 @@ import {
 } from '../delivery.ts'
 import { afterAttempt, besideNewSchedule } from './retry-schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
-import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
 
-export interface AttemptOptions {
-  readonly database: Database
-  readonly policies: WebhookSettingsSource
-  readonly clock: Clock
+export interface AttemptOptions extends Core {
   readonly sender: Pick<Sender, 'send'>
   /** Is notified of the status of the delivery after each attempt; must not throw. */
   readonly onAttempted?: ((ending: AttemptEnding) => void) | undefined

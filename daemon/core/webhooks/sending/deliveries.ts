@@ -1,10 +1,10 @@
 /** The outcome of the events that endpoints subscribe to: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import { actorOf, type Audit } from '../../writes/audit.ts'
-import type { Clock } from '../../clock.ts'
+import { actorOf } from '../../writes/audit.ts'
 import { Refusal } from '../../refusals.ts'
 import {
   addDue,
@@ -16,15 +16,10 @@ import {
   type WebhookDelivery,
 } from '../delivery.ts'
 import { begunAgain } from './retry-schedule.ts'
-import type { WebhookSettingsSource } from '../webhook-settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
 import { must, transact } from '../../writes/transact.ts'
 
-export interface DeliveriesOptions {
-  readonly database: Database
-  readonly policies: WebhookSettingsSource
-  readonly clock: Clock
-  readonly audit: Audit
+export interface DeliveriesOptions extends Core {
   /** Of the nouns above; endpoints are known. */
   readonly targets?: readonly TargetSource[]
 }

@@ -2,18 +2,16 @@
  * Hands due deliveries to attempts: for each endpoint a few at a time, for each organization and in all up to a limit, endpoints in turn.
  * What is due stands in the store; after a crash it is found there.
  */
-import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import type { Clock, Timer } from '../../clock.ts'
+import type { Core } from '../../core.ts'
+import type { Timer } from '../../clock.ts'
 import type { DeliveryAttempts } from './attempts.ts'
 import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from '../delivery.ts'
 import { EndpointQueue } from './endpoint-queue.ts'
 import { cleanupWork, cleanUp } from './cleanup.ts'
 
-export interface DispatcherOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface DispatcherOptions extends Core {
   readonly attempts: Pick<DeliveryAttempts, 'run'>
   /** Is notified of defects. */
   readonly onError: (error: unknown, id: string) => void

@@ -1,13 +1,10 @@
 /** Sends a delivery once and says what the receiver said. */
-import type { SecretBox } from '../../access/secret-box.ts'
-import type { Clock } from '../../clock.ts'
+import type { Core } from '../../core.ts'
 import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
 import { signatureHeaders } from './signature.ts'
 import type { DeliveryTarget } from './target.ts'
 
-export interface SenderOptions {
-  readonly secrets: SecretBox
-  readonly clock: Clock
+export interface SenderOptions extends Core {
   readonly post: Post
 }
 

@@ -1,8 +1,7 @@
 /** An owner deletes an organization: only who owns it, after a fresh sign-in, by its name; and everything of it stops at once. */
 import test from 'ava'
 import { restoreOrganization } from '#core/administration/restore.ts'
-import { Audit, auditEntries } from '#core/writes/audit.ts'
-import { SettingWrites } from '#core/writes/setting-writes.ts'
+import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -10,6 +9,7 @@ import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from
 import { type Site } from '../site.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
+import { T } from '../../../../daemon/composition/parts.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
   const { site } = await signedInSite(t, 'olga@example.ch')
@@ -40,9 +40,7 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
   const acts = await site.database.all(auditEntries, { organizationId })
   t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
 
-  const { database, clock } = site
-  const audit = new Audit({ database, clock })
-  await restoreOrganization({ database, clock, audit, writes: new SettingWrites(database, audit) }, organizationId)
+  await restoreOrganization(site.daemon.part(T.Core), organizationId)
   t.is((await ada.get(path)).status, 200, 'the operator brought it back')
   await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
 })

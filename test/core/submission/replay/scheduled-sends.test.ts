@@ -20,7 +20,7 @@ async function scheduling(t: ExecutionContext, options: HouseOptions = {}): Prom
   return house
 }
 
-const cancelIn = (house: House, traceId: string) => new ScheduledSends(house).cancel(principal, traceId)
+const cancelIn = (house: House, traceId: string) => new ScheduledSends(house.context).cancel(principal, traceId)
 const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
@@ -47,7 +47,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
   t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
   t.like(await first.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + hour })
-  const listed = (await new ScheduledSends(first).list(principal, { status: 'queued', limit: 10 })).rows
+  const listed = (await new ScheduledSends(first.context).list(principal, { status: 'queued', limit: 10 })).rows
   t.deepEqual(column(listed, 'id'), [traceId])
 
   const house = await first.crash()
@@ -64,7 +64,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.false('scheduledAddresses' in trace)
   t.is(await house.queueLength(), 0)
   await t.throwsAsync(cancelIn(house, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
-  t.deepEqual((await new ScheduledSends(house).list(principal, { limit: 10 })).rows, [])
+  t.deepEqual((await new ScheduledSends(house.context).list(principal, { limit: 10 })).rows, [])
   t.is(house.transport.calls.length, 0)
 })
 
@@ -211,7 +211,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   house.clock.advance(hour)
   await until('it is sent', () => sent(house) === 1)
   await t.throwsAsync(cancelIn(house, traceId), late)
-  t.deepEqual((await new ScheduledSends(house).list(principal, { limit: 10 })).rows, [])
+  t.deepEqual((await new ScheduledSends(house.context).list(principal, { limit: 10 })).rows, [])
 })
 
 test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {

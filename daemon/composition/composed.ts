@@ -1,0 +1,107 @@
+/** What the composed parts of a daemon consist of. */
+import type { Organizations } from '#core/administration/organizations.ts'
+import type { Projects } from '#core/administration/projects.ts'
+import type { Removals } from '#core/administration/removals.ts'
+import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
+import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
+import type { Preparation } from '#core/inbound-routes/preparation.ts'
+import type { Capture } from '#core/capture/capture.ts'
+import type { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
+import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
+import type { Notifier } from '#core/capture/notify/notifier.ts'
+import type { BackgroundRead } from '#core/capture/reading/background-read.ts'
+import type { MessageViews } from '#core/capture/reading/message-views.ts'
+import type { Feedback } from '#core/feedback/intake/feedback.ts'
+import type { PendingReports } from '#core/feedback/intake/pending-reports.ts'
+import type { ReportReader } from '#ingest/report/report-reader.ts'
+import type { IngestCore } from '../../admin-api/rest/ingest-core.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
+import type { InspectScoring } from '#core/inspect/scoring.ts'
+import type { AccessTokens } from '#core/oauth/tokens/access-tokens.ts'
+import type { Authorizations } from '#core/oauth/endpoints/authorizations.ts'
+import type { Clients } from '#core/oauth/clients/clients.ts'
+import type { Grants } from '#core/oauth/grants/grants.ts'
+import type { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
+import type { TokenCheck } from '#core/oauth/tokens/token-check.ts'
+import type { ProtectedResource } from '../../admin-api/credentials/challenge.ts'
+import type { OAuthCore } from '../../admin-api/oauth/operations.ts'
+import type { CaptchaOptions } from '#core/visitors/captcha.ts'
+import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
+import type { Reveals } from '#core/publishable/reveals.ts'
+import type { Snippets } from '#core/publishable/snippets.ts'
+import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
+import type { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
+import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
+import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
+import type { Poller } from '../../protocols/imap-dsn/poller.ts'
+import type { MxServer } from '../../protocols/mx/server.ts'
+
+export interface Administration {
+  readonly projects: Projects
+  readonly organizations: Organizations
+  readonly removals: Removals
+}
+
+export interface InboundCore {
+  readonly inboundRoutes: InboundRoutes
+  readonly inboundMail: InboundMail
+  readonly routeIntake: RouteIntake
+  readonly preparation: Preparation
+}
+
+export interface InboxCore {
+  readonly inboxes: Inboxes
+  readonly inboxSettings: InboxSettings
+  readonly inboxNotifier: Notifier
+  readonly messageViews: MessageViews
+  readonly backgroundRead: BackgroundRead
+  /** A capture is durable: who waits for it is told, and its body is read. */
+  readonly onCaptured: (capture: Capture) => void
+}
+
+export interface Ingest extends IngestCore {
+  readonly feedback: Feedback
+  /** Tries reports again that came too early; to be started and stopped. */
+  readonly pendingReports: PendingReports
+  /** To be closed. */
+  readonly reports: ReportReader
+}
+
+export interface Inspect {
+  readonly inspectTests: InspectTests
+  /** To be started and stopped. */
+  readonly inspectScoring: InspectScoring
+}
+
+/** The server, and what others need of it. */
+export interface OAuthServer extends OAuthCore {
+  /** What REST callers without a good token are pointed to. */
+  readonly restResource: ProtectedResource
+  readonly clients: Clients
+  readonly tokenCheck: TokenCheck
+  readonly accessTokens: AccessTokens
+  readonly sandboxes: Sandboxes
+  readonly grants: Grants
+  readonly authorizations: Authorizations
+}
+
+export interface Publishable {
+  readonly keys: PublishableKeys
+  readonly reveals: Reveals
+  readonly snippets: Snippets
+  readonly captcha: CaptchaOptions
+}
+
+export interface WebhookCore {
+  readonly webhooks: Webhooks
+  readonly webhookDeliveries: Deliveries
+  readonly webhookTests: TestDeliveries
+  readonly webhookDispatcher: Dispatcher
+}
+
+export interface MailDoors {
+  readonly mx: MxServer
+  readonly poller: Poller
+  readonly inspect: Inspect
+}
