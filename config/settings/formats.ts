@@ -1,5 +1,6 @@
 /** Text forms of settings that hold more than text: addresses to listen on, allowed networks, DNS servers and the master key. */
 import ipaddr from 'ipaddr.js'
+import type { TextForm } from './fields.ts'
 
 /** An address to listen on. Port 0 lets the system pick a free one. */
 export interface Endpoint {
@@ -21,7 +22,7 @@ const hostAndPort = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/
 const networkAndPort = /^(?:\[([0-9a-fA-F:.]+\/\d{1,3})\]|([0-9.]+\/\d{1,2}))(?::(\d{1,5}))?$/
 
 /** Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; undefined for anything else. */
-export function parseEndpoint(text: string): Endpoint | undefined {
+function parseEndpoint(text: string): Endpoint | undefined {
   const match = hostAndPort.exec(text)
   if (!match) return undefined
   const [, bracketed, plain, digits] = match
@@ -35,7 +36,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
 export const formatEndpoint = ({ host, port }: Endpoint): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
 /** Reads `10.0.0.0/8`, `127.0.0.1/32:2600`, `fd00::/8` or `[fd00::/8]:587`; undefined for anything else. */
-export function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
+function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
   const match = networkAndPort.exec(text.includes('[') || text.includes('.') ? text : `[${text}]`)
   const written = match?.[1] ?? match?.[2]
   if (written === undefined || !ipaddr.isValidCIDR(written)) return undefined
@@ -47,21 +48,20 @@ export function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
 }
 
 /** The text form that `parseAllowedNetwork` reads. */
-export function formatAllowedNetwork({ cidr, port }: AllowedNetwork): string {
+function formatAllowedNetwork({ cidr, port }: AllowedNetwork): string {
   if (port === undefined) return cidr
   return cidr.includes(':') ? `[${cidr}]:${port}` : `${cidr}:${port}`
 }
 
 /** Reads `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`, and gives back the form `Resolver.setServers` takes. */
-export function parseDnsServer(text: string): string | undefined {
+function parseDnsServer(text: string): string | undefined {
   if (isAddress(text)) return text.includes(':') ? `[${text}]:53` : `${text}:53`
   const endpoint = parseEndpoint(text)
   return endpoint && endpoint.port > 0 && isAddress(endpoint.host) ? formatEndpoint(endpoint) : undefined
 }
 
 /** Whether the text is one IP address, IPv4 in four decimal parts or IPv6. */
-export const isAddress = (text: string): boolean =>
-  ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
+const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
 
 /** Reads 32 bytes written in base64, base64url or hexadecimal, white space around it aside; undefined for anything else. */
 export function parseMasterKey(text: string): Uint8Array | undefined {
@@ -73,4 +73,53 @@ export function parseMasterKey(text: string): Uint8Array | undefined {
 }
 
 /** The text form of a master key that Postern itself writes. */
-export const formatMasterKey = (key: Uint8Array): string => Buffer.from(key).toString('base64url')
+const formatMasterKey = (key: Uint8Array): string => Buffer.from(key).toString('base64url')
+
+function parseHostName(text: string): string | undefined {
+  const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+  const name = text.toLowerCase()
+  return name.length <= 253 && name.split('.').every((part) => label.test(part)) ? name : undefined
+}
+
+function parseOrigin(text: string): string | undefined {
+  const url = parseAddress(text)
+  return url?.pathname === '/' ? url.origin : undefined
+}
+
+/** Without a slash at the end, because clients compare it letter by letter. */
+function parseMcpAddress(text: string): string | undefined {
+  const url = parseAddress(text)
+  const path = url?.pathname.replace(/\/$/, '') ?? ''
+  return url && path !== '/v1' && /^(?:\/[\w.~-]+)*$/.test(path) ? url.origin + path : undefined
+}
+
+/** http or https, without user name, query and fragment. */
+function parseAddress(text: string): URL | undefined {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  return url.search || url.hash ? undefined : url
+}
+
+function accepting(valid: (text: string) => boolean): TextForm<string> {
+  return { parse: (text) => (valid(text) ? text : undefined), format: (text) => text }
+}
+
+export const endpoint = { parse: parseEndpoint, format: formatEndpoint }
+export const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
+export const masterKey = { parse: parseMasterKey, format: formatMasterKey }
+export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
+export const path = accepting((text) => text.length > 0 && !text.includes('\0'))
+export const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
+export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
+export const address = accepting(isAddress)
+export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
+export const mailbox = accepting((text) => text.length <= 320 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text))
+export const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
+export const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
+export const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) => text }
+export const spfMechanism = accepting((text) =>
+  /^(?:(?:include|a|mx):[a-z0-9._-]+(?:\/\d{1,3})?|mx|ip4:[\d.]+(?:\/\d{1,2})?|ip6:[\da-f:.]+(?:\/\d{1,3})?)$/i.test(text),
+)
+export const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
+export const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
+export const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
