@@ -1,4 +1,4 @@
-/** Text forms of settings that hold more than text: addresses to listen on, allowed networks, DNS servers and the master key. */
+/** Text forms of settings: addresses to listen on, networks, servers, keys, names, mail addresses and paths. */
 import ipaddr from 'ipaddr.js'
 import type { TextForm } from './fields.ts'
 
