@@ -1,7 +1,7 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { decisions, deadLinks } from './tidy/documents.ts'
+import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { packageHomes } from './tidy/packages.ts'
@@ -37,4 +37,5 @@ test('identifiers that were replaced do not come back', (t) => clean(t, replaced
 test('every layer has a README.md that names its files', (t) => clean(t, readmes(tree)))
 test('a README.md fits on one screen', (t) => clean(t, longReadmes(documents)))
 test('every decision is a page of its layer, linked from an index', (t) => clean(t, decisions(documents)))
+test('every file that a document names is there', (t) => clean(t, goneFiles(documents, paths)))
 test('every relative link of a document leads somewhere', (t) => clean(t, deadLinks(documents, paths)))

@@ -1,6 +1,6 @@
 /** The rules about links and decisions, fed with small bad examples. */
 import test from 'ava'
-import { deadLinks, decisions } from './documents.ts'
+import { deadLinks, decisions, goneFiles } from './documents.ts'
 import type { Document } from './source.ts'
 
 const document = (path: string, text: string): Document => ({ path, text })
@@ -24,6 +24,13 @@ test('deadLinks() finds what is not there, and leaves addresses and code alone',
   t.deepEqual(dead('[x](a.md#gone)'), ['docs/a.md links to a.md#gone, a heading that is not there'])
   t.deepEqual(dead('[x](https://example.com/b.md) `[x](b.md)`\n\n```sh\n[x](b.md)\n# Gone\n```\n'), [])
   t.is(dead('```\n# In code\n```\n\n[x](#in-code)').length, 1)
+})
+
+test('goneFiles() finds names of files that moved, and leaves patterns, lone names and code alone', (t) => {
+  const gone = (text: string) => goneFiles([document('store/README.md', text)], ['daemon/core/capture/reading/readings.ts'])
+  t.deepEqual(gone('`capture/reading/readings.ts` `reading/readings.ts` `daemon/core/capture/reading/readings.ts`'), [])
+  t.deepEqual(gone('See `capture/readings.ts`.'), ['store/README.md names capture/readings.ts, which is not there'])
+  t.deepEqual(gone('`vendors/*.ts` `other.ts` `NNNN/title.md`\n\n```sh\nnode `a/b.ts`\n```\n'), [])
 })
 
 test('decisions() accepts a whole page that its index links, and READMEs without decisions', (t) => {

@@ -19,6 +19,16 @@ export function deadLinks(documents: readonly Document[], paths: readonly string
   )
 }
 
+/** Files of TypeScript that a document names with a folder and that are not there: `capture/readings.ts` after a move. */
+export function goneFiles(documents: readonly Document[], paths: readonly string[]): string[] {
+  const there = new Set(paths.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))))
+  return documents.flatMap(({ path, text }) =>
+    [...text.replace(/^(```|~~~)[^]*?^\1.*$/gm, '').matchAll(/`((?:[\w-]+\/)+[\w.-]+\.ts)`/g)]
+      .filter(([, file = '']) => !there.has(file))
+      .map(([, file = '']) => `${path} names ${file}, which is not there`),
+  )
+}
+
 /** Pages of `decisions/` folders that lack a part or a link from their index, indexes that no README leads to, and READMEs that tell decisions beside them. */
 export function decisions(documents: readonly Document[]): string[] {
   const readmes = documents.filter(({ path }) => posix.basename(path) === 'README.md')
