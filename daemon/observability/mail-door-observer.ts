@@ -59,6 +59,6 @@ export class MailDoorObserver implements MxEvents, PollEvents {
   /** `where` is a session, or the id of an ingest source or of a deliverability test. */
   defect(error: unknown, where: SessionFacts | string): void {
     const place = typeof where === 'string' ? { id: where } : { session: where.sessionId }
-    this.#log.error({ err: error, ...place }, 'unexpected error where mail comes in from other servers')
+    this.#log.error({ err: error, ...place }, 'unexpected error in an mx session')
   }
 }

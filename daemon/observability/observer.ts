@@ -116,7 +116,7 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
   }
 
   tokenReused(what: string, { id }: Grant): void {
-    this.#log.warn({ grant_id: id, reused: what }, 'an oauth grant was revoked, because a token of it came again')
+    this.#log.warn({ grant_id: id, reused: what }, 'oauth grant revoked: one of its tokens was reused')
   }
 
   connectionDropped(): void {

@@ -14,7 +14,7 @@ export interface Welcome {
 /** Plain text for a terminal, ending with an empty line. */
 export function welcomeText({ ownerUrl, apiKey, smtpLogin, submission }: Welcome): string {
   const parts = [`This service has no owner yet. Open this within 24 hours to become it:\n\n  ${ownerUrl}`]
-  if (apiKey !== undefined) parts.push(`An API key with all rights:\n\n  ${apiKey}`)
+  if (apiKey !== undefined) parts.push(`An API key with every scope:\n\n  ${apiKey}`)
   if (smtpLogin)
     parts.push(
       `An SMTP login of the project Default, whose mail is captured until it has a destination:\n\n${loginLines(smtpLogin, submission)}`,
