@@ -64,7 +64,7 @@ function findingsOf(signature: DkimFacts, around: { hasRsa: boolean; now: number
       text: 'it is made with Ed25519 alone, which some receivers cannot verify.',
       fix: 'Sign with RSA of 2048 bits as well.',
     })
-  if (isBodyLimited) findings.push({ text: 'its tag l= lets anybody add text to the mail.', fix: 'Sign the whole body: leave l= out.' })
+  if (isBodyLimited) findings.push({ text: 'its tag l= lets others add text to the mail.', fix: 'Sign the whole body: leave l= out.' })
   if (isTesting) findings.push({ text: 'its key says t=y, that it is only a test.', fix: 'Remove t=y from the key record.' })
   if (expiresAt !== null && expiresAt - around.now < dayMs)
     findings.push({

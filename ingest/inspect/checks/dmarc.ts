@@ -31,7 +31,7 @@ export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; read
 export async function checkDmarc(facts: Facts): Promise<Verdict> {
   const { auth, mail } = facts
   const from = mail.fromDomain
-  if (from === '') return failedFor([{ text: 'There is no From domain that could be proved.', fix: 'Send with exactly one From address.' }])
+  if (from === '') return failedFor([{ text: 'There is no From domain that could be authenticated.', fix: 'Send with exactly one From address.' }])
   const several = severalAuthors(facts)
   if (several) return several
   const aligned = alignment(facts)
@@ -191,7 +191,7 @@ function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {
       fix: 'When the reports show only your own servers, change to p=quarantine, later to p=reject.',
     })
   if (reportDomains(tags.get('rua') ?? '').length === 0)
-    findings.push({ text: 'Nobody gets reports.', fix: 'Add rua=mailto: with an address that takes aggregate reports.' })
+    findings.push({ text: 'No address receives reports.', fix: 'Add rua=mailto: with an address that takes aggregate reports.' })
   if (Number(tags.get('pct') ?? 100) < 100)
     findings.push({ text: `The policy holds for ${tags.get('pct')} % of forged mail only.`, fix: 'Remove pct.' })
   if (tags.get('t') === 'y') findings.push({ text: 'The policy says t=y, that it is only a test.', fix: 'Remove t=y.' })

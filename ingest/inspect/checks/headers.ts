@@ -84,7 +84,7 @@ function softFaults(facts: Facts): Finding[] {
     )
   )
     faults.push({ text: 'An encoded word is encoded twice or not in the right form.', fix: 'Encode each header value exactly once.' })
-  if (mail.head.length > maxHead) faults.push({ text: 'The header has more than 64 KiB.', fix: 'Remove fields that nobody reads.' })
+  if (mail.head.length > maxHead) faults.push({ text: 'The header has more than 64 KiB.', fix: 'Remove fields that are not needed.' })
   if (valueOf(fields, 'bcc') !== undefined) faults.push({ text: 'Bcc is visible to the recipient.', fix: 'Remove Bcc before sending.' })
   if (/^\s*yes\b/i.test(valueOf(fields, 'x-spam-flag') ?? ''))
     faults.push({

@@ -56,7 +56,7 @@ async function hasAddress(questions: Questions, host: string): Promise<'yes' | '
 export async function checkSenderDomain({ input, questions, mail, mailFromDomain }: Facts): Promise<Verdict> {
   const from = mail.fromDomain
   const domains = [...new Set([from, ...(input.session.mailFrom === '' ? [] : [mailFromDomain])])]
-  if (from === '') return failedFor([{ text: 'The mail has no From domain to answer to.', fix: 'Send with exactly one From address.' }])
+  if (from === '') return failedFor([{ text: 'The mail has no From domain to reply to.', fix: 'Send with exactly one From address.' }])
   const reaches = await Promise.all(domains.map((domain) => reachOf(questions, domain)))
   const authority = await questions.any(organizationOf(from), 'SOA')
   const evidence = [

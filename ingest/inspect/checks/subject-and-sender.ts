@@ -28,7 +28,7 @@ function deceptions(facts: Facts): Finding[] {
   if (/^\s*(?:re|fwd?|aw|wg|tr|sv|antw)\s*:/i.test(subject) && !isReply)
     findings.push({
       text: 'The subject pretends to be a reply or a forward.',
-      fix: 'Remove "Re:" or "Fwd:", unless the mail answers another one.',
+      fix: 'Remove "Re:" or "Fwd:", unless the mail is a reply.',
     })
   const [author] = from
   const named = /[^\s<>"'(),;:@]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/i.exec(author?.name ?? '')?.[0]
@@ -50,7 +50,7 @@ function subjectFindings(subject: string): Finding[] {
   const findings: Finding[] = []
   const letters = subject.replaceAll(/[^\p{L}]/gu, '')
   const capitals = letters.replaceAll(/[^\p{Lu}]/gu, '').length
-  if (subject.trim() === '') findings.push({ text: 'The subject is empty.', fix: 'Write a subject that tells what the mail is about.' })
+  if (subject.trim() === '') findings.push({ text: 'The subject is empty.', fix: 'Write a subject that says what the mail is about.' })
   if (subject.length > maxSubject)
     findings.push({ text: `The subject has more than ${maxSubject} characters.`, fix: 'Make it shorter; phones show about 40.' })
   if (letters.length >= 10 && capitals > letters.length / 2)
@@ -71,9 +71,9 @@ function senderFindings({ fields, from, fromDomain }: Mail): Finding[] {
   if (name.trim() === '')
     findings.push({ text: 'The sender has no name.', fix: 'Put a name before the address: Example Shop <shop@example.com>.' })
   if (/^(?:no|do-?not)[._-]?reply/i.test(address) && reply === undefined)
-    findings.push({ text: 'The sender takes no answers.', fix: 'Add a Reply-To that somebody reads.' })
+    findings.push({ text: 'The sender accepts no replies.', fix: 'Add a Reply-To address that is read.' })
   if (reply !== undefined && !sameOrganization(domainOf(reply), fromDomain))
-    findings.push({ text: `Answers go to another organisation (${domainOf(reply)}).`, fix: 'Take answers at your own domain.' })
+    findings.push({ text: `Replies go to another organization (${domainOf(reply)}).`, fix: 'Receive replies at your own domain.' })
   if (hasCheckMark(name) || emojiIn(name) > 0)
     findings.push({ text: 'The name of the sender has a check mark or an emoji.', fix: 'Use letters only.' })
   if (hasInvisible(name) || hasMixedScripts(name))
