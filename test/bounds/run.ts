@@ -7,7 +7,7 @@ import { NameServer } from '../support/web/name-server.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
-import { told } from './told.ts'
+import { told } from './summary.ts'
 import { allowed, isBeyond, walk, walkEnvironment } from './walk.ts'
 
 const mebi = 1024 * 1024

@@ -3,7 +3,7 @@ import { NameServer } from '../support/web/name-server.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
-import { told } from './told.ts'
+import { told } from './summary.ts'
 import { allowed, bounds, isBeyond, walk, walkEnvironment } from './walk.ts'
 
 /** Bodies of all operations but six are walked at their full limit; `npm run bounds -- --full` walks larger ones. */

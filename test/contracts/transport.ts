@@ -1,5 +1,5 @@
 /**
- * What every transport owes the queue, whatever it speaks. A provider's test file calls this with a rig that can make
+ * What every transport owes the queue, whatever it speaks. A provider's test file calls this with a fixture that can make
  * its peer behave; there is nothing in here that only SMTP knows.
  */
 import type { ExecutionContext, SerialFn } from 'ava'
@@ -10,7 +10,7 @@ import { column } from '../support/column.ts'
 export type PeerMood = 'accept' | 'defer' | 'refuse' | 'lose-after-handover' | 'hold-before-content' | 'not-there'
 
 /** One transport and its peer, for one test; both end with the test. */
-export interface TransportRig<Target extends TransportTarget = TransportTarget> {
+export interface TransportFixture<Target extends TransportTarget = TransportTarget> {
   readonly transport: Transport<Target>
   readonly target: Target
   /** A target whose only address may not be connected to. */
@@ -55,7 +55,7 @@ const verdicts = (report: AttemptReport): readonly string[] => report.recipients
 export function transportContract<Target extends TransportTarget>(
   test: SerialFn,
   name: string,
-  make: (t: ExecutionContext) => Promise<TransportRig<Target>>,
+  make: (t: ExecutionContext) => Promise<TransportFixture<Target>>,
 ): void {
   test(`${name} contract: every recipient has exactly one report, in the order of the job`, async (t) => {
     const { transport, target, received } = await make(t)
@@ -73,101 +73,101 @@ export function transportContract<Target extends TransportTarget>(
     ['refuse', 'permanent'],
   ] as const) {
     test(`${name} contract: a peer that says ${mood} makes it ${verdict}, with its words`, async (t) => {
-      const rig = await make(t)
-      await rig.be(mood)
-      const report = await rig.transport.deliver(rig.target, job())
+      const fixture = await make(t)
+      await fixture.be(mood)
+      const report = await fixture.transport.deliver(fixture.target, job())
       t.deepEqual(verdicts(report), [verdict, verdict])
       t.true(report.recipients.every(({ reply }) => reply !== undefined && reply.text !== ''))
-      t.deepEqual(rig.received(), [])
+      t.deepEqual(fixture.received(), [])
     })
   }
 
   test(`${name} contract: a link lost after everything was handed over is unknown`, async (t) => {
-    const rig = await make(t)
-    await rig.be('lose-after-handover')
-    const report = await rig.transport.deliver(rig.target, job())
+    const fixture = await make(t)
+    await fixture.be('lose-after-handover')
+    const report = await fixture.transport.deliver(fixture.target, job())
     t.deepEqual(verdicts(report), ['unknown', 'unknown'])
     t.truthy(report.error?.code)
     t.truthy(report.error?.message)
   })
 
   test(`${name} contract: a peer that is not there is transient, and a later attempt may succeed`, async (t) => {
-    const rig = await make(t)
-    await rig.be('not-there')
-    const report = await rig.transport.deliver(rig.target, job())
+    const fixture = await make(t)
+    await fixture.be('not-there')
+    const report = await fixture.transport.deliver(fixture.target, job())
     t.deepEqual(verdicts(report), ['transient', 'transient'])
     t.is(report.error?.phase, 'connect')
-    await rig.be('accept')
-    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['accepted', 'accepted'])
+    await fixture.be('accept')
+    t.deepEqual(verdicts(await fixture.transport.deliver(fixture.target, job())), ['accepted', 'accepted'])
   })
 
   test(`${name} contract: an address that is not permitted is never connected to`, async (t) => {
-    const rig = await make(t)
-    const report = await rig.transport.deliver(rig.forbidden, job())
+    const fixture = await make(t)
+    const report = await fixture.transport.deliver(fixture.forbidden, job())
     t.deepEqual(verdicts(report), ['transient', 'transient'])
     t.is(report.error?.code, 'address_forbidden')
-    t.is(rig.contacts(), 0)
-    const steps = await rig.transport.probe(rig.forbidden, new AbortController().signal)
+    t.is(fixture.contacts(), 0)
+    const steps = await fixture.transport.probe(fixture.forbidden, new AbortController().signal)
     t.false(steps.at(-1)?.ok)
-    t.is(rig.contacts(), 0)
+    t.is(fixture.contacts(), 0)
   })
 
   test(`${name} contract: the message is not complete at the peer before its start is durable`, async (t) => {
-    const rig = await make(t)
+    const fixture = await make(t)
     const { promise: durable, resolve } = Promise.withResolvers<void>()
     const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
     const beforeFinalDot = (): Promise<void> => {
       noteAsked()
       return durable
     }
-    const attempt = rig.transport.deliver(rig.target, job({ beforeFinalDot }))
+    const attempt = fixture.transport.deliver(fixture.target, job({ beforeFinalDot }))
     await asked
-    t.deepEqual(rig.received(), [])
+    t.deepEqual(fixture.received(), [])
     resolve()
     t.deepEqual(verdicts(await attempt), ['accepted', 'accepted'])
   })
 
   test(`${name} contract: a start that cannot be recorded means that nothing is delivered`, async (t) => {
-    const rig = await make(t)
-    const report = await rig.transport.deliver(rig.target, job({ beforeFinalDot: () => Promise.reject(new Error('store')) }))
+    const fixture = await make(t)
+    const report = await fixture.transport.deliver(fixture.target, job({ beforeFinalDot: () => Promise.reject(new Error('store')) }))
     t.deepEqual(verdicts(report), ['transient', 'transient'])
     t.is(report.error?.code, 'start_not_recorded')
-    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['accepted', 'accepted'])
-    t.is(rig.received().length, 1)
+    t.deepEqual(verdicts(await fixture.transport.deliver(fixture.target, job())), ['accepted', 'accepted'])
+    t.is(fixture.received().length, 1)
   })
 
   test(`${name} contract: content is asked for at most once, and its failure delivers nothing`, async (t) => {
-    const rig = await make(t)
+    const fixture = await make(t)
     let asked = 0
     const content = (): Iterable<Uint8Array> => {
       asked += 1
       throw new Error('disk')
     }
-    const report = await rig.transport.deliver(rig.target, job({ content }))
+    const report = await fixture.transport.deliver(fixture.target, job({ content }))
     t.deepEqual(verdicts(report), ['transient', 'transient'])
     t.is(report.error?.code, 'content_failed')
     t.is(asked, 1)
-    t.deepEqual(rig.received(), [])
+    t.deepEqual(fixture.received(), [])
   })
 
   test(`${name} contract: content may come in pieces, now or later`, async (t) => {
-    const rig = await make(t)
+    const fixture = await make(t)
     async function* later(): AsyncGenerator<Uint8Array> {
       for (const text of ['Subject: x\r', '\n\r\n', '', 'body', '\r\n']) yield Promise.resolve(Buffer.from(text))
     }
-    await rig.transport.deliver(rig.target, job({ size: 18, content: later }))
-    t.true(rig.received()[0]?.endsWith('\r\n\r\nbody\r\n'))
+    await fixture.transport.deliver(fixture.target, job({ size: 18, content: later }))
+    t.true(fixture.received()[0]?.endsWith('\r\n\r\nbody\r\n'))
   })
 
   test(`${name} contract: an aborted attempt is reported at once`, async (t) => {
-    const rig = await make(t)
-    const early = await rig.transport.deliver(rig.target, job({ signal: AbortSignal.abort() }))
+    const fixture = await make(t)
+    const early = await fixture.transport.deliver(fixture.target, job({ signal: AbortSignal.abort() }))
     t.is(early.error?.code, 'aborted')
-    t.is(rig.contacts(), 0)
-    await rig.be('hold-before-content')
+    t.is(fixture.contacts(), 0)
+    await fixture.be('hold-before-content')
     const controller = new AbortController()
-    const attempt = rig.transport.deliver(rig.target, job({ signal: controller.signal }))
-    await rig.held()
+    const attempt = fixture.transport.deliver(fixture.target, job({ signal: controller.signal }))
+    await fixture.held()
     controller.abort()
     const report = await attempt
     t.deepEqual(verdicts(report), ['transient', 'transient'])
@@ -175,25 +175,25 @@ export function transportContract<Target extends TransportTarget>(
   })
 
   test(`${name} contract: a probe sends no message, and neither it nor a report tells the password`, async (t) => {
-    const rig = await make(t)
-    const target = { ...rig.target, username: 'user', password: secret }
-    const steps = await rig.transport.probe(target, new AbortController().signal)
+    const fixture = await make(t)
+    const target = { ...fixture.target, username: 'user', password: secret }
+    const steps = await fixture.transport.probe(target, new AbortController().signal)
     t.true(steps.length > 0)
     t.true(steps.every(({ step, detail, milliseconds }) => step !== '' && detail !== '' && milliseconds >= 0))
-    const report = await rig.transport.deliver(target, job())
+    const report = await fixture.transport.deliver(target, job())
     t.false(JSON.stringify([steps, report]).includes(secret))
-    t.true(rig.received().length <= 1)
+    t.true(fixture.received().length <= 1)
   })
 
   test(`${name} contract: after its end every attempt is answered, and reaches nobody`, async (t) => {
-    const rig = await make(t)
-    await rig.be('hold-before-content')
-    const attempt = rig.transport.deliver(rig.target, job())
-    await rig.held()
-    await rig.transport[Symbol.asyncDispose]()
+    const fixture = await make(t)
+    await fixture.be('hold-before-content')
+    const attempt = fixture.transport.deliver(fixture.target, job())
+    await fixture.held()
+    await fixture.transport[Symbol.asyncDispose]()
     t.deepEqual(verdicts(await attempt), ['transient', 'transient'])
-    const before = rig.contacts()
-    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['transient', 'transient'])
-    t.is(rig.contacts(), before)
+    const before = fixture.contacts()
+    t.deepEqual(verdicts(await fixture.transport.deliver(fixture.target, job())), ['transient', 'transient'])
+    t.is(fixture.contacts(), before)
   })
 }

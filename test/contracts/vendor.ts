@@ -9,7 +9,7 @@ import { addressGuard } from '#core/outbound/address-guard.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../protocols/relay/http/transport.ts'
 import { authority } from '../protocols/relay/certificates.ts'
-import { testResolver } from '../protocols/relay/rig.ts'
+import { testResolver } from '../protocols/relay/relay-fixture.ts'
 import { withoutAddressing } from '../support/vendors/addressed-by-header.ts'
 import { VendorDouble, type VendorRules } from '../support/vendors/double.ts'
 import { column } from '../support/column.ts'
@@ -78,14 +78,18 @@ const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.as
 const comparable = (rules: VendorRules, mime: Buffer): string =>
   rules.addressedByHeader ? withoutAddressing(mime) : mime.toString('latin1')
 
-interface Rig {
+interface Fixture {
   readonly double: VendorDouble
   readonly transport: HttpTransport
   readonly target: HttpTarget
 }
 
 /** A transport that trusts the test authority, and a vendor to speak to. */
-export async function vendorRig(t: ExecutionContext, rules: VendorRules, options: Partial<HttpTransportOptions> = {}): Promise<Rig> {
+export async function vendorFixture(
+  t: ExecutionContext,
+  rules: VendorRules,
+  options: Partial<HttpTransportOptions> = {},
+): Promise<Fixture> {
   const double = await new VendorDouble(rules).listen()
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const transport = new HttpTransport({ resolver: testResolver, guard, trusted: [authority], reader, ...options })
@@ -113,7 +117,7 @@ export function vendorContract(test: SerialFn, rules: VendorRules): void {
 
 function handover(test: SerialFn, name: string, rules: VendorRules): void {
   test(`${name}: the whole message reaches exactly the recipients, as the vendor wants it`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const report = await transport.deliver(target, job())
     t.deepEqual(double.faults, [])
     t.deepEqual(verdicts(report), all('accepted'))
@@ -135,7 +139,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: recipients that the header does not name are not told of each other`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const report = await transport.deliver(target, job({ rcptTo: ['x@peer.test', 'y@peer.test'] }))
     t.deepEqual(double.faults, [])
     t.deepEqual(verdicts(report), ['accepted', 'accepted'])
@@ -145,7 +149,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: of several requests, each has the word of those before it on record before its end`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const recorded: string[] = []
     const beforeFinalDot = async (known: readonly RecipientReport[] = []): Promise<void> => {
       recorded.push(known.map(({ address, verdict }) => `${address} ${verdict}`).join(', '))
@@ -156,7 +160,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: a message without any text is still one that the vendor understands`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const content = Buffer.from('From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: empty\r\n\r\n')
     const report = await transport.deliver(target, job({ rcptTo: ['anna@peer.test'], size: content.length, content: () => [content] }))
     t.deepEqual(double.faults, [])
@@ -165,7 +169,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: a second message goes over the same connection`, async (t) => {
-    const { transport, target } = await vendorRig(t, rules)
+    const { transport, target } = await vendorFixture(t, rules)
     t.is((await transport.deliver(target, job())).reused, rules.asksFirst === true)
     t.true((await transport.deliver(target, job())).reused)
   })
@@ -179,7 +183,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     ['misconfigured', 'transient', 'destination_misconfigured'],
   ] as const) {
     test(`${name}: an answer of the kind ${mood} makes it ${verdict}${code ? ` with ${code}` : ''}`, async (t) => {
-      const { double, transport, target } = await vendorRig(t, rules)
+      const { double, transport, target } = await vendorFixture(t, rules)
       double.mood = rules.refusals[mood]
       const report = await transport.deliver(target, job())
       t.deepEqual(double.faults, [])
@@ -193,7 +197,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
   }
 
   test(`${name}: one bad recipient does not take the message from the others`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     double.unfit = ({ recipients }) => recipients.includes('bob@peer.test')
     const report = await transport.deliver(target, job())
     t.deepEqual(double.faults, [])
@@ -202,7 +206,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: a wrong key is destination_misconfigured, and is told nowhere`, async (t) => {
-    const { double, transport } = await vendorRig(t, rules)
+    const { double, transport } = await vendorFixture(t, rules)
     const target = targetOf(rules, double.origin, rules.wrong)
     const report = await transport.deliver(target, job())
     t.deepEqual(verdicts(report), all('transient'))
@@ -212,7 +216,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: answers that make no sense are answers all the same`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     for (const status of [200, 202, 302, 400, 404, 422, 500])
       for (const body of ['', 'null', '[]', '"x"', '{"errors":5,"Messages":{},"message":7}', '<html>', `"${'x'.repeat(100_000)}"`]) {
         double.mood = { status, body, headers: { location: 'https://elsewhere.test/', 'retry-after': 'soon' } }
@@ -227,7 +231,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
 
 function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   test(`${name}: a link lost after the body is unknown, and nothing is sent again`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     double.mood = 'drop'
     const report = await transport.deliver(target, job())
     t.deepEqual(verdicts(report), all('unknown'))
@@ -236,7 +240,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: a gateway that waited in vain is unknown, and nothing is sent again`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     for (const status of [504, 524]) {
       double.mood = { status, body: '<html>gateway time-out</html>' }
       const report = await transport.deliver(target, job())
@@ -247,7 +251,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: no answer in time is unknown`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules, { deadlines: { header: 200 } })
+    const { double, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 } })
     double.mood = 'hang'
     const report = await transport.deliver(target, job())
     t.deepEqual(verdicts(report), all('unknown'))
@@ -255,7 +259,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: calling off an attempt whose message is with the vendor leaves it unknown`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     double.mood = 'hang'
     const arrived = double.arrival()
     const controller = new AbortController()
@@ -268,7 +272,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: the vendor has no whole message before the start is durable`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const { promise: durable, resolve } = Promise.withResolvers<void>()
     const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
     const beforeFinalDot = (): Promise<void> => {
@@ -285,7 +289,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
 
 function probes(test: SerialFn, name: string, rules: VendorRules): void {
   test(`${name}: a probe proves the credentials and sends nothing`, async (t) => {
-    const { double, transport, target } = await vendorRig(t, rules)
+    const { double, transport, target } = await vendorFixture(t, rules)
     const steps = await transport.probe(target, new AbortController().signal)
     t.deepEqual(
       steps.filter(({ ok }) => !ok),
@@ -297,7 +301,7 @@ function probes(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: a probe with a wrong key says so, without the key`, async (t) => {
-    const { double, transport } = await vendorRig(t, rules)
+    const { double, transport } = await vendorFixture(t, rules)
     const target = targetOf(rules, double.origin, rules.wrong)
     const steps = await transport.probe(target, new AbortController().signal)
     t.like(steps.at(-1), { step: 'auth', ok: false })

@@ -6,7 +6,7 @@ import { organizationRemovalKey, projectRemovalKey } from '#core/tenancy/removal
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue } from '#store/queue.ts'
-import { houseOf, organizationId } from './house.ts'
+import { coreFixture, organizationId } from './core-fixture.ts'
 
 async function namesIn(pattern: RegExp): Promise<string[]> {
   const names: string[] = []
@@ -17,42 +17,42 @@ async function namesIn(pattern: RegExp): Promise<string[]> {
 }
 
 test('integrityChecks() knows every kind of record', async (t) => {
-  const { kinds } = integrityChecks((await houseOf(t)).database)
+  const { kinds } = integrityChecks((await coreFixture(t)).database)
   const declared = await namesIn(/defineRecord<\w+>\(\{\s*name: '([^']+)'/g)
   t.true(declared.length > 5)
   t.deepEqual(kinds.map(({ name }) => name).toSorted(), declared)
 })
 
 test('integrityChecks() knows every family of keys that belongs to no organization', async (t) => {
-  const { families = [] } = integrityChecks((await houseOf(t)).database)
+  const { families = [] } = integrityChecks((await coreFixture(t)).database)
   const global = families.flatMap((family) => (family.global ? [family.name] : []))
   t.deepEqual(global.toSorted(), await namesIn(/globalKey\('([^']+)'/g))
 })
 
 test('integrityChecks() tells of a message that stands in the queue of another project', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await house.destination()
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  const [entry] = house.queued
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.destination()
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
+  const [entry] = fixture.queued
   if (!entry) return t.fail()
-  t.deepEqual(await house.problems(), [])
-  await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, projectId: 'prj_2' }))
-  const problems = await house.problems()
+  t.deepEqual(await fixture.problems(), [])
+  await fixture.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, projectId: 'prj_2' }))
+  const problems = await fixture.problems()
   t.is(problems.length, 1)
   t.regex(problems[0] ?? '', new RegExp(`the trace ${traceId} is of project prj_1, but is queued for project prj_2$`))
 })
 
 test('integrityChecks() misses the removal of what is deleted, and what a removal is of', async (t) => {
-  const house = await houseOf(t)
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
-  t.is((await house.problems()).length, 1)
-  t.regex((await house.problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
-  await house.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
-  t.deepEqual(await house.problems(), [])
-  await house.database.commit(
+  const fixture = await coreFixture(t)
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
+  t.is((await fixture.problems()).length, 1)
+  t.regex((await fixture.problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
+  await fixture.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
+  t.deepEqual(await fixture.problems(), [])
+  await fixture.database.commit(
     new Change().set(projectRemovalKey(8, organizationId, 'prj_2')).set(organizationRemovalKey(9, organizationId)),
   )
-  const found = await house.problems()
+  const found = await fixture.problems()
   t.is(found.length, 2)
   for (const problem of found) t.regex(problem, /what it removes may not go at 1970-01-01T00:00:00.00[89]Z/)
 })

@@ -8,7 +8,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import { queuedParts } from '#store/queue.ts'
 import { Seeded } from '../support/seeded.ts'
-import { houseOf, organizationId, quiet, until, type House } from './house.ts'
+import { coreFixture, organizationId, quiet, until, type CoreFixture } from './core-fixture.ts'
 import { report, ScriptedTransport, type Call } from './scripted-transport.ts'
 
 const minute = 60_000
@@ -31,7 +31,7 @@ class Simulation {
   readonly settled = new Map<string, string>()
   era = 0
   submissions = 0
-  house!: House
+  fixture!: CoreFixture
 
   constructor(seed: number) {
     this.random = new Seeded(seed)
@@ -69,14 +69,14 @@ class Simulation {
     const n = this.submissions++
     const key = random.chance(0.2) ? `key ${random.between(0, 5)}` : undefined
     const before = key === undefined ? undefined : this.keys.get(key)
-    const known = this.house.clock.now()
+    const known = this.fixture.clock.now()
     const rcptTo = Array.from({ length: random.between(1, 3) }, (_, i) => `m${n}.r${i}@example.net`)
     const content = `Subject: ${n}\r\n\r\n${'x'.repeat(random.chance(0.05) ? 400_000 : 500)}`
     const destinationId = random.pick(destinationIds)
-    const accepted = this.house.submit({ rcptTo, content, destinationId, ...(key !== undefined && { idempotencyKey: key }) })
-    const house = this.house
+    const accepted = this.fixture.submit({ rcptTo, content, destinationId, ...(key !== undefined && { idempotencyKey: key }) })
+    const fixture = this.fixture
     void accepted.then(({ traceId, repeated }) => {
-      if (house !== this.house) return
+      if (fixture !== this.fixture) return
       if (!repeated) this.acknowledged.set(traceId, String(n))
       if (key === undefined) return
       if (before !== undefined && known - Number(before.split(' ')[1]) < day && before.split(' ')[0] !== traceId)
@@ -87,12 +87,12 @@ class Simulation {
   readonly faults: string[] = []
 
   async step(): Promise<void> {
-    const { random, house } = this
+    const { random, fixture } = this
     const what = random.fraction()
     if (what < 0.45) for (let i = random.between(1, 6); i > 0; i--) this.submit()
-    else if (what < 0.7) house.clock.advance(random.pick([10, 1000, minute, 10 * minute, hour]))
+    else if (what < 0.7) fixture.clock.advance(random.pick([10, 1000, minute, 10 * minute, hour]))
     else if (what < 0.78) await this.crash()
-    else if (what < 0.82) house.clock.step(random.pick([-hour, -minute, minute, hour]))
+    else if (what < 0.82) fixture.clock.step(random.pick([-hour, -minute, minute, hour]))
     else if (what < 0.86) await this.restart()
     else for (let mutex = random.between(1, 20); mutex > 0; mutex--) await new Promise(setImmediate)
     if (random.chance(0.2)) await this.observe()
@@ -100,16 +100,16 @@ class Simulation {
 
   async crash(): Promise<void> {
     this.era++
-    const dead = this.house
-    this.house = await dead.crash()
+    const dead = this.fixture
+    this.fixture = await dead.crash()
     this.#takeErrors(dead)
-    await this.house.queue.start()
+    await this.fixture.queue.start()
   }
 
   /** Only defects that are planned are none. */
-  #takeErrors(house: House): void {
+  #takeErrors(fixture: CoreFixture): void {
     this.faults.push(
-      ...house.errors
+      ...fixture.errors
         .splice(0)
         .map(String)
         .filter((error) => !error.includes('planned defect')),
@@ -117,15 +117,15 @@ class Simulation {
   }
 
   async restart(): Promise<void> {
-    const stopped = this.house.queue.stop(1000)
-    if (this.random.chance(0.5)) this.house.clock.advance(1000)
-    await Promise.race([stopped, until('stopped', () => this.house.queue.active === 0)])
+    const stopped = this.fixture.queue.stop(1000)
+    if (this.random.chance(0.5)) this.fixture.clock.advance(1000)
+    await Promise.race([stopped, until('stopped', () => this.fixture.queue.active === 0)])
     await this.crash()
   }
 
   /** Nothing that was settled may change. */
   async observe(): Promise<Trace[]> {
-    const all = (await this.house.database.all(traces, { organizationId })).map(({ record }) => record)
+    const all = (await this.fixture.database.all(traces, { organizationId })).map(({ record }) => record)
     for (const { id, recipients } of all) {
       for (const { address, status } of recipients) {
         const before = this.settled.get(address)
@@ -138,30 +138,30 @@ class Simulation {
 
   /** Time passes until everything has ended. */
   async finish(): Promise<void> {
-    const { clock } = this.house
+    const { clock } = this.fixture
     for (let hours = 0; hours < 200; hours++) {
-      await quiet(this.house)
-      if ((await queuedParts(this.house.database)).length === 0) return
+      await quiet(this.fixture)
+      if ((await queuedParts(this.fixture.database)).length === 0) return
       clock.advance(hour)
     }
     this.faults.push('the queue never becomes empty')
   }
 
   async audit(): Promise<string[]> {
-    const { faults, house } = this
+    const { faults, fixture } = this
     const all = await this.observe()
     const byId = new Map(all.map((trace) => [trace.id, trace]))
     for (const [id, n] of this.acknowledged) if (!byId.has(id)) faults.push(`acknowledged message ${n} has no trace`)
     for (const trace of all) {
       if (trace.status !== 'sent' && trace.status !== 'failed') faults.push(`${trace.id} ended as ${trace.status}`)
       if (trace.nextAttemptAt !== null) faults.push(`${trace.id} still waits`)
-      const attempts = await readAttempts(house.database, organizationId, trace.id)
+      const attempts = await readAttempts(fixture.database, organizationId, trace.id)
       if (attempts.length !== trace.attempts) faults.push(`${trace.id} has ${attempts.length} attempts, and counts ${trace.attempts}`)
       if (attempts.some(({ state }) => state === 'started')) faults.push(`${trace.id} has an attempt without an end`)
       for (const recipient of trace.recipients) this.#auditRecipient(recipient)
     }
-    if ((await house.queueLength()) !== 0) faults.push(`the length of the queue is ${await house.queueLength()}`)
-    this.#takeErrors(house)
+    if ((await fixture.queueLength()) !== 0) faults.push(`the length of the queue is ${await fixture.queueLength()}`)
+    this.#takeErrors(fixture)
     return faults
   }
 
@@ -181,7 +181,7 @@ for (const seed of [1, 2, 3, 4, Date.now() % 1_000_000]) {
   test(`the send pipeline keeps its promises through day ${seed}`, async (t) => {
     const simulation = new Simulation(seed)
     const transport = new ScriptedTransport(simulation.provider)
-    simulation.house = await houseOf(t, {
+    simulation.fixture = await coreFixture(t, {
       transport,
       random: () => simulation.random.fraction(),
       retry: { jitter: 0.2 },
@@ -189,7 +189,7 @@ for (const seed of [1, 2, 3, 4, Date.now() % 1_000_000]) {
       maxReady: 3,
     })
     for (const [i, id] of destinationIds.entries())
-      await simulation.house.destination({ id, maxConnections: i + 1, maxRatePerMin: i === 2 ? 600 : null })
+      await simulation.fixture.destination({ id, maxConnections: i + 1, maxRatePerMin: i === 2 ? 600 : null })
     for (let step = 0; step < 150; step++) await simulation.step()
     await simulation.finish()
     t.deepEqual(await simulation.audit(), [], `seed ${seed}`)

@@ -10,7 +10,7 @@ import { auditCaptures, auditTraces } from './audit.ts'
 import { faultNames, faultScript, refuseForGood, type FaultName } from './faults.ts'
 import { Ledger, type Fate } from './ledger.ts'
 import { repeatKeys, restLoad, smtpLoad, type Load } from './load.ts'
-import { Site } from './site.ts'
+import { CrashServer } from './crash-site.ts'
 
 export interface CrashTestOptions {
   readonly seed: number
@@ -43,54 +43,54 @@ interface Round {
 export async function crashTest({ seed, rounds, seconds, say = () => undefined }: CrashTestOptions): Promise<CrashReport> {
   const ledger = new Ledger()
   const random = new Seeded(seed)
-  await using site = await Site.build(ledger)
+  await using server = await CrashServer.build(ledger)
   for (let number = 0; number < rounds; number++) {
     const gentle = number === rounds - 1
     const fault = gentle ? 'slow' : (faultNames[number % faultNames.length] ?? 'accept')
     const round: Round = { number, fault, random: random.branch(`round ${String(number)}`), seconds, gentle }
-    if (number > 0) await nextLife(site, ledger, round)
-    await playRound(site, ledger, round)
+    if (number > 0) await nextLife(server, ledger, round)
+    await playRound(server, ledger, round)
     say(
       `round ${String(number)} (${fault}): ${String(ledger.acked().length)} acknowledged so far, ${String(ledger.awaited)} still to arrive`,
     )
   }
-  await drain(site, ledger)
-  await inspect(site, ledger)
-  return { problems: ledger.problems, summary: summarize(ledger, site, seed) }
+  await drain(server, ledger)
+  await inspect(server, ledger)
+  return { problems: ledger.problems, summary: summarize(ledger, server, seed) }
 }
 
 /** Starts the daemon again; sometimes it is killed several times on its way up. */
-async function nextLife(site: Site, ledger: Ledger, { random }: Round): Promise<void> {
+async function nextLife(server: CrashServer, ledger: Ledger, { random }: Round): Promise<void> {
   const tries = random.chance(0.5) ? random.between(1, 5) : 0
-  const usual = site.starts[0] ?? 500
+  const usual = server.starts[0] ?? 500
   for (let i = 0; i < tries; i++) {
-    const daemon = await site.launch()
+    const daemon = await server.launch()
     await pause(random.between(0, usual))
     ledger.killed()
     await daemon.kill()
   }
-  await site.start()
+  await server.start()
 }
 
-async function playRound(site: Site, ledger: Ledger, round: Round): Promise<void> {
+async function playRound(server: CrashServer, ledger: Ledger, round: Round): Promise<void> {
   const over = new AbortController()
   const ended = Promise.withResolvers<void>()
   const seed = String(round.random.fraction())
   const hangingUpOn = (content: Buffer): void => ledger.hungUpOn(content)
-  site.sink.script = faultScript({ name: round.fault, seed, ended: ended.promise, hangingUpOn })
-  const { daemon } = site
-  const clients = Promise.all(startClients(site, ledger, round, over.signal))
+  server.sink.script = faultScript({ name: round.fault, seed, ended: ended.promise, hangingUpOn })
+  const { daemon } = server
+  const clients = Promise.all(startClients(server, ledger, round, over.signal))
   await Promise.race([pause(round.random.between(200, round.seconds * 1000)), daemon.exited])
-  await end(site, ledger, round)
+  await end(server, ledger, round)
   over.abort()
   ended.resolve()
   // what is delivered between two rounds is no part of a fault; a smart host that still held would hang up on it untold
-  site.sink.script = { recipient: refuseForGood }
-  site.sink.dropConnections()
+  server.sink.script = { recipient: refuseForGood }
+  server.sink.dropConnections()
   await within(20_000, 'all clients noticed the end of the round', clients)
 }
 
-async function end({ daemon }: Site, ledger: Ledger, { gentle, number }: Round): Promise<void> {
+async function end({ daemon }: CrashServer, ledger: Ledger, { gentle, number }: Round): Promise<void> {
   const dead = await Promise.race([daemon.exited, Promise.resolve(undefined)])
   if (dead) {
     ledger.problem(`round ${String(number)}: the daemon ended by itself (${JSON.stringify(dead)}):\n${daemon.log.slice(-2000)}`)
@@ -106,8 +106,8 @@ async function end({ daemon }: Site, ledger: Ledger, { gentle, number }: Round):
   if (exit.code !== 0) ledger.problem(`SIGTERM under load: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
 }
 
-function startClients(site: Site, ledger: Ledger, { number, random }: Round, over: AbortSignal): Promise<void>[] {
-  const { rest } = site.daemon
+function startClients(server: CrashServer, ledger: Ledger, { number, random }: Round, over: AbortSignal): Promise<void>[] {
+  const { rest } = server.daemon
   const load = (name: string): Load => ({
     ledger,
     over,
@@ -116,12 +116,12 @@ function startClients(site: Site, ledger: Ledger, { number, random }: Round, ove
     random: random.branch(name),
   })
   const smtp = (name: string, fate: Fate, port: number, security: 'none' | 'starttls' | 'tls'): Promise<void> =>
-    smtpLoad(load(name), { port, security, login: site.logins[fate], fate })
+    smtpLoad(load(name), { port, security, login: server.logins[fate], fate })
   return [
-    smtp('a', 'relay', site.submissionPort(0), 'none'),
-    smtp('b', 'relay', site.submissionPort(1), 'starttls'),
-    smtp('c', 'relay', site.implicitTlsPort, 'tls'),
-    smtp('d', 'capture', site.submissionPort(0), 'none'),
+    smtp('a', 'relay', server.submissionPort(0), 'none'),
+    smtp('b', 'relay', server.submissionPort(1), 'starttls'),
+    smtp('c', 'relay', server.implicitTlsPort, 'tls'),
+    smtp('d', 'capture', server.submissionPort(0), 'none'),
     restLoad(load('e'), rest),
     restLoad(load('f'), rest),
     repeatKeys(load('g'), rest),
@@ -129,9 +129,9 @@ function startClients(site: Site, ledger: Ledger, { number, random }: Round, ove
 }
 
 /** A last life in peace: everything acknowledged must arrive now. */
-async function drain(site: Site, ledger: Ledger): Promise<void> {
-  site.sink.script = { recipient: refuseForGood }
-  const daemon = await site.start()
+async function drain(server: CrashServer, ledger: Ledger): Promise<void> {
+  server.sink.script = { recipient: refuseForGood }
+  const daemon = await server.start()
   const drained = within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
   await drained.catch(async (error: unknown) => {
     const { bytes } = await daemon.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
@@ -144,17 +144,17 @@ async function drain(site: Site, ledger: Ledger): Promise<void> {
   if (exit.code !== 0) ledger.problem(`SIGTERM after the drain: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
 }
 
-async function inspect(site: Site, ledger: Ledger): Promise<void> {
-  const daemon = await site.start()
+async function inspect(server: CrashServer, ledger: Ledger): Promise<void> {
+  const daemon = await server.start()
   ledger.auditDeliveries()
   await auditTraces(ledger, daemon.rest)
   await auditCaptures(ledger, daemon.rest)
   await daemon.stop()
-  const verified = await site.verify()
+  const verified = await server.verify()
   if (verified.code !== 0) ledger.problem(`verify ended with ${String(verified.code)}:\n${verified.output.slice(-3000)}`)
 }
 
-function summarize(ledger: Ledger, site: Site, seed: number): string {
+function summarize(ledger: Ledger, server: CrashServer, seed: number): string {
   const counts = [
     `seed ${String(seed)}`,
     `${String(ledger.entries.size)} messages`,
@@ -164,7 +164,7 @@ function summarize(ledger: Ledger, site: Site, seed: number): string {
     `${String(ledger.count('unknown'))} unknown`,
     `${String(ledger.duplicated().length)} delivered twice inside the window`,
     `${String(ledger.postponed().length)} hung up on after the final dot`,
-    `slowest start ${String(Math.round(Math.max(...site.starts)))} ms`,
+    `slowest start ${String(Math.round(Math.max(...server.starts)))} ms`,
     `${String(ledger.problems.length)} problems`,
   ]
   return counts.join(', ')

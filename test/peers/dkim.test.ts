@@ -11,7 +11,7 @@ import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { column } from '../support/column.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
+import { coreFixture, secrets, until, type CoreFixture, type CoreFixtureOptions } from '../core/core-fixture.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
 
 const run = promisify(execFile)
@@ -50,30 +50,30 @@ async function verdictsOf(messages: readonly Buffer[], records: Readonly<Record<
 }
 
 /** A live destination behind which messages are kept, and a verified domain with an RSA and an Ed25519 key. */
-async function signingHouse(t: ExecutionContext, name = 'example.com', options: HouseOptions = {}) {
+async function signingFixture(t: ExecutionContext, name = 'example.com', options: CoreFixtureOptions = {}) {
   const delivered: Buffer[] = []
   const transport = new ScriptedTransport(async (call) => {
     delivered.push(await contentOf(call))
     return take(call)
   })
   const clock = new FakeClock(Date.now()) // verifiers refuse signatures from the future
-  const house = await houseOf(t, { transport, clock, ...options })
-  await house.destination()
-  await house.rule({ any: true })
+  const fixture = await coreFixture(t, { transport, clock, ...options })
+  await fixture.destination()
+  await fixture.rule({ any: true })
   const made = await Promise.all([newDkimKey(secrets, 'dom_1', 'rsa', clock.now()), newDkimKey(secrets, 'dom_1', 'ed25519', clock.now())])
   const keys = made.map((key) => ({ ...key, state: 'active' as const }))
   const now = clock.now()
   const domain: SendingDomain = { id: 'dom_1', domain: name, status: 'verified', keys, check: null, createdAt: now, updatedAt: now }
-  await house.put(sendingDomains, domain)
+  await fixture.put(sendingDomains, domain)
   const records = Object.fromEntries(keys.map((key) => [dkimRecordName(key, name), dkimRecordText(key)]))
-  return { house, domain, delivered, records }
+  return { fixture, domain, delivered, records }
 }
 
-async function deliver(house: House, content: Uint8Array | string, prefix = '', headerFrom = 'shop@example.com'): Promise<string> {
-  const before = house.attempted.length
+async function deliver(fixture: CoreFixture, content: Uint8Array | string, prefix = '', headerFrom = 'shop@example.com'): Promise<string> {
+  const before = fixture.attempted.length
   const facts = { prefix, subject: '', messageId: '', headerFrom, headerAddresses: [], eightBit: true, utf8Headers: false }
-  const { traceId } = await house.submit({ content, facts })
-  await until('attempted', () => house.attempted.length > before)
+  const { traceId } = await fixture.submit({ content, facts })
+  await until('attempted', () => fixture.attempted.length > before)
   return traceId
 }
 
@@ -97,8 +97,8 @@ const awkward: readonly (readonly [string, string | Uint8Array])[] = [
 ]
 
 dkimpy('dkimpy and mailauth verify both signatures of every sort of message', async (t) => {
-  const { house, delivered, records } = await signingHouse(t)
-  for (const [, content] of awkward) await deliver(house, content, 'Received: from x\r\n\tby y;\r\n\tSat, 21 Nov 2026 12:00:00 +0000\r\n')
+  const { fixture, delivered, records } = await signingFixture(t)
+  for (const [, content] of awkward) await deliver(fixture, content, 'Received: from x\r\n\tby y;\r\n\tSat, 21 Nov 2026 12:00:00 +0000\r\n')
   const verdicts = (await verdictsOf(delivered, records)) as unknown[][]
   awkward.forEach(([what], index) => t.deepEqual(verdicts[index]?.slice(0, 2), [true, true], what))
   const resolver = (name: string) => Promise.resolve([[records[name] ?? '']])
@@ -112,7 +112,7 @@ dkimpy('dkimpy and mailauth verify both signatures of every sort of message', as
 
 dkimpy('both signatures fit a message that was rewritten for tracking', async (t) => {
   await using rewriter = new WorkerMessageRewriter(systemClock)
-  const { house, delivered, records } = await signingHouse(t, 'example.com', { rewriter, publicUrl: 'https://post.example.ch' })
+  const { fixture, delivered, records } = await signingFixture(t, 'example.com', { rewriter, publicUrl: 'https://post.example.ch' })
   const html = `${head}MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<a href="https://shop.test/">${'long '.repeat(190)}</a>\r\n`
   const facts = {
     prefix: '',
@@ -123,8 +123,8 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
     eightBit: false,
     utf8Headers: false,
   }
-  await house.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
-  await until('attempted', () => house.attempted.length === 1)
+  await fixture.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
+  await until('attempted', () => fixture.attempted.length === 1)
   const [message = Buffer.alloc(0)] = delivered
   t.true(message.includes('/t/c/') && message.includes('quoted-printable') && !message.includes('shop.test'))
   t.deepEqual(await verdictsOf(delivered, records), [[true, true]])
@@ -133,8 +133,8 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
 })
 
 dkimpy('what is added, changed or repeated breaks the signature', async (t) => {
-  const { house, delivered, records } = await signingHouse(t)
-  await deliver(house, `${head}\r\nHello.\r\n`)
+  const { fixture, delivered, records } = await signingFixture(t)
+  await deliver(fixture, `${head}\r\nHello.\r\n`)
   const signed = delivered[0]?.toString('latin1') ?? ''
   const end = signed.indexOf('From:')
   const changed = [
@@ -153,30 +153,30 @@ dkimpy('what is added, changed or repeated breaks the signature', async (t) => {
 })
 
 dkimpy('a subdomain is signed by the domain above it, another domain by nobody', async (t) => {
-  const { house, delivered, records } = await signingHouse(t)
+  const { fixture, delivered, records } = await signingFixture(t)
   const from = (address: string) => `From: ${address}\r\n\r\nHello\r\n`
-  await deliver(house, from('a@news.example.com'), '', 'a@news.example.com')
-  await deliver(house, from('a@notexample.com'), '', 'a@notexample.com')
-  await deliver(house, from('a@com'), '', 'a@com')
+  await deliver(fixture, from('a@news.example.com'), '', 'a@news.example.com')
+  await deliver(fixture, from('a@notexample.com'), '', 'a@notexample.com')
+  await deliver(fixture, from('a@com'), '', 'a@com')
   t.deepEqual(await verdictsOf(delivered, records), [[true, true], [], []])
   t.is(withoutToken(delivered[1]), from('a@notexample.com'))
 })
 
 test('a retry carries the very same signature, also after the key was replaced', async (t) => {
-  const { house, domain, delivered } = await signingHouse(t)
-  const keep = house.transport.script
-  house.transport.script = async (call) => {
+  const { fixture, domain, delivered } = await signingFixture(t)
+  const keep = fixture.transport.script
+  fixture.transport.script = async (call) => {
     await keep(call)
     return report(call, call.nth === 1 ? 'transient' : 'accepted')
   }
-  const traceId = await deliver(house, `${head}\r\nHello.\r\n`)
-  const key = { ...(await newDkimKey(secrets, 'dom_1', 'rsa', house.clock.now())), state: 'active' as const }
-  await house.put(sendingDomains, { ...domain, keys: [key] })
-  house.clock.advance(3_600_000)
-  await until('tried again', () => house.attempted.length === 2)
+  const traceId = await deliver(fixture, `${head}\r\nHello.\r\n`)
+  const key = { ...(await newDkimKey(secrets, 'dom_1', 'rsa', fixture.clock.now())), state: 'active' as const }
+  await fixture.put(sendingDomains, { ...domain, keys: [key] })
+  fixture.clock.advance(3_600_000)
+  await until('tried again', () => fixture.attempted.length === 2)
   t.is(delivered.length, 2)
   t.deepEqual(delivered[1], delivered[0])
-  const trace = await house.trace(traceId)
+  const trace = await fixture.trace(traceId)
   t.deepEqual(
     trace.signedBy,
     domain.keys.map(({ selector }) => ({ domain: 'example.com', selector })),
@@ -185,45 +185,45 @@ test('a retry carries the very same signature, also after the key was replaced',
 })
 
 test('the signature stands in the store before the provider gets anything', async (t) => {
-  const { house } = await signingHouse(t)
+  const { fixture } = await signingFixture(t)
   let stored = ''
-  house.transport.script = async (call) => {
-    stored = (await house.trace(call.job.traceId)).prefix
+  fixture.transport.script = async (call) => {
+    stored = (await fixture.trace(call.job.traceId)).prefix
     const ours = stored + serviceRefField(serviceRef(secrets, call.job.traceId))
     t.is((await contentOf(call)).toString('latin1'), `${ours}${head}\r\nHello.\r\n`)
     t.is(call.job.size, Buffer.byteLength(ours) + head.length + 10)
     return take(call)
   }
-  await deliver(house, `${head}\r\nHello.\r\n`)
+  await deliver(fixture, `${head}\r\nHello.\r\n`)
   t.regex(stored, /^DKIM-Signature: /)
 })
 
 test('keys that are pending or retired do not sign; a message that a provider may have stays as it is', async (t) => {
-  const { house, domain, delivered } = await signingHouse(t)
+  const { fixture, domain, delivered } = await signingFixture(t)
   const [rsa] = domain.keys
   if (!rsa) throw new Error('no key')
-  await house.put(sendingDomains, { ...domain, keys: [{ ...rsa, state: 'pending' }] })
-  const keep = house.transport.script
-  house.transport.script = async (call) => {
+  await fixture.put(sendingDomains, { ...domain, keys: [{ ...rsa, state: 'pending' }] })
+  const keep = fixture.transport.script
+  fixture.transport.script = async (call) => {
     await keep(call)
     return report(call, call.nth === 1 ? 'unknown' : 'accepted')
   }
-  await deliver(house, `${head}\r\nHello.\r\n`)
-  await house.put(sendingDomains, domain)
-  house.clock.advance(24 * 3_600_000)
-  await until('tried again', () => house.attempted.length === 2)
+  await deliver(fixture, `${head}\r\nHello.\r\n`)
+  await fixture.put(sendingDomains, domain)
+  fixture.clock.advance(24 * 3_600_000)
+  await until('tried again', () => fixture.attempted.length === 2)
   t.deepEqual(delivered.map(withoutToken), [`${head}\r\nHello.\r\n`, `${head}\r\nHello.\r\n`])
 })
 
 test('a key that does not open holds the mail back and says so', async (t) => {
-  const { house, domain, delivered } = await signingHouse(t)
+  const { fixture, domain, delivered } = await signingFixture(t)
   const keys = domain.keys.map((key) => ({ ...key, sealedPrivateKey: 'v1.00000000.AAAA.AAAA' }))
-  await house.put(sendingDomains, { ...domain, keys })
-  const traceId = await deliver(house, `${head}\r\nHello.\r\n`)
-  t.is((await house.trace(traceId)).status, 'queued')
-  t.true((await house.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
-  await house.put(sendingDomains, domain)
-  house.clock.advance(3_600_000)
+  await fixture.put(sendingDomains, { ...domain, keys })
+  const traceId = await deliver(fixture, `${head}\r\nHello.\r\n`)
+  t.is((await fixture.trace(traceId)).status, 'queued')
+  t.true((await fixture.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
+  await fixture.put(sendingDomains, domain)
+  fixture.clock.advance(3_600_000)
   await until('sent', () => delivered.length === 1)
   t.regex(delivered[0]?.toString() ?? '', /^DKIM-Signature: /)
 })

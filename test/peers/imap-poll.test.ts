@@ -5,7 +5,7 @@ import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
 import { openMailbox, maxReadOctets, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce } from '../../protocols/imap-dsn/mailbox-poll.ts'
-import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
+import { pollFixture, sourceId, type PollFixture } from '../protocols/imap-dsn/poll-fixture.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { Dovecot, dovecotPassword, type DovecotOptions } from './dovecot.ts'
@@ -15,7 +15,7 @@ const dsn = (subject: string): string => `Return-Path: <>\r\nSubject: ${subject}
 
 const told = (result: unknown): string => (typeof result === 'string' ? result : 'no failure')
 
-interface Place extends PollRig {
+interface Place extends PollFixture {
   readonly dovecot: Dovecot
   readonly network: ImapNetwork
 }
@@ -27,13 +27,13 @@ async function place(t: ExecutionContext, options: Partial<DovecotOptions> = {},
     await dovecot[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
   })
-  const rig = await pollRig(t, { trusted: await readFile(dovecot.ca, 'utf8'), ...network })
-  await rig.source({ port: dovecot.tlsPort })
-  return { ...rig, dovecot, network: rig.parts.network }
+  const setup = await pollFixture(t, { trusted: await readFile(dovecot.ca, 'utf8'), ...network })
+  await setup.source({ port: dovecot.tlsPort })
+  return { ...setup, dovecot, network: setup.parts.network }
 }
 
 peers('Every mail is taken once and in order, progress is kept with it, and nothing in the mailbox changes', async (t) => {
-  const { dovecot, poll, subjects, status, feedback, house } = await place(t)
+  const { dovecot, poll, subjects, status, feedback, fixture } = await place(t)
   t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false }, 'empty')
   for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
   await dovecot.deliver('bounces', 'Return-Path: <ada@example.net>\r\nSubject: hello\r\n\r\nNo report.\r\n')
@@ -51,7 +51,7 @@ peers('Every mail is taken once and in order, progress is kept with it, and noth
 
   const after = await status()
   t.is(after?.checkpoint?.lastUid, 3)
-  t.is(after?.lastPolledAt, house.clock.now())
+  t.is(after?.lastPolledAt, fixture.clock.now())
   // `4:*` stands for the last mail as well
   t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false })
   await dovecot.deliver('bounces', dsn('three'))
@@ -129,13 +129,13 @@ peers('Of a large mail the beginning is read, and one that breaks the reader is 
 })
 
 peers('What is wrong is told in one sentence, without the password', async (t) => {
-  const { dovecot, poll, source, status, house } = await place(t)
+  const { dovecot, poll, source, status, fixture } = await place(t)
   const wrong = 'battery-staple'
   await source({ port: dovecot.tlsPort }, wrong)
   t.is(await poll(), 'login: The server refused user name and password (AUTHENTICATIONFAILED).')
   const stored = await status()
   t.is(stored?.lastError, 'The server refused user name and password (AUTHENTICATIONFAILED).')
-  t.is(stored?.lastErrorAt, house.clock.now())
+  t.is(stored?.lastErrorAt, fixture.clock.now())
   t.false((await dovecot.log()).includes(wrong))
 
   await source({ port: dovecot.tlsPort, mailbox: 'Nowhere' })
@@ -149,7 +149,7 @@ peers('What is wrong is told in one sentence, without the password', async (t) =
 })
 
 peers('Another mailbox than INBOX is read, and a source that was revoked is left alone and leaves nothing', async (t) => {
-  const { dovecot, poll, source, subjects, house, status, feedback } = await place(t)
+  const { dovecot, poll, source, subjects, fixture, status, feedback } = await place(t)
   await dovecot.deliver('bounces', dsn('elsewhere'), 'Bounces')
   await source({ port: dovecot.tlsPort, mailbox: 'Bounces' })
   t.like(await poll(), { mails: 1 })
@@ -158,7 +158,7 @@ peers('Another mailbox than INBOX is read, and a source that was revoked is left
   await dovecot.deliver('bounces', dsn('late'), 'Bounces')
   const take = feedback.take.bind(feedback)
   feedback.take = async (...given) => {
-    await house.remove(ingestSources, sourceId)
+    await fixture.remove(ingestSources, sourceId)
     return take(...given)
   }
   t.regex(told(await poll()), /^store: /)

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { Database, type ListOptions, type Visibility } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
-import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
+import { fixtures, keysOf, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 import { column } from '../support/column.ts'
 
@@ -84,10 +84,10 @@ test('Change.insertCold() writes without a look-up of the id, and never a unique
 
 test('Change.insertUnchecked() writes without a look-up of the id', async (t) => {
   const database = await databaseOf(t)
-  const change = new Change().insertUnchecked(houses, 'org_1', { id: 'hse_1', street: 'High' })
+  const change = new Change().insertUnchecked(fixtures, 'org_1', { id: 'hse_1', street: 'High' })
   t.is(change.checks.length, 0)
   t.true((await database.commit(change)).ok)
-  t.is((await database.get(houses, org, 'hse_1'))?.record.street, 'High')
+  t.is((await database.get(fixtures, org, 'hse_1'))?.record.street, 'High')
 })
 
 test('Change.replace() moves exactly the index rows that changed', async (t) => {
@@ -155,11 +155,11 @@ test('Database.generation() grows with commits of settings only, and only in the
   t.is(database.generation('org_1'), 0)
   await insert(database, pet('pet_1'))
   t.is(database.generation('org_1'), 0)
-  const house = new Change().insert(houses, 'org_1', { id: 'hse_1', street: 'High' })
-  await database.commit(house)
+  const fixture = new Change().insert(fixtures, 'org_1', { id: 'hse_1', street: 'High' })
+  await database.commit(fixture)
   t.is(database.generation('org_1'), 1)
   t.is(database.generation('org_2'), 0)
-  t.false((await database.commit(house)).ok)
+  t.false((await database.commit(fixture)).ok)
   t.is(database.generation('org_1'), 1, 'a refused write changes no setting')
 })
 
@@ -229,12 +229,12 @@ test('Database.list() refuses a cursor of another list, and one that was cut or 
 test('Database hides records of other projects from a bound reach, one by one and in lists', async (t) => {
   const database = await databaseOf(t)
   await insert(database, ...Array.from({ length: 6 }, (_, i) => pet(`pet_${i}`, { project: i % 2 ? 'prj_b' : 'prj_a' })))
-  await database.commit(new Change().insert(houses, 'org_1', { id: 'hse_1', street: 'High' }))
+  await database.commit(new Change().insert(fixtures, 'org_1', { id: 'hse_1', street: 'High' }))
   const bound: Visibility = { ...org, projectId: 'prj_b', bound: true }
   t.is(await database.get(pets, bound, 'pet_0'), undefined)
   t.is(await database.find(pets, bound, 'name', ['name of pet_0']), undefined)
   t.truthy(await database.get(pets, bound, 'pet_1'))
-  t.truthy(await database.get(houses, bound, 'hse_1'), 'what belongs to no project is reachable')
+  t.truthy(await database.get(fixtures, bound, 'hse_1'), 'what belongs to no project is reachable')
   t.deepEqual((await pages(database, bound, { limit: 2, ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
   t.deepEqual((await pages(database, bound, { limit: 2, index: 'colour', ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
   t.deepEqual(column(await database.all(pets, bound), 'record', 'id'), ['pet_1', 'pet_3', 'pet_5'])

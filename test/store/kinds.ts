@@ -26,7 +26,7 @@ export const pets = defineRecord<Pet>({
 })
 
 const houseSchema = z.object({ id: z.string(), street: z.string() })
-export const houses = defineRecord<z.infer<typeof houseSchema>>({ name: 'house', schema: houseSchema, isSetting: true })
+export const fixtures = defineRecord<z.infer<typeof houseSchema>>({ name: 'house', schema: houseSchema, isSetting: true })
 
 export const pet = (id: string, more: Partial<Pet> = {}): Pet => ({
   id,

@@ -5,7 +5,7 @@ import { claimVersions } from '#store/claim-versions.ts'
 import { Database } from '#store/database.ts'
 import { defineRecord, recordKey, upgradeFrom } from '#store/record-kind.ts'
 import { verify } from '#store/verify/verify.ts'
-import { houses, keysOf } from './kinds.ts'
+import { fixtures, keysOf } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
 const org = { organizationId: 'org_1' }
@@ -86,13 +86,13 @@ test('a record that its version does not allow, or whose upgrade the schema does
 
 test('claimVersions() writes nothing for version 1, and lets no older release start', async (t) => {
   const database = await databaseOf(t)
-  await claimVersions(database, [dogs, houses])
+  await claimVersions(database, [dogs, fixtures])
   t.deepEqual(await keysOf(database), [])
-  await claimVersions(database, [dogs3, houses])
-  await claimVersions(database, [dogs3, houses])
+  await claimVersions(database, [dogs3, fixtures])
+  await claimVersions(database, [dogs3, fixtures])
   t.deepEqual(await keysOf(database), [['', 'versions']])
   t.deepEqual((await verify(database, { kinds: [dogs3] })).problems, [])
-  for (const kinds of [[dogs2, houses], [houses]]) {
+  for (const kinds of [[dogs2, fixtures], [fixtures]]) {
     await t.throwsAsync(claimVersions(database, kinds), {
       name: 'StoreUnavailable',
       message:

@@ -8,13 +8,13 @@ import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Bytes, Entry } from '#store/kv.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { verify, type VerifyOptions } from '#store/verify/verify.ts'
-import { databaseWith, houses, pet, pets } from './kinds.ts'
+import { databaseWith, fixtures, pet, pets } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
-const kinds = [pets, houses]
+const kinds = [pets, fixtures]
 const queued: QueueEntry = { destinationId: 'dst_1', projectId: 'prj_1', dueMs: 5, traceId: 'pet_1', organizationId: 'org_1', attempts: 0 }
 
-/** A small world in which everything agrees: two pets, a house, a body that pet_1 owns, one queue entry, an expiry, counters. */
+/** A small world in which everything agrees: two pets, a fixture, a body that pet_1 owns, one queue entry, an expiry, counters. */
 async function worldOf(t: ExecutionContext): Promise<{ database: Database; ref: ContentRef }> {
   const database = new Database((await storeOf(t)).kv)
   const draft = new Draft(database, 'org_1', 'pet_1')
@@ -22,7 +22,7 @@ async function worldOf(t: ExecutionContext): Promise<{ database: Database; ref: 
   const change = new Change()
     .insert(pets, 'org_1', pet('pet_1', { colours: ['red', 'white'] }))
     .insert(pets, 'org_2', pet('pet_2'))
-    .insert(houses, '', { id: 'hse_1', street: 'High' })
+    .insert(fixtures, '', { id: 'hse_1', street: 'High' })
     .set(['org_1', 'event', 'pet_1', 1], Buffer.from('{}'))
     .expire(99, ['org_1', 'event', 'pet_1', 1])
     .add(['org_1', 'counter', 'sends'], 1)
@@ -237,7 +237,7 @@ test('verify() tells of counters of records that are wrong, each way and in ever
     'org_1 has 2 records of the kind pet, but their counter says 1.',
   ])
   t.deepEqual(
-    await problemsAfter(t, (change) => right(change).insert(houses, 'org_3', { id: 'hse_2', street: 'Low' }).add(counter('org_3'), 5), {
+    await problemsAfter(t, (change) => right(change).insert(fixtures, 'org_3', { id: 'hse_2', street: 'Low' }).add(counter('org_3'), 5), {
       counted,
     }),
     ['org_3 has 0 records of the kind pet, but their counter says 5.'],

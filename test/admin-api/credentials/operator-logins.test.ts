@@ -1,6 +1,6 @@
 /** The operator reads which logins failed, and the log names the user that was tried. */
 import test from 'ava'
-import { until } from '../../core/house.ts'
+import { until } from '../../core/core-fixture.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'

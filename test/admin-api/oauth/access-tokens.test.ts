@@ -4,7 +4,7 @@ import test from 'ava'
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { runCases, type Case } from './outcome.ts'
-import { issuer, mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
+import { issuer, mcpResource, restResource, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
 
 const type = 'at+jwt'
 
@@ -15,28 +15,28 @@ interface Forgery {
 }
 
 /** The claims of a good token, of a grant that stands. */
-async function claimsOf(rig: OAuthRig): Promise<JWTPayload> {
-  const { access_token: token } = await rig.signIn()
+async function claimsOf(fixture: OAuthFixture): Promise<JWTPayload> {
+  const { access_token: token } = await fixture.signIn()
   return JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()) as JWTPayload
 }
 
-const seconds = ({ clock }: OAuthRig): number => Math.floor(clock.now() / 1000)
+const seconds = ({ clock }: OAuthFixture): number => Math.floor(clock.now() / 1000)
 
 /** A token that is signed with the key of the service, but says something else. */
 const forged =
   ({ claims = () => ({}), header = {}, key }: Forgery) =>
-  async (rig: OAuthRig): Promise<string> => {
-    const own = await new SigningKeys(rig.parts).current()
-    const payload = { ...(await claimsOf(rig)), ...claims(seconds(rig)) }
+  async (fixture: OAuthFixture): Promise<string> => {
+    const own = await new SigningKeys(fixture.parts).current()
+    const payload = { ...(await claimsOf(fixture)), ...claims(seconds(fixture)) }
     const defined = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined)) as JWTPayload
     const token = await new SignJWT(defined)
       .setProtectedHeader({ alg: 'ES256', typ: type, kid: own.kid, ...header })
       .sign(key ?? own.key, { crit: { 'urn:example:odd': true } })
-    return called(rig, token)
+    return called(fixture, token)
   }
 
-const called = async (rig: OAuthRig, token: string): Promise<string> => {
-  const { status, body } = await rig.callRest(token)
+const called = async (fixture: OAuthFixture, token: string): Promise<string> => {
+  const { status, body } = await fixture.callRest(token)
   return status === 200 ? '200' : `${status} ${(body['error'] as { code: string }).code}`
 }
 
@@ -68,30 +68,30 @@ const forgeries: readonly Case[] = [
   ['an unknown key', refused, forged({ header: { kid: 'none' } })],
   ['no key id', refused, forged({ header: { kid: undefined } })],
   ['a critical extension', refused, forged({ header: { crit: ['urn:example:odd'], 'urn:example:odd': 1 } })],
-  ['the key in the token', refused, async (rig) => selfSigned(rig, true)],
-  ['our key id on another key', refused, async (rig) => selfSigned(rig, false)],
-  ['no signature', refused, async (rig) => called(rig, new UnsecuredJWT(await claimsOf(rig)).encode())],
-  ['the public key as a shared secret', refused, async (rig) => confused(rig)],
-  ['changed after signing', refused, async (rig) => called(rig, await tampered(rig))],
-  ['cut off', refused, async (rig) => called(rig, String((await rig.signIn())['access_token']).slice(0, -3))],
+  ['the key in the token', refused, async (fixture) => selfSigned(fixture, true)],
+  ['our key id on another key', refused, async (fixture) => selfSigned(fixture, false)],
+  ['no signature', refused, async (fixture) => called(fixture, new UnsecuredJWT(await claimsOf(fixture)).encode())],
+  ['the public key as a shared secret', refused, async (fixture) => confused(fixture)],
+  ['changed after signing', refused, async (fixture) => called(fixture, await tampered(fixture))],
+  ['cut off', refused, async (fixture) => called(fixture, String((await fixture.signIn())['access_token']).slice(0, -3))],
 ]
 
-async function selfSigned(rig: OAuthRig, isInside: boolean): Promise<string> {
+async function selfSigned(fixture: OAuthFixture, isInside: boolean): Promise<string> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const jwk = createPublicKey(await exportSPKI(publicKey)).export({ format: 'jwk' }) as JWK
-  return forged({ key: privateKey, header: isInside ? { jwk } : {} })(rig)
+  return forged({ key: privateKey, header: isInside ? { jwk } : {} })(fixture)
 }
 
 /** RFC 8725 §2.1. */
-async function confused(rig: OAuthRig): Promise<string> {
-  const [published] = await rig.server.signingKeys.published()
+async function confused(fixture: OAuthFixture): Promise<string> {
+  const [published] = await fixture.server.signingKeys.published()
   const pem = await exportSPKI((await importJWK(published ?? {}, 'ES256', { extractable: true })) as CryptoKey)
-  return forged({ key: Buffer.from(pem), header: { alg: 'HS256' } })(rig)
+  return forged({ key: Buffer.from(pem), header: { alg: 'HS256' } })(fixture)
 }
 
-async function tampered(rig: OAuthRig): Promise<string> {
-  const [header, , signature] = String((await rig.signIn({ scope: 'api:read' }))['access_token']).split('.')
-  const claims = { ...(await claimsOf(rig)), scope: 'api:admin' }
+async function tampered(fixture: OAuthFixture): Promise<string> {
+  const [header, , signature] = String((await fixture.signIn({ scope: 'api:read' }))['access_token']).split('.')
+  const claims = { ...(await claimsOf(fixture)), scope: 'api:admin' }
   return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
 }
 
@@ -100,56 +100,56 @@ test('REST takes only tokens that are ours, for REST and in their time', async (
 })
 
 test('a token of one surface is refused on the other, and what is no JWT gets the words of API keys', async (t) => {
-  const rig = await startOAuth(t)
-  const rest = String((await rig.signIn())['access_token'])
-  const mcp = String((await rig.signIn({ resource: mcpResource }))['access_token'])
+  const fixture = await startOAuth(t)
+  const rest = String((await fixture.signIn())['access_token'])
+  const mcp = String((await fixture.signIn({ resource: mcpResource }))['access_token'])
   const message = 'This access token is unknown, expired, revoked or for another service; get a new one from the authorization server.'
-  const reply = await rig.callRest(mcp)
+  const reply = await fixture.callRest(mcp)
   t.is(reply.status, 401)
   t.like(reply.body['error'], { code: 'unauthorized', message, next_action: 'authenticate' })
-  await t.throwsAsync(rig.server.tokenCheck.bearer(rest, 'mcp'), { message })
-  t.is((await rig.server.tokenCheck.bearer(mcp, 'mcp')).grantId.slice(0, 4), 'grt_')
-  t.is((await rig.callRest(rest)).status, 200)
-  await t.throwsAsync(rig.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'nor after it was taken where it belongs')
-  const junk = await rig.callRest('some.thing.else')
+  await t.throwsAsync(fixture.server.tokenCheck.bearer(rest, 'mcp'), { message })
+  t.is((await fixture.server.tokenCheck.bearer(mcp, 'mcp')).grantId.slice(0, 4), 'grt_')
+  t.is((await fixture.callRest(rest)).status, 200)
+  await t.throwsAsync(fixture.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'nor after it was taken where it belongs')
+  const junk = await fixture.callRest('some.thing.else')
   t.like(junk.body['error'], { message: 'This API key is unknown, expired or revoked; use an active one.' })
 })
 
 test('a token ends at its time, also when it was seen before', async (t) => {
-  const rig = await startOAuth(t)
-  const { access_token: token } = await rig.signIn()
-  rig.clock.advance(3_599_000)
-  t.is((await rig.callRest(token)).status, 200)
-  rig.clock.advance(32_000)
-  t.is((await rig.callRest(token)).status, 401)
+  const fixture = await startOAuth(t)
+  const { access_token: token } = await fixture.signIn()
+  fixture.clock.advance(3_599_000)
+  t.is((await fixture.callRest(token)).status, 200)
+  fixture.clock.advance(32_000)
+  t.is((await fixture.callRest(token)).status, 401)
 })
 
 test('a demotion, a departure and a return act on running tokens at once', async (t) => {
-  const rig = await startOAuth(t)
-  const { access_token: token } = await rig.signIn({ scope: 'api:admin' })
-  const mint = () => rig.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
+  const fixture = await startOAuth(t)
+  const { access_token: token } = await fixture.signIn({ scope: 'api:admin' })
+  const mint = () => fixture.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
   t.is((await mint()).status, 201)
-  await rig.setRole('viewer')
+  await fixture.setRole('viewer')
   t.like(await mint(), { status: 403, body: { error: { message: 'This requires the scope api:admin; the token has api:read.' } } })
-  t.is((await rig.callRest(token)).status, 200)
-  await rig.setRole(undefined)
-  t.is((await rig.callRest(token)).status, 401)
-  await rig.setRole('admin')
+  t.is((await fixture.callRest(token)).status, 200)
+  await fixture.setRole(undefined)
+  t.is((await fixture.callRest(token)).status, 401)
+  await fixture.setRole('admin')
   t.is((await mint()).status, 201)
 })
 
 test('a token reaches its project alone, and traces say which grant sent', async (t) => {
-  const rig = await startOAuth(t)
-  const other = await rig.addProject()
-  const { access_token: token } = await rig.signIn({ scope: 'api:admin' }, { project: other })
-  t.like((await rig.callRest(token)).body, { project_id: other })
+  const fixture = await startOAuth(t)
+  const other = await fixture.addProject()
+  const { access_token: token } = await fixture.signIn({ scope: 'api:admin' }, { project: other })
+  t.like((await fixture.callRest(token)).body, { project_id: other })
   const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
-  const elsewhere = await rig.callRest(token, '/v1/messages', 'POST', { ...message, project_id: rig.projectId })
+  const elsewhere = await fixture.callRest(token, '/v1/messages', 'POST', { ...message, project_id: fixture.projectId })
   t.is(elsewhere.status, 404)
-  const sent = await rig.callRest(token, '/v1/messages', 'POST', message)
-  const trace = await rig.callRest(token, `/v1/traces/${String(sent.body['trace_id'])}`)
-  const { grantId } = await rig.server.tokenCheck.bearer(String(token), 'rest')
+  const sent = await fixture.callRest(token, '/v1/messages', 'POST', message)
+  const trace = await fixture.callRest(token, `/v1/traces/${String(sent.body['trace_id'])}`)
+  const { grantId } = await fixture.server.tokenCheck.bearer(String(token), 'rest')
   t.true(JSON.stringify(trace.body).includes(grantId))
-  const key = await rig.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
+  const key = await fixture.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
   t.is(key.body['project_id'], other, 'a key that it mints does not leave the project either')
 })

@@ -2,30 +2,40 @@
 import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { ask, runCases, type Case } from './outcome.ts'
-import { documentOf, encode, mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthRig } from './rig.ts'
+import {
+  documentOf,
+  encode,
+  mcpResource,
+  redirectUri,
+  restResource,
+  startOAuth,
+  webClientId,
+  type Fields,
+  type OAuthFixture,
+} from './oauth-fixture.ts'
 
 /** A good request with changes. */
 const asked =
   (changes: Fields) =>
-  (rig: OAuthRig): Promise<string> =>
-    ask(rig, rig.request(changes).query)
+  (fixture: OAuthFixture): Promise<string> =>
+    ask(fixture, fixture.request(changes).query)
 
 /** A good request with one parameter given once more. */
 const twice =
   (name: string, value: string) =>
-  async (rig: OAuthRig): Promise<string> => {
-    const search = encode(rig.request().query)
+  async (fixture: OAuthFixture): Promise<string> => {
+    const search = encode(fixture.request().query)
     search.append(name, value)
-    return ask(rig, search)
+    return ask(fixture, search)
   }
 
 /** A client whose document is as told. */
 const documented =
   (changes: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}, status = 200) =>
-  (rig: OAuthRig): Promise<string> => {
-    const id = `https://other.example.net/${rig.web.size}.json`
-    rig.web.set(id, { ...documentOf({ client_id: id, ...changes }, headers), status })
-    return ask(rig, rig.request({ client_id: id }).query)
+  (fixture: OAuthFixture): Promise<string> => {
+    const id = `https://other.example.net/${fixture.web.size}.json`
+    fixture.web.set(id, { ...documentOf({ client_id: id, ...changes }, headers), status })
+    return ask(fixture, fixture.request({ client_id: id }).query)
   }
 
 const redirected = (uri: string) => asked({ redirect_uri: uri })
@@ -98,14 +108,18 @@ const redirects: readonly Case[] = [
   ['a request by reference', 'redirect request_uri_not_supported', asked({ request_uri: 'https://client.example.net/r' })],
   ['two states', 'redirect invalid_request', twice('state', 'other')],
   ['two scope parameters', 'redirect invalid_request', asked({ scope: ['api:read', 'api:read'] })],
-  ['an unknown parameter twice', 'redirect invalid_request', async (rig) => ask(rig, { ...rig.request().query, x: ['1', '2'] })],
+  [
+    'an unknown parameter twice',
+    'redirect invalid_request',
+    async (fixture) => ask(fixture, { ...fixture.request().query, x: ['1', '2'] }),
+  ],
   ['no page wanted and nobody signed in', 'redirect login_required', asked({ prompt: 'none' })],
 ]
 
 test('the authorization endpoint redirects nowhere while client or redirect_uri are in doubt', async (t) => {
-  const rig = await startOAuth(t)
-  rig.web.set('https://client.example.net/broken.json', { ...documentOf(), text: '{' })
-  await runCases(t, rig, [...pages, ['a broken document', 'page invalid_client', withId('https://client.example.net/broken.json')]])
+  const fixture = await startOAuth(t)
+  fixture.web.set('https://client.example.net/broken.json', { ...documentOf(), text: '{' })
+  await runCases(t, fixture, [...pages, ['a broken document', 'page invalid_client', withId('https://client.example.net/broken.json')]])
 })
 
 test('the authorization endpoint tells the client what is wrong with the rest', async (t) => {
@@ -113,8 +127,8 @@ test('the authorization endpoint tells the client what is wrong with the rest', 
 })
 
 test('the authorization endpoint asks when all is in order', async (t) => {
-  const rig = await startOAuth(t)
-  await runCases(t, rig, [
+  const fixture = await startOAuth(t)
+  await runCases(t, fixture, [
     ['the usual', 'asked', asked({})],
     ['another port on the loopback interface', 'asked', redirected('http://127.0.0.1:1/callback')],
     ['no port on the loopback interface', 'asked', redirected('http://127.0.0.1/callback')],
@@ -128,9 +142,9 @@ test('the authorization endpoint asks when all is in order', async (t) => {
 })
 
 test('what a person is shown: the client with its host, where the answer goes, and what is asked for', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const shown = async (changes: Fields): Promise<object | undefined> => {
-    const checked = await rig.check(rig.request(changes).query)
+    const checked = await fixture.check(fixture.request(changes).query)
     return checked.kind === 'pending' ? checked.pending : undefined
   }
   t.like(await shown({}), {
@@ -141,7 +155,7 @@ test('what a person is shown: the client with its host, where the answer goes, a
     surfaces: ['rest'],
     prompts: [],
   })
-  const registered = await rig.post(
+  const registered = await fixture.post(
     '/oauth/register',
     JSON.stringify({ redirect_uris: ['com.example.app:/back'], client_name: ' A\u202e \n B ' }),
     {
@@ -155,11 +169,11 @@ test('what a person is shown: the client with its host, where the answer goes, a
 })
 
 test('a denial and an approval both name the issuer and keep state and redirect_uri as they were', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const back = 'https://client.example.net/back?page=1'
-  rig.web.set(webClientId, documentOf({ redirect_uris: [back] }))
-  const { query } = rig.request({ redirect_uri: back, state: 'a b&c="ü' })
-  const denied = await rig.approve(query, { decision: 'deny' })
+  fixture.web.set(webClientId, documentOf({ redirect_uris: [back] }))
+  const { query } = fixture.request({ redirect_uri: back, state: 'a b&c="ü' })
+  const denied = await fixture.approve(query, { decision: 'deny' })
   t.deepEqual(Object.fromEntries(denied.searchParams), {
     page: '1',
     error: 'access_denied',
@@ -167,39 +181,39 @@ test('a denial and an approval both name the issuer and keep state and redirect_
     state: 'a b&c="ü',
     iss: 'https://post.example.ch',
   })
-  const approved = await rig.approve(query)
+  const approved = await fixture.approve(query)
   t.deepEqual([...approved.searchParams.keys()], ['page', 'code', 'state', 'iss'])
   t.regex(approved.searchParams.get('code') ?? '', /^[\w-]{43}$/)
 })
 
 test('nobody approves for an organization that they are no member of, a project of others, or scopes that were not asked for', async (t) => {
-  const rig = await startOAuth(t)
-  const { query } = rig.request()
-  const other = await rig.addOrganization()
-  const refused = (form: Fields, code: string) => t.throwsAsync(rig.approve(query, form), { instanceOf: Refusal, code })
+  const fixture = await startOAuth(t)
+  const { query } = fixture.request()
+  const other = await fixture.addOrganization()
+  const refused = (form: Fields, code: string) => t.throwsAsync(fixture.approve(query, form), { instanceOf: Refusal, code })
   await refused({ user: 'usr_stranger' }, 'insufficient_scope')
   await refused({ project: other.projectId }, 'not_found')
   await refused({ scopes: 'mcp:read' }, 'validation_failed')
   await refused({ scopes: '' }, 'validation_failed')
-  await t.notThrowsAsync(rig.approve(query, { scopes: 'api:admin' }), 'a person may give more than was asked for')
+  await t.notThrowsAsync(fixture.approve(query, { scopes: 'api:admin' }), 'a person may give more than was asked for')
 })
 
 test('a document is fetched once for many requests, and again when its time is over', async (t) => {
-  const rig = await startOAuth(t)
-  rig.web.set(webClientId, documentOf({}, { 'cache-control': 'public, max-age=600' }))
-  const { query } = rig.request()
-  t.deepEqual(await Promise.all([ask(rig, query), ask(rig, query), ask(rig, query)]), ['asked', 'asked', 'asked'])
-  t.is(rig.fetched.length, 1)
-  rig.clock.advance(599_000)
-  await ask(rig, query)
-  t.is(rig.fetched.length, 1)
-  rig.clock.advance(2000)
-  rig.web.delete(webClientId)
-  t.is(await ask(rig, query), 'page invalid_client')
-  t.is(await ask(rig, query), 'page invalid_client')
-  t.is(rig.fetched.length, 2, 'a failure is not asked for again at once')
-  rig.web.set(webClientId, documentOf({}, { 'cache-control': 'no-store' }))
-  rig.clock.advance(30_000)
-  t.is(await ask(rig, query), 'asked')
-  t.is(rig.fetched.length, 3)
+  const fixture = await startOAuth(t)
+  fixture.web.set(webClientId, documentOf({}, { 'cache-control': 'public, max-age=600' }))
+  const { query } = fixture.request()
+  t.deepEqual(await Promise.all([ask(fixture, query), ask(fixture, query), ask(fixture, query)]), ['asked', 'asked', 'asked'])
+  t.is(fixture.fetched.length, 1)
+  fixture.clock.advance(599_000)
+  await ask(fixture, query)
+  t.is(fixture.fetched.length, 1)
+  fixture.clock.advance(2000)
+  fixture.web.delete(webClientId)
+  t.is(await ask(fixture, query), 'page invalid_client')
+  t.is(await ask(fixture, query), 'page invalid_client')
+  t.is(fixture.fetched.length, 2, 'a failure is not asked for again at once')
+  fixture.web.set(webClientId, documentOf({}, { 'cache-control': 'no-store' }))
+  fixture.clock.advance(30_000)
+  t.is(await ask(fixture, query), 'asked')
+  t.is(fixture.fetched.length, 3)
 })

@@ -3,17 +3,17 @@ import test from 'ava'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Operation } from '../../../admin-api/http/operation.ts'
 import { discoveryOperations, resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
-import { mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
+import { mcpResource, restResource, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
 
 const base = 'https://post.example.ch'
-const read = async (rig: OAuthRig, path: string, headers: Readonly<Record<string, string>> = {}) => {
-  const response = await rig.fetch(base + path, { headers })
+const read = async (fixture: OAuthFixture, path: string, headers: Readonly<Record<string, string>> = {}) => {
+  const response = await fixture.fetch(base + path, { headers })
   return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
 }
 
 test('the metadata of the authorization server names everything that there is', async (t) => {
-  const rig = await startOAuth(t)
-  const { status, headers, body } = await read(rig, '/.well-known/oauth-authorization-server')
+  const fixture = await startOAuth(t)
+  const { status, headers, body } = await read(fixture, '/.well-known/oauth-authorization-server')
   t.is(status, 200)
   t.is(headers.get('cache-control'), 'public, max-age=300')
   t.deepEqual(body, {
@@ -38,7 +38,7 @@ test('the metadata of the authorization server names everything that there is', 
 })
 
 test('the metadata of each resource stands at its own address, and at the root that of MCP', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const mcp = {
     resource: mcpResource,
     authorization_servers: [base],
@@ -47,10 +47,10 @@ test('the metadata of each resource stands at its own address, and at the root t
     resource_name: 'Postern MCP',
   }
   const path = '/.well-known/oauth-protected-resource'
-  t.deepEqual((await read(rig, path)).body, mcp)
-  t.deepEqual((await read(rig, `${path}/mcp`)).body, mcp)
+  t.deepEqual((await read(fixture, path)).body, mcp)
+  t.deepEqual((await read(fixture, `${path}/mcp`)).body, mcp)
   const rest = { ...mcp, resource: restResource, scopes_supported: ['api:read', 'api:send'], resource_name: 'Postern REST API' }
-  t.deepEqual((await read(rig, `${path}/v1`)).body, rest)
+  t.deepEqual((await read(fixture, `${path}/v1`)).body, rest)
 })
 
 test('resourceMetadataUrl() puts the well-known path before that of the resource', (t) => {
@@ -60,9 +60,9 @@ test('resourceMetadataUrl() puts the well-known path before that of the resource
 })
 
 test('each of two origins has the root document of its own resource', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
-  const operations = discoveryOperations(urls, rig.server.signingKeys)
+  const operations = discoveryOperations(urls, fixture.server.signingKeys)
   t.is(operations.length, 4, 'MCP has no path, so the root is its only address')
   const root = operations.find(({ operationId }) => operationId === 'readResourceMetadata') as Operation
   const resourceOf = (host: string | undefined) => {
@@ -78,8 +78,8 @@ test('each of two origins has the root document of its own resource', async (t) 
 })
 
 test('the key set holds public keys alone', async (t) => {
-  const rig = await startOAuth(t)
-  const { headers, body } = await read(rig, '/.well-known/jwks.json')
+  const fixture = await startOAuth(t)
+  const { headers, body } = await read(fixture, '/.well-known/jwks.json')
   t.is(headers.get('cache-control'), 'public, max-age=300')
   const [key, ...others] = body['keys'] as Record<string, unknown>[]
   t.deepEqual(others, [])
@@ -90,36 +90,36 @@ test('the key set holds public keys alone', async (t) => {
 })
 
 test('pages of any origin may call what programs call, and not the endpoint for people', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const open = ['/oauth/token', '/oauth/register', '/oauth/revoke', '/.well-known/jwks.json', '/.well-known/oauth-protected-resource/v1']
   for (const path of [...open, '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource']) {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
-    const preflight = await rig.fetch(base + path, { method: 'OPTIONS', headers })
+    const preflight = await fixture.fetch(base + path, { method: 'OPTIONS', headers })
     t.is(preflight.status, 204, path)
     t.is(preflight.headers.get('access-control-allow-origin'), '*')
     t.is(preflight.headers.get('access-control-allow-methods'), 'GET, POST')
     t.is(preflight.headers.get('access-control-allow-headers'), 'authorization, content-type, mcp-protocol-version')
     t.is(preflight.headers.get('access-control-allow-credentials'), null)
   }
-  const metadata = await rig.fetch(`${base}/.well-known/oauth-authorization-server`, { headers: { origin: 'https://app.example' } })
+  const metadata = await fixture.fetch(`${base}/.well-known/oauth-authorization-server`, { headers: { origin: 'https://app.example' } })
   t.is(metadata.headers.get('access-control-allow-origin'), '*')
-  const refused = await rig.token({})
+  const refused = await fixture.token({})
   t.is(refused.headers.get('access-control-allow-origin'), '*')
   t.is(refused.headers.get('access-control-expose-headers'), 'www-authenticate, retry-after')
-  const tokens = await rig.bootstrap()
+  const tokens = await fixture.bootstrap()
   t.is(tokens.headers.get('access-control-allow-origin'), '*')
   t.is(tokens.headers.get('cache-control'), 'no-store')
   t.is(tokens.headers.get('pragma'), 'no-cache')
   for (const path of ['/oauth/authorize', '/v1/templates']) {
-    const closed = await rig.fetch(base + path, { method: 'OPTIONS', headers: { origin: 'https://app.example' } })
+    const closed = await fixture.fetch(base + path, { method: 'OPTIONS', headers: { origin: 'https://app.example' } })
     t.is(closed.status, 405, path)
     t.is(closed.headers.get('access-control-allow-origin'), null)
   }
 })
 
 test('the OpenAPI document leaves the authorization server to its own metadata', async (t) => {
-  const rig = await startOAuth(t)
-  const { body } = await read(rig, '/openapi.json')
+  const fixture = await startOAuth(t)
+  const { body } = await read(fixture, '/openapi.json')
   t.deepEqual(
     Object.keys(body['paths'] as object).filter((path) => /oauth|well-known/.test(path)),
     [],
@@ -128,26 +128,26 @@ test('the OpenAPI document leaves the authorization server to its own metadata',
 })
 
 test('without an MCP endpoint nothing names it, and no token is for it', async (t) => {
-  const rig = await startOAuth(t, { servesMcp: false })
+  const fixture = await startOAuth(t, { servesMcp: false })
   const path = '/.well-known/oauth-protected-resource'
-  t.is((await read(rig, `${path}/mcp`)).status, 404)
-  t.like((await read(rig, path)).body, { resource: restResource, scopes_supported: ['api:read', 'api:send'] })
-  const { body } = await read(rig, '/.well-known/oauth-authorization-server')
+  t.is((await read(fixture, `${path}/mcp`)).status, 404)
+  t.like((await read(fixture, path)).body, { resource: restResource, scopes_supported: ['api:read', 'api:send'] })
+  const { body } = await read(fixture, '/.well-known/oauth-authorization-server')
   t.like(body, { scopes_supported: ['api:read', 'api:send', 'api:admin'], protected_resources: [restResource] })
   t.notRegex(JSON.stringify(body), /mcp/)
 
-  t.like((await rig.bootstrap({ resource: mcpResource })).body, {
+  t.like((await fixture.bootstrap({ resource: mcpResource })).body, {
     error: 'invalid_target',
     error_description: `The resource must be ${restResource}.`,
   })
-  t.like((await rig.bootstrap({ scope: 'mcp:read' })).body, { error: 'invalid_scope' })
-  const made = await rig.bootstrap()
+  t.like((await fixture.bootstrap({ scope: 'mcp:read' })).body, { error: 'invalid_scope' })
+  const made = await fixture.bootstrap()
   t.is(made.body['scope'], 'api:read api:send')
-  t.is((await rig.callRest(made.body['access_token'])).status, 200)
+  t.is((await fixture.callRest(made.body['access_token'])).status, 200)
   const refresh = { grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(made.body['refresh_token']) }
-  t.like((await rig.token({ ...refresh, resource: mcpResource })).body, { error: 'invalid_target' })
-  await t.throwsAsync(rig.server.accessTokens.issue('mcp', { ...tokenFacts, projectId: rig.projectId }), { message: /not served/ })
-  const asked = await rig.approve(rig.request({ resource: mcpResource }).query)
+  t.like((await fixture.token({ ...refresh, resource: mcpResource })).body, { error: 'invalid_target' })
+  await t.throwsAsync(fixture.server.accessTokens.issue('mcp', { ...tokenFacts, projectId: fixture.projectId }), { message: /not served/ })
+  const asked = await fixture.approve(fixture.request({ resource: mcpResource }).query)
   t.is(asked.searchParams.get('error'), 'invalid_target')
 })
 

@@ -8,16 +8,16 @@ import type { Database } from '#store/database.ts'
 import { oauthServer } from '../../../daemon/composition/oauth-core.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { outcomeOf } from './outcome.ts'
-import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
+import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthFixture, type Reply } from './oauth-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 
-const refresh = (rig: OAuthRig, token: unknown, fields = {}): Promise<Reply> =>
-  rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
+const refresh = (fixture: OAuthFixture, token: unknown, fields = {}): Promise<Reply> =>
+  fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
 
 test('a code that comes again ends what it brought', async (t) => {
-  const rig = await startOAuth(t)
-  const { query, verifier } = rig.request()
-  const code = (await rig.approve(query)).searchParams.get('code') ?? ''
+  const fixture = await startOAuth(t)
+  const { query, verifier } = fixture.request()
+  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
   const fields = {
     grant_type: 'authorization_code',
     client_id: webClientId,
@@ -25,19 +25,19 @@ test('a code that comes again ends what it brought', async (t) => {
     code_verifier: verifier,
     redirect_uri: query['redirect_uri'],
   }
-  const first = await rig.token(fields)
-  const next = await refresh(rig, first.body['refresh_token'])
-  t.is((await rig.callRest(next.body['access_token'])).status, 200)
-  rig.clock.advance(3_600_000)
-  t.is(outcomeOf(await rig.token({ ...fields, code_verifier: 'x'.repeat(43) })), '400 invalid_grant', 'whoever brings it')
-  t.is((await rig.callRest(next.body['access_token'])).status, 401)
-  t.is(outcomeOf(await refresh(rig, next.body['refresh_token'])), '400 invalid_grant')
+  const first = await fixture.token(fields)
+  const next = await refresh(fixture, first.body['refresh_token'])
+  t.is((await fixture.callRest(next.body['access_token'])).status, 200)
+  fixture.clock.advance(3_600_000)
+  t.is(outcomeOf(await fixture.token({ ...fields, code_verifier: 'x'.repeat(43) })), '400 invalid_grant', 'whoever brings it')
+  t.is((await fixture.callRest(next.body['access_token'])).status, 401)
+  t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant')
 })
 
 test('of ten exchanges of one code at the same time one wins, and the others end it', async (t) => {
-  const rig = await startOAuth(t)
-  const { query, verifier } = rig.request()
-  const code = (await rig.approve(query)).searchParams.get('code') ?? ''
+  const fixture = await startOAuth(t)
+  const { query, verifier } = fixture.request()
+  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
   const fields = {
     grant_type: 'authorization_code',
     client_id: webClientId,
@@ -45,41 +45,41 @@ test('of ten exchanges of one code at the same time one wins, and the others end
     code_verifier: verifier,
     redirect_uri: query['redirect_uri'],
   }
-  const replies = await Promise.all(Array.from({ length: 10 }, () => rig.token(fields)))
+  const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.token(fields)))
   t.is(replies.filter(({ status }) => status === 200).length, 1)
   t.is(replies.filter((reply) => outcomeOf(reply) === '400 invalid_grant').length, 9)
   const won = replies.find(({ status }) => status === 200)
-  t.is((await rig.callRest(won?.body['access_token'])).status, 401)
+  t.is((await fixture.callRest(won?.body['access_token'])).status, 401)
 })
 
 test('of ten refreshes with one token at the same time one wins, and the others end the grant', async (t) => {
-  const rig = await startOAuth(t)
-  const { refresh_token: token } = await rig.signIn()
-  const replies = await Promise.all(Array.from({ length: 10 }, () => refresh(rig, token)))
+  const fixture = await startOAuth(t)
+  const { refresh_token: token } = await fixture.signIn()
+  const replies = await Promise.all(Array.from({ length: 10 }, () => refresh(fixture, token)))
   t.is(replies.filter(({ status }) => status === 200).length, 1)
   t.is(replies.filter((reply) => outcomeOf(reply) === '400 invalid_grant').length, 9)
   const won = replies.find(({ status }) => status === 200)
-  t.is((await rig.callRest(won?.body['access_token'])).status, 401)
-  t.is(outcomeOf(await refresh(rig, won?.body['refresh_token'])), '400 invalid_grant')
+  t.is((await fixture.callRest(won?.body['access_token'])).status, 401)
+  t.is(outcomeOf(await refresh(fixture, won?.body['refresh_token'])), '400 invalid_grant')
 })
 
 test('a used refresh token ends the grant at once, and leaves other grants alone', async (t) => {
-  const rig = await startOAuth(t)
-  const [one, other] = [await rig.signIn(), await rig.signIn()]
-  const next = await refresh(rig, one['refresh_token'])
-  t.is((await rig.callRest(one['access_token'])).status, 200, 'the token before lives on beside the new one')
-  t.is(outcomeOf(await refresh(rig, one['refresh_token'])), '400 invalid_grant')
-  for (const token of [one['access_token'], next.body['access_token']]) t.is((await rig.callRest(token)).status, 401)
-  t.is(outcomeOf(await refresh(rig, next.body['refresh_token'])), '400 invalid_grant')
-  t.deepEqual(rig.daemon.log.map(({ reused }) => reused).filter(Boolean), ['refresh token'])
-  t.is((await rig.callRest(other['access_token'])).status, 200)
-  t.is((await refresh(rig, other['refresh_token'])).status, 200)
+  const fixture = await startOAuth(t)
+  const [one, other] = [await fixture.signIn(), await fixture.signIn()]
+  const next = await refresh(fixture, one['refresh_token'])
+  t.is((await fixture.callRest(one['access_token'])).status, 200, 'the token before lives on beside the new one')
+  t.is(outcomeOf(await refresh(fixture, one['refresh_token'])), '400 invalid_grant')
+  for (const token of [one['access_token'], next.body['access_token']]) t.is((await fixture.callRest(token)).status, 401)
+  t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant')
+  t.deepEqual(fixture.daemon.log.map(({ reused }) => reused).filter(Boolean), ['refresh token'])
+  t.is((await fixture.callRest(other['access_token'])).status, 200)
+  t.is((await refresh(fixture, other['refresh_token'])).status, 200)
 })
 
 test('a refresh switches between granted resources, remembers the last one, and takes nothing from the grant', async (t) => {
-  const rig = await startOAuth(t)
-  const { query, verifier } = rig.request({ resource: [restResource, mcpResource], scope: 'api:read mcp:read mcp:send' })
-  const code = (await rig.approve(query)).searchParams.get('code') ?? ''
+  const fixture = await startOAuth(t)
+  const { query, verifier } = fixture.request({ resource: [restResource, mcpResource], scope: 'api:read mcp:read mcp:send' })
+  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
   const fields = {
     grant_type: 'authorization_code',
     client_id: webClientId,
@@ -87,63 +87,64 @@ test('a refresh switches between granted resources, remembers the last one, and 
     code_verifier: verifier,
     redirect_uri: query['redirect_uri'],
   }
-  let reply = await rig.token({ ...fields, resource: restResource })
+  let reply = await fixture.token({ ...fields, resource: restResource })
   const scopes: unknown[] = [reply.body['scope']]
   for (const asked of [{}, { resource: mcpResource, scope: 'mcp:read' }, {}, { resource: restResource }]) {
-    reply = await refresh(rig, reply.body['refresh_token'], asked)
+    reply = await refresh(fixture, reply.body['refresh_token'], asked)
     scopes.push(reply.body['scope'])
   }
   t.deepEqual(scopes, ['api:read', 'api:read', 'mcp:read', 'mcp:read mcp:send', 'api:read'])
-  t.is((await rig.callRest(reply.body['access_token'])).status, 200)
+  t.is((await fixture.callRest(reply.body['access_token'])).status, 200)
 })
 
 test('a client that says that it does not refresh gets no refresh token', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const id = 'https://client.example.net/once.json'
-  const [document] = rig.web.values()
+  const [document] = fixture.web.values()
   const text = JSON.stringify({ ...JSON.parse(document?.text ?? ''), client_id: id, grant_types: ['authorization_code'] })
-  if (document) rig.web.set(id, { ...document, text })
-  const tokens = await rig.signIn({ client_id: id })
+  if (document) fixture.web.set(id, { ...document, text })
+  const tokens = await fixture.signIn({ client_id: id })
   t.false('refresh_token' in tokens)
-  t.is((await rig.callRest(tokens['access_token'])).status, 200)
+  t.is((await fixture.callRest(tokens['access_token'])).status, 200)
 })
 
 test('a client whose document is gone still refreshes', async (t) => {
-  const rig = await startOAuth(t)
-  const { refresh_token: token } = await rig.signIn()
-  rig.web.clear()
-  rig.clock.advance(86_400_000)
-  t.is((await refresh(rig, token)).status, 200)
+  const fixture = await startOAuth(t)
+  const { refresh_token: token } = await fixture.signIn()
+  fixture.web.clear()
+  fixture.clock.advance(86_400_000)
+  t.is((await refresh(fixture, token)).status, 200)
 })
 
 test('a grant that is narrowed narrows its running tokens, and one that is widened by consent waits for the next', async (t) => {
-  const rig = await startOAuth(t)
-  const tokens = await rig.signIn({ scope: 'api:send' })
+  const fixture = await startOAuth(t)
+  const tokens = await fixture.signIn({ scope: 'api:send' })
   const change = async (scopes: readonly OAuthScope[]) => {
-    const [stored] = await rig.database.all(oauthGrants, { organizationId: rig.organizationId })
-    if (stored) await rig.database.commit(new Change().replace(oauthGrants, rig.organizationId, stored, { ...stored.record, scopes }))
+    const [stored] = await fixture.database.all(oauthGrants, { organizationId: fixture.organizationId })
+    if (stored)
+      await fixture.database.commit(new Change().replace(oauthGrants, fixture.organizationId, stored, { ...stored.record, scopes }))
   }
-  const permissionsOf = async (token: unknown) => (await rig.server.tokenCheck.restPrincipal(String(token))).scopes
+  const permissionsOf = async (token: unknown) => (await fixture.server.tokenCheck.restPrincipal(String(token))).scopes
   t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read', 'api:send'])
   await change(['api:read'])
   t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read'])
   await change(['api:admin'])
   t.deepEqual(await permissionsOf(tokens['access_token']), ['api:read', 'api:send'])
-  const next = await refresh(rig, tokens['refresh_token'])
+  const next = await refresh(fixture, tokens['refresh_token'])
   t.deepEqual(await permissionsOf(next.body['access_token']), ['api:read', 'api:send', 'api:admin'])
 })
 
 test('a refresh that meets a revocation brings nothing', async (t) => {
-  const rig = await startOAuth(t)
-  const tokens = await rig.signIn()
+  const fixture = await startOAuth(t)
+  const tokens = await fixture.signIn()
   const fields = { grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(tokens['refresh_token']) }
   // the revocation comes between the last look at the grant and the write
   const commit = async (change: Change) => {
-    await rig.post('/oauth/revoke', { token: fields.refresh_token, client_id: webClientId })
-    return rig.database.commit(change)
+    await fixture.post('/oauth/revoke', { token: fields.refresh_token, client_id: webClientId })
+    return fixture.database.commit(change)
   }
-  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
-  const { part, config } = rig.daemon
+  const database = Object.create(fixture.database, { commit: { value: commit } }) as Database
+  const { part, config } = fixture.daemon
   const { tokenEndpoint } = oauthServer({
     get: (key) => (key === T.Core ? { ...part(T.Core), database } : part(key)) as never,
     config,
@@ -154,39 +155,39 @@ test('a refresh that meets a revocation brings nothing', async (t) => {
 })
 
 test('grants go a day after they ended, when the next one is made', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const once = 'https://client.example.net/once.json'
-  rig.web.set(once, documentOf({ client_id: once, grant_types: ['authorization_code'] }))
-  const [revoked, kept] = [await rig.signIn(), await rig.signIn()]
-  await rig.signIn({ client_id: once })
-  await rig.post('/oauth/revoke', { token: String(revoked['refresh_token']), client_id: webClientId })
-  const grants = async () => (await rig.database.all(oauthGrants, { organizationId: rig.organizationId })).length
-  rig.clock.advance(86_399_000)
-  await rig.signIn()
+  fixture.web.set(once, documentOf({ client_id: once, grant_types: ['authorization_code'] }))
+  const [revoked, kept] = [await fixture.signIn(), await fixture.signIn()]
+  await fixture.signIn({ client_id: once })
+  await fixture.post('/oauth/revoke', { token: String(revoked['refresh_token']), client_id: webClientId })
+  const grants = async () => (await fixture.database.all(oauthGrants, { organizationId: fixture.organizationId })).length
+  fixture.clock.advance(86_399_000)
+  await fixture.signIn()
   t.is(await grants(), 4)
-  rig.clock.advance(1000)
-  await rig.signIn()
+  fixture.clock.advance(1000)
+  await fixture.signIn()
   t.is(await grants(), 4, 'the revoked one is gone')
-  rig.clock.advance(3_600_000)
-  await rig.signIn()
+  fixture.clock.advance(3_600_000)
+  await fixture.signIn()
   t.is(await grants(), 4, 'and the one that could not be refreshed')
-  t.is((await refresh(rig, kept['refresh_token'])).status, 200)
-  t.deepEqual(await problemsOf(rig), [])
+  t.is((await refresh(fixture, kept['refresh_token'])).status, 200)
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('revocation takes either token, asks for the right client, and is never told apart', async (t) => {
-  const rig = await startOAuth(t)
-  const revoke = (token: unknown, client = webClientId) => rig.post('/oauth/revoke', { token: String(token), client_id: client })
-  const [one, two, three] = [await rig.signIn(), await rig.signIn(), await rig.signIn({ resource: mcpResource })]
+  const fixture = await startOAuth(t)
+  const revoke = (token: unknown, client = webClientId) => fixture.post('/oauth/revoke', { token: String(token), client_id: client })
+  const [one, two, three] = [await fixture.signIn(), await fixture.signIn(), await fixture.signIn({ resource: mcpResource })]
   t.is((await revoke(one['refresh_token'], 'anonymous-bootstrap')).status, 200)
   t.is((await revoke(one['access_token'], 'https://client.example.net/other.json')).status, 200)
-  t.is((await rig.callRest(one['access_token'])).status, 200, 'not theirs')
+  t.is((await fixture.callRest(one['access_token'])).status, 200, 'not theirs')
   t.is((await revoke('unknown')).status, 200)
   t.is((await revoke(one['refresh_token'])).status, 200)
   t.is((await revoke(one['refresh_token'])).status, 200)
-  t.is((await rig.callRest(one['access_token'])).status, 401)
+  t.is((await fixture.callRest(one['access_token'])).status, 401)
   t.is((await revoke(two['access_token'])).status, 200)
-  t.is(outcomeOf(await refresh(rig, two['refresh_token'])), '400 invalid_grant')
+  t.is(outcomeOf(await refresh(fixture, two['refresh_token'])), '400 invalid_grant')
   t.is((await revoke(three['access_token'])).status, 200)
-  await t.throwsAsync(rig.server.tokenCheck.bearer(String(three['access_token']), 'mcp'))
+  await t.throwsAsync(fixture.server.tokenCheck.bearer(String(three['access_token']), 'mcp'))
 })

@@ -1,14 +1,14 @@
 /** What came of a request, in a few words that a table can hold. */
 import type { ExecutionContext } from 'ava'
-import { baseUrl } from '../rest/fixture/rig.ts'
-import { encode, issuer, type Fields, type OAuthRig, type Reply } from './rig.ts'
+import { baseUrl } from '../rest/fixture/rest-fixture.ts'
+import { encode, issuer, type Fields, type OAuthFixture, type Reply } from './oauth-fixture.ts'
 
 /** A case of a table: what is done, and what comes of it. */
-export type Case = readonly [what: string, outcome: string, run: (rig: OAuthRig) => Promise<string>]
+export type Case = readonly [what: string, outcome: string, run: (fixture: OAuthFixture) => Promise<string>]
 
 /** Runs a table against one service; every row is told by its name. */
-export async function runCases(t: ExecutionContext, rig: OAuthRig, cases: readonly Case[]): Promise<void> {
-  for (const [what, outcome, run] of cases) t.is(await run(rig), outcome, what)
+export async function runCases(t: ExecutionContext, fixture: OAuthFixture, cases: readonly Case[]): Promise<void> {
+  for (const [what, outcome, run] of cases) t.is(await run(fixture), outcome, what)
 }
 
 /** Such as `400 invalid_grant`; every error of an OAuth endpoint is one that clients can read. */
@@ -21,13 +21,13 @@ export function outcomeOf({ status, headers, body }: Reply): string {
 }
 
 /** `page …` when nobody is redirected, `redirect …` for an error that the client is told, with issuer and state. */
-export async function ask(rig: OAuthRig, query: Fields | URLSearchParams): Promise<string> {
+export async function ask(fixture: OAuthFixture, query: Fields | URLSearchParams): Promise<string> {
   const search = query instanceof URLSearchParams ? query : encode(query)
-  const response = await rig.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })
+  const response = await fixture.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })
   const location = response.headers.get('location')
   if (location?.startsWith('/sign-in')) return 'asked'
   if (location === null) {
-    const check = await rig.server.authorizations.check(search, '127.0.0.1')
+    const check = await fixture.server.authorizations.check(search, '127.0.0.1')
     return response.status >= 400 && check.kind === 'problem' ? `page ${check.error.error}` : `${response.status}`
   }
   const { searchParams: told } = new URL(location)

@@ -9,19 +9,19 @@ import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
 import { outcomeOf } from './outcome.ts'
-import { mcpResource, restResource, startOAuth, type Fields, type OAuthRig } from './rig.ts'
+import { mcpResource, restResource, startOAuth, type Fields, type OAuthFixture } from './oauth-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
 
-const refresh = (rig: OAuthRig, token: unknown, fields: Fields = {}) =>
-  rig.token({ grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(token), ...fields })
+const refresh = (fixture: OAuthFixture, token: unknown, fields: Fields = {}) =>
+  fixture.token({ grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(token), ...fields })
 
 test('the bootstrap answers a token, a refresh token and a project of its own', async (t) => {
-  const rig = await startOAuth(t)
-  const { status, body } = await rig.bootstrap()
+  const fixture = await startOAuth(t)
+  const { status, body } = await fixture.bootstrap()
   t.is(status, 200)
   t.deepEqual(Object.keys(body).toSorted(), ['access_token', 'expires_in', 'project_id', 'refresh_token', 'scope', 'token_type'])
   t.like(body, { token_type: 'Bearer', expires_in: 3600, scope: 'mcp:read mcp:send-sandbox' })
@@ -31,20 +31,20 @@ test('the bootstrap answers a token, a refresh token and a project of its own', 
     unknown
   >
   t.like(claims, { sub: `anon:${String(body['project_id'])}`, aud: mcpResource, kind: 'anonymous', client_id: 'anonymous-bootstrap' })
-  const bearer = await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
+  const bearer = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
   const reach = { organizationId: bearer.organizationId }
-  t.like((await rig.database.get(organizations, reach, bearer.organizationId))?.record, { plan: 'anonymous' })
-  t.like((await rig.database.get(projects, reach, bearer.projectId))?.record, { name: 'sandbox', status: 'anonymous', isDefault: true })
-  const other = await rig.bootstrap()
+  t.like((await fixture.database.get(organizations, reach, bearer.organizationId))?.record, { plan: 'anonymous' })
+  t.like((await fixture.database.get(projects, reach, bearer.projectId))?.record, { name: 'sandbox', status: 'anonymous', isDefault: true })
+  const other = await fixture.bootstrap()
   t.not(other.body['project_id'], body['project_id'])
-  t.deepEqual(await problemsOf(rig), [])
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('a sandbox captures, is read, and reaches nothing else', async (t) => {
-  const rig = await startOAuth(t)
-  const { body } = await rig.bootstrap({ resource: restResource, scope: 'api:admin' })
+  const fixture = await startOAuth(t)
+  const { body } = await fixture.bootstrap({ resource: restResource, scope: 'api:admin' })
   t.is(body['scope'], 'api:read api:send', 'no more than anonymous callers may have')
-  const call = (path: string, method = 'GET', content?: unknown) => rig.callRest(body['access_token'], path, method, content)
+  const call = (path: string, method = 'GET', content?: unknown) => fixture.callRest(body['access_token'], path, method, content)
   t.like((await call('/v1/messages', 'POST', message)).body, { outcome: 'captured.anonymous_project' })
   const inboxes = (await call('/v1/inboxes')).body['data'] as { id: string }[]
   t.is(inboxes.length, 1)
@@ -52,27 +52,27 @@ test('a sandbox captures, is read, and reaches nothing else', async (t) => {
   t.is((captured.body['data'] as unknown[]).length, 1)
   for (const path of ['/v1/api-keys', '/v1/destinations', '/v1/smtp-credentials'])
     t.is((await call(path, 'POST', { name: 'x', scopes: ['api:read'] })).status, 403)
-  const sent = await rig.rest.must('POST', '/v1/messages', message)
+  const sent = await fixture.rest.must('POST', '/v1/messages', message)
   t.is((await call(`/v1/traces/${String(sent['trace_id'])}`)).status, 404)
-  t.is((await call('/v1/messages', 'POST', { ...message, project_id: rig.projectId })).status, 404)
+  t.is((await call('/v1/messages', 'POST', { ...message, project_id: fixture.projectId })).status, 404)
 })
 
 test('a narrow sandbox stays narrow, and one grant serves both surfaces', async (t) => {
-  const rig = await startOAuth(t)
-  const narrow = await rig.bootstrap({ scope: 'mcp:read' })
+  const fixture = await startOAuth(t)
+  const narrow = await fixture.bootstrap({ scope: 'mcp:read' })
   t.is(narrow.body['scope'], 'mcp:read')
-  t.is(outcomeOf(await refresh(rig, narrow.body['refresh_token'], { scope: 'mcp:send-sandbox' })), '400 invalid_scope')
-  t.is(outcomeOf(await refresh(rig, narrow.body['refresh_token'], { resource: restResource })), '400 invalid_target')
-  const whole = await rig.bootstrap({ resource: restResource })
-  const again = await refresh(rig, whole.body['refresh_token'], { resource: mcpResource })
+  t.is(outcomeOf(await refresh(fixture, narrow.body['refresh_token'], { scope: 'mcp:send-sandbox' })), '400 invalid_scope')
+  t.is(outcomeOf(await refresh(fixture, narrow.body['refresh_token'], { resource: restResource })), '400 invalid_target')
+  const whole = await fixture.bootstrap({ resource: restResource })
+  const again = await refresh(fixture, whole.body['refresh_token'], { resource: mcpResource })
   t.is(again.body['scope'], 'mcp:read mcp:send-sandbox')
 })
 
 test('five sandboxes an hour and twenty a day from one network, and the limit tells when to come again', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   // to the beginning of a day, so that the windows are known
-  rig.clock.advance(day - (rig.clock.now() % day))
-  const from = (address: string) => rig.bootstrap({}, address)
+  fixture.clock.advance(day - (fixture.clock.now() % day))
+  const from = (address: string) => fixture.bootstrap({}, address)
   const many = async (address: string, times: number) => {
     const replies = await Promise.all(Array.from({ length: times }, () => from(address)))
     return replies.filter(({ status }) => status === 200).length
@@ -84,12 +84,12 @@ test('five sandboxes an hour and twenty a day from one network, and the limit te
   t.is((await from('192.0.2.8')).status, 200)
   const made = [5]
   for (let hours = 0; hours < 4; hours++) {
-    rig.clock.advance(hour)
+    fixture.clock.advance(hour)
     made.push(await many('192.0.2.7', 6))
   }
   t.deepEqual(made, [5, 5, 5, 5, 0])
   t.is((await from('192.0.2.7')).headers.get('retry-after'), String(20 * 3600))
-  rig.clock.advance(20 * hour)
+  fixture.clock.advance(20 * hour)
   t.is(await many('192.0.2.7', 6), 5)
   t.is(await many('2001:db8:1:2::1', 3), 3)
   t.is(await many('2001:db8:1:2:ffff::9', 6), 2, 'the same /64')
@@ -97,20 +97,20 @@ test('five sandboxes an hour and twenty a day from one network, and the limit te
 })
 
 test('a refused bootstrap makes nothing, and there is a ceiling for all networks together', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const limits = [{ max: 2, windowMs: day, isShared: true }]
-  const sandboxes = new Sandboxes({ ...rig.parts, limits })
+  const sandboxes = new Sandboxes({ ...fixture.parts, limits })
   await sandboxes.make(['mcp:read'], 'mcp', '192.0.2.1')
   await sandboxes.make(['mcp:read'], 'mcp', '192.0.2.2')
-  const before = await count(rig, [])
+  const before = await count(fixture, [])
   await t.throwsAsync(sandboxes.make(['mcp:read'], 'mcp', '192.0.2.3'), { message: 'Too many of these requests; try again later.' })
-  t.is(await count(rig, []), before)
-  rig.clock.advance(day)
+  t.is(await count(fixture, []), before)
+  fixture.clock.advance(day)
   await t.notThrowsAsync(sandboxes.make(['mcp:read'], 'mcp', '192.0.2.3'))
 })
 
 /** How many rows there are below a key. */
-async function count({ database }: OAuthRig, prefix: readonly string[]): Promise<number> {
+async function count({ database }: OAuthFixture, prefix: readonly string[]): Promise<number> {
   let rows = 0
   const range = prefix.length === 0 ? { start: Buffer.of(0), end: Buffer.of(0xff) } : within(prefix)
   for await (const _row of database.kv.range(range)) rows++
@@ -118,47 +118,47 @@ async function count({ database }: OAuthRig, prefix: readonly string[]): Promise
 }
 
 test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
-  const rig = await startOAuth(t)
+  const fixture = await startOAuth(t)
   const untouched = await eventually(5000, 'the use of the key is on record', async () =>
-    (await rig.database.all(keyUses, rig)).length > 0 ? count(rig, []) : undefined,
+    (await fixture.database.all(keyUses, fixture)).length > 0 ? count(fixture, []) : undefined,
   )
-  const { body } = await rig.bootstrap({ resource: restResource })
-  t.is((await rig.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
-  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'rest')
-  t.true((await count(rig, [organizationId])) > 8)
-  const { sandboxes } = rig.server
+  const { body } = await fixture.bootstrap({ resource: restResource })
+  t.is((await fixture.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
+  const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.true((await count(fixture, [organizationId])) > 8)
+  const { sandboxes } = fixture.server
   t.is(await sandboxes.sweep(), 0)
-  rig.clock.advance(6 * day)
-  const next = await refresh(rig, body['refresh_token'])
+  fixture.clock.advance(6 * day)
+  const next = await refresh(fixture, body['refresh_token'])
   t.is(next.status, 200)
-  rig.clock.advance(6 * day)
+  fixture.clock.advance(6 * day)
   t.is(await sandboxes.sweep(), 0, 'it was used again meanwhile')
-  t.like(await rig.callRest(next.body['access_token']), { status: 401 })
-  rig.clock.advance(day)
-  t.is(outcomeOf(await refresh(rig, next.body['refresh_token'])), '400 invalid_grant', 'after seven idle days')
-  const counters = await countersOf(rig, organizationId, String(body['project_id']))
+  t.like(await fixture.callRest(next.body['access_token']), { status: 401 })
+  fixture.clock.advance(day)
+  t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant', 'after seven idle days')
+  const counters = await countersOf(fixture, organizationId, String(body['project_id']))
   t.true(counters.some((value) => value > 0))
-  rig.clock.advance(2 * hour)
+  fixture.clock.advance(2 * hour)
   t.is(await sandboxes.sweep(), 1)
-  await rig.removals.idle()
-  t.is(await count(rig, [organizationId]), 0)
+  await fixture.removals.idle()
+  t.is(await count(fixture, [organizationId]), 0)
   t.deepEqual(
-    await countersOf(rig, organizationId, String(body['project_id'])),
+    await countersOf(fixture, organizationId, String(body['project_id'])),
     counters.map(() => 0),
   )
-  t.is(await count(rig, ['', 'oauth_grant@id']), 0)
+  t.is(await count(fixture, ['', 'oauth_grant@id']), 0)
   t.is(await sandboxes.sweep(), 0)
-  await rig.database.sweep(rig.clock.now())
-  t.is(await count(rig, []), untouched + signingKey - firstLink, 'nothing is left of it')
-  t.deepEqual(await problemsOf(rig), [])
-  t.is((await rig.rest.call('GET', '/v1/projects/me')).status, 200)
+  await fixture.database.sweep(fixture.clock.now())
+  t.is(await count(fixture, []), untouched + signingKey - firstLink, 'nothing is left of it')
+  t.deepEqual(await problemsOf(fixture), [])
+  t.is((await fixture.rest.call('GET', '/v1/projects/me')).status, 200)
 })
 
 /** The key that signed stays; the sign-in link of the first start and its time to go have gone. */
 const firstLink = 2
 const signingKey = 1
 
-async function countersOf({ database, clock }: OAuthRig, organizationId: string, projectId: string): Promise<number[]> {
+async function countersOf({ database, clock }: OAuthFixture, organizationId: string, projectId: string): Promise<number[]> {
   const values: number[] = []
   for (let back = 0; back < 15; back++) {
     const date = new Date(clock.now() - back * day).toISOString()
@@ -173,59 +173,59 @@ async function countersOf({ database, clock }: OAuthRig, organizationId: string,
 }
 
 test('a sandbox that is claimed in the moment of its removal stays', async (t) => {
-  const rig = await startOAuth(t)
-  const { body } = await rig.bootstrap()
-  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
-  rig.clock.advance(8 * day)
+  const fixture = await startOAuth(t)
+  const { body } = await fixture.bootstrap()
+  const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
+  fixture.clock.advance(8 * day)
   const row = globalKey('oauth.sandbox', organizationId)
   const commit = async (change: Change) => {
-    await rig.database.commit(new Change().delete(row))
-    return rig.database.commit(change)
+    await fixture.database.commit(new Change().delete(row))
+    return fixture.database.commit(change)
   }
-  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
-  const rows = await count(rig, [organizationId])
-  t.is(await new Sandboxes({ ...rig.parts, database }).sweep(), 0)
-  t.is(await count(rig, [organizationId]), rows)
-  t.is(await count(rig, ['', 'oauth.sandbox']), 0)
+  const database = Object.create(fixture.database, { commit: { value: commit } }) as Database
+  const rows = await count(fixture, [organizationId])
+  t.is(await new Sandboxes({ ...fixture.parts, database }).sweep(), 0)
+  t.is(await count(fixture, [organizationId]), rows)
+  t.is(await count(fixture, ['', 'oauth.sandbox']), 0)
 })
 
 test('a deletion that fails is tried again by the next sweep', async (t) => {
-  const rig = await startOAuth(t)
-  await rig.bootstrap()
-  rig.clock.advance(8 * day)
+  const fixture = await startOAuth(t)
+  await fixture.bootstrap()
+  fixture.clock.advance(8 * day)
   let commits = 0
-  const commit = (change: Change) => (commits++ === 0 ? Promise.reject(new Error('broken')) : rig.database.commit(change))
-  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
-  const sandboxes = new Sandboxes({ ...rig.parts, database })
+  const commit = (change: Change) => (commits++ === 0 ? Promise.reject(new Error('broken')) : fixture.database.commit(change))
+  const database = Object.create(fixture.database, { commit: { value: commit } }) as Database
+  const sandboxes = new Sandboxes({ ...fixture.parts, database })
   await t.throwsAsync(sandboxes.sweep(), { message: 'broken' })
   t.is(await sandboxes.sweep(), 1)
 })
 
 test('a sandbox that was claimed stays', async (t) => {
-  const rig = await startOAuth(t)
-  const [kept, gone] = [await rig.bootstrap(), await rig.bootstrap()]
-  const of = async ({ body }: Awaited<ReturnType<OAuthRig['bootstrap']>>) =>
-    (await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')).organizationId
+  const fixture = await startOAuth(t)
+  const [kept, gone] = [await fixture.bootstrap(), await fixture.bootstrap()]
+  const of = async ({ body }: Awaited<ReturnType<OAuthFixture['bootstrap']>>) =>
+    (await fixture.server.tokenCheck.bearer(String(body['access_token']), 'mcp')).organizationId
   const [claimed, idle] = [await of(kept), await of(gone)]
-  const project = (await rig.database.all(projects, { organizationId: claimed }))[0]
+  const project = (await fixture.database.all(projects, { organizationId: claimed }))[0]
   if (!project) return t.fail()
-  await rig.database.commit(new Change().replace(projects, claimed, project, { ...project.record, status: 'claimed' as const }))
-  rig.clock.advance(8 * day)
-  t.is(await rig.server.sandboxes.sweep(), 1)
-  await rig.removals.idle()
-  t.truthy(await rig.database.get(organizations, { organizationId: claimed }, claimed))
-  t.is(await count(rig, [idle]), 0)
-  t.is(await count(rig, ['', 'oauth.sandbox']), 0)
+  await fixture.database.commit(new Change().replace(projects, claimed, project, { ...project.record, status: 'claimed' as const }))
+  fixture.clock.advance(8 * day)
+  t.is(await fixture.server.sandboxes.sweep(), 1)
+  await fixture.removals.idle()
+  t.truthy(await fixture.database.get(organizations, { organizationId: claimed }, claimed))
+  t.is(await count(fixture, [idle]), 0)
+  t.is(await count(fixture, ['', 'oauth.sandbox']), 0)
 })
 
 test('a token of a deleted project or organization stops working at once', async (t) => {
-  const rig = await startOAuth(t)
-  const { body } = await rig.bootstrap({ resource: restResource })
-  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'rest')
-  t.is((await rig.callRest(body['access_token'])).status, 200)
-  const stored = await rig.database.get(organizations, { organizationId }, organizationId)
+  const fixture = await startOAuth(t)
+  const { body } = await fixture.bootstrap({ resource: restResource })
+  const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.is((await fixture.callRest(body['access_token'])).status, 200)
+  const stored = await fixture.database.get(organizations, { organizationId }, organizationId)
   if (!stored) return t.fail()
-  const deleted = { ...stored.record, deletedAt: rig.clock.now() }
-  await rig.database.commit(new Change().replace(organizations, organizationId, stored, deleted))
-  t.is((await rig.callRest(body['access_token'])).status, 401)
+  const deleted = { ...stored.record, deletedAt: fixture.clock.now() }
+  await fixture.database.commit(new Change().replace(organizations, organizationId, stored, deleted))
+  t.is((await fixture.callRest(body['access_token'])).status, 401)
 })

@@ -1,44 +1,44 @@
 /** The endpoints that programs call refuse: a table for each, with the error that clients know what to do about. */
 import test from 'ava'
 import { outcomeOf, runCases, type Case } from './outcome.ts'
-import { mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthRig } from './rig.ts'
+import { mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthFixture } from './oauth-fixture.ts'
 
 const json = { 'content-type': 'application/json' }
 const day = 86_400_000
 
 interface Approved {
   readonly fields: Fields
-  readonly rig: OAuthRig
+  readonly fixture: OAuthFixture
 }
 
 /** The exchange of a fresh code, with changes of the token request, after `meanwhile`. */
 const exchange =
   (changes: Fields, meanwhile: (approved: Approved) => unknown = () => {}, request: Fields = {}, form: Fields = {}) =>
-  async (rig: OAuthRig): Promise<string> => {
-    const { query, verifier } = rig.request(request)
-    const code = (await rig.approve(query, form)).searchParams.get('code') ?? ''
+  async (fixture: OAuthFixture): Promise<string> => {
+    const { query, verifier } = fixture.request(request)
+    const code = (await fixture.approve(query, form)).searchParams.get('code') ?? ''
     const usual = { grant_type: 'authorization_code', client_id: webClientId, code, code_verifier: verifier }
     const fields = { ...usual, redirect_uri: query['redirect_uri'] }
-    await meanwhile({ fields, rig })
-    return outcomeOf(await rig.token({ ...fields, ...changes }))
+    await meanwhile({ fields, fixture })
+    return outcomeOf(await fixture.token({ ...fields, ...changes }))
   }
 
 /** The refresh of a fresh token. */
 const refresh =
-  (changes: Fields, meanwhile: (rig: OAuthRig, token: string) => unknown = () => {}, request: Fields = {}) =>
-  async (rig: OAuthRig): Promise<string> => {
-    const token = String((await rig.signIn(request))['refresh_token'])
-    await meanwhile(rig, token)
-    return outcomeOf(await rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: token, ...changes }))
+  (changes: Fields, meanwhile: (fixture: OAuthFixture, token: string) => unknown = () => {}, request: Fields = {}) =>
+  async (fixture: OAuthFixture): Promise<string> => {
+    const token = String((await fixture.signIn(request))['refresh_token'])
+    await meanwhile(fixture, token)
+    return outcomeOf(await fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: token, ...changes }))
   }
 
-const leave = (rig: OAuthRig): Promise<void> => rig.setRole(undefined)
-const join = (rig: OAuthRig): Promise<void> => rig.setRole('admin')
+const leave = (fixture: OAuthFixture): Promise<void> => fixture.setRole(undefined)
+const join = (fixture: OAuthFixture): Promise<void> => fixture.setRole('admin')
 
 /** With the member gone, and back for the next case. */
-const withoutMember = (run: (rig: OAuthRig) => Promise<string>) => async (rig: OAuthRig) => {
-  const outcome = await run(rig)
-  await join(rig)
+const withoutMember = (run: (fixture: OAuthFixture) => Promise<string>) => async (fixture: OAuthFixture) => {
+  const outcome = await run(fixture)
+  await join(fixture)
   return outcome
 }
 
@@ -62,8 +62,8 @@ const codes: readonly Case[] = [
   ['another redirect_uri', '400 invalid_grant', exchange({ redirect_uri: 'https://client.example.net/back' })],
   ['another port', '400 invalid_grant', exchange({ redirect_uri: 'http://127.0.0.1:33419/callback' })],
   ['another client', '400 invalid_grant', exchange({ client_id: 'https://client.example.net/other.json' })],
-  ['a code that is a minute old', '400 invalid_grant', exchange({}, ({ rig }) => rig.clock.advance(60_000))],
-  ['a code that was used', '400 invalid_grant', exchange({}, ({ rig, fields }) => rig.token(fields))],
+  ['a code that is a minute old', '400 invalid_grant', exchange({}, ({ fixture }) => fixture.clock.advance(60_000))],
+  ['a code that was used', '400 invalid_grant', exchange({}, ({ fixture, fields }) => fixture.token(fields))],
   ['another resource', '400 invalid_target', exchange({ resource: mcpResource })],
   ['the resource of somebody else', '400 invalid_target', exchange({ resource: 'https://other.example' })],
   [
@@ -80,7 +80,7 @@ const codes: readonly Case[] = [
   ['more than was approved', '400 invalid_scope', exchange({ scope: 'api:admin' })],
   ['a scope of another resource', '400 invalid_scope', exchange({ scope: 'mcp:read' })],
   ['an unknown scope', '400 invalid_scope', exchange({ scope: 'root' })],
-  ['somebody who left since', '400 invalid_grant', withoutMember(exchange({}, ({ rig }) => leave(rig)))],
+  ['somebody who left since', '400 invalid_grant', withoutMember(exchange({}, ({ fixture }) => leave(fixture)))],
   ['an unknown parameter twice', '400 invalid_request', exchange({ x: ['1', '2'] })],
 ]
 
@@ -91,16 +91,16 @@ const refreshes: readonly Case[] = [
   ['an unknown token', '400 invalid_grant', refresh({ refresh_token: `rt_${'a'.repeat(43)}` })],
   ['something else', '400 invalid_grant', refresh({ refresh_token: 'x'.repeat(5000) })],
   ['the token of another client', '400 invalid_grant', refresh({ client_id: 'anonymous-bootstrap' })],
-  ['a token that was idle for 30 days', '400 invalid_grant', refresh({}, (rig) => rig.clock.advance(30 * day))],
+  ['a token that was idle for 30 days', '400 invalid_grant', refresh({}, (fixture) => fixture.clock.advance(30 * day))],
   [
     'a token that was used',
     '400 invalid_grant',
-    refresh({}, (rig, token) => rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: token })),
+    refresh({}, (fixture, token) => fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: token })),
   ],
   [
     'a token that was revoked',
     '400 invalid_grant',
-    refresh({}, (rig, token) => rig.post('/oauth/revoke', { token, client_id: webClientId })),
+    refresh({}, (fixture, token) => fixture.post('/oauth/revoke', { token, client_id: webClientId })),
   ],
   ['more than was approved', '400 invalid_scope', refresh({ scope: 'api:read api:admin' })],
   ['a scope of another resource', '400 invalid_scope', refresh({ scope: 'mcp:read' })],
@@ -114,36 +114,36 @@ test('the token endpoint refuses codes', async (t) => {
 })
 
 test('the token endpoint refuses refresh tokens', async (t) => {
-  const rig = await startOAuth(t)
-  await runCases(t, rig, refreshes)
-  const { access_token: token } = await rig.signIn()
+  const fixture = await startOAuth(t)
+  await runCases(t, fixture, refreshes)
+  const { access_token: token } = await fixture.signIn()
   t.is(
-    outcomeOf(await rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token) })),
+    outcomeOf(await fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token) })),
     '400 invalid_grant',
   )
 })
 
 test('a refresh token ends 180 days after the consent, however often it is used', async (t) => {
-  const rig = await startOAuth(t)
-  let token = (await rig.signIn())['refresh_token']
-  const go = () => rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token) })
+  const fixture = await startOAuth(t)
+  let token = (await fixture.signIn())['refresh_token']
+  const go = () => fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token) })
   for (let days = 0; days < 180; days += 20) {
     const { status, body } = await go()
     t.is(status, 200, `after ${days} days`)
     token = body['refresh_token']
-    rig.clock.advance(20 * day)
+    fixture.clock.advance(20 * day)
   }
   t.is(outcomeOf(await go()), '400 invalid_grant')
 })
 
 test('a client with a secret proves it, in one place', async (t) => {
-  const rig = await startOAuth(t)
-  const { body } = await rig.post('/oauth/register', JSON.stringify({ redirect_uris: [redirectUri] }), json)
+  const fixture = await startOAuth(t)
+  const { body } = await fixture.post('/oauth/register', JSON.stringify({ redirect_uris: [redirectUri] }), json)
   const [id, secret] = [String(body['client_id']), String(body['client_secret'])]
   t.is(body['token_endpoint_auth_method'], 'client_secret_basic')
   const basic = (one: string, other: string) => `Basic ${Buffer.from(`${one}:${other}`).toString('base64')}`
   const tryIt = async (fields: Fields, authorization?: string) => {
-    const reply = await rig.post('/oauth/revoke', { token: 'x', ...fields }, authorization === undefined ? {} : { authorization })
+    const reply = await fixture.post('/oauth/revoke', { token: 'x', ...fields }, authorization === undefined ? {} : { authorization })
     const scheme = reply.headers.get('www-authenticate')
     return scheme === null ? outcomeOf(reply) : `${outcomeOf(reply)}, ${scheme}`
   }
@@ -166,8 +166,8 @@ test('a client with a secret proves it, in one place', async (t) => {
 test('the anonymous bootstrap refuses', async (t) => {
   const refused =
     (fields: Fields) =>
-    async (rig: OAuthRig): Promise<string> =>
-      outcomeOf(await rig.bootstrap(fields))
+    async (fixture: OAuthFixture): Promise<string> =>
+      outcomeOf(await fixture.bootstrap(fields))
   await runCases(t, await startOAuth(t), [
     ['the resource of somebody else', '400 invalid_target', refused({ resource: 'https://other.example/mcp' })],
     ['two resources', '400 invalid_target', refused({ resource: [mcpResource, restResource] })],
@@ -181,10 +181,13 @@ test('the anonymous bootstrap refuses', async (t) => {
 test('the registration endpoint refuses', async (t) => {
   const registered =
     (metadata: object | string, headers: Readonly<Record<string, string>> = json) =>
-    async (rig: OAuthRig): Promise<string> => {
+    async (fixture: OAuthFixture): Promise<string> => {
       const address = { 'x-forwarded-for': `192.0.2.${(addresses++).toString()}` }
       return outcomeOf(
-        await rig.post('/oauth/register', typeof metadata === 'string' ? metadata : JSON.stringify(metadata), { ...headers, ...address }),
+        await fixture.post('/oauth/register', typeof metadata === 'string' ? metadata : JSON.stringify(metadata), {
+          ...headers,
+          ...address,
+        }),
       )
     }
   let addresses = 1
@@ -222,17 +225,17 @@ test('the registration endpoint refuses', async (t) => {
 test('the endpoints refuse what is no form, and other methods, in words of OAuth', async (t) => {
   const raw =
     (method: string, path: string, body?: string, headers: Readonly<Record<string, string>> = {}) =>
-    async (rig: OAuthRig): Promise<string> => {
-      const response = await rig.fetch(`https://post.example.ch${path}`, { method, headers, ...(body !== undefined && { body }) })
+    async (fixture: OAuthFixture): Promise<string> => {
+      const response = await fixture.fetch(`https://post.example.ch${path}`, { method, headers, ...(body !== undefined && { body }) })
       return outcomeOf({ status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> })
     }
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const rig = await startOAuth(t)
-  const get = await rig.fetch('https://post.example.ch/oauth/token')
+  const fixture = await startOAuth(t)
+  const get = await fixture.fetch('https://post.example.ch/oauth/token')
   t.is(get.status, 405)
   t.is(get.headers.get('allow'), 'POST')
   t.is(((await get.json()) as { error: string }).error, 'invalid_request')
-  await runCases(t, rig, [
+  await runCases(t, fixture, [
     ['JSON', '415 invalid_request', raw('POST', '/oauth/token', '{}', json)],
     ['no type', '415 invalid_request', raw('POST', '/oauth/token')],
     [

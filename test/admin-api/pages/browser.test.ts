@@ -4,7 +4,7 @@ import { addAuthenticator, axeFaults, browserOf, withoutAutofill } from '../../s
 import { passkeys } from '#core/people/sign-in/passkey.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
-import { startSite, type Site } from './site.ts'
+import { startPageServer, type PageServer } from './page-server.ts'
 import { openTab as openTabIn, titleOf, type Tab, type TabOptions } from './tab.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
@@ -15,9 +15,9 @@ const browser = browserOf(test)
 const openTab = (t: ExecutionContext, options?: TabOptions): Promise<Tab> => openTabIn(t, browser(), options)
 
 /** From the link of the first start to a member who accepted an invitation by mail. */
-async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Promise<void> {
+async function journey(t: ExecutionContext, server: PageServer, hasScripts: boolean): Promise<void> {
   const olga = await openTab(t, { hasScripts })
-  await olga.open(site.ownerLink)
+  await olga.open(server.ownerLink)
   await olga.page.fill('#email', 'olga@example.ch')
   await olga.press('text=Sign in >> visible=true >> nth=-1')
   t.is(await titleOf(olga), 'Organizations')
@@ -35,12 +35,12 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   await olga.press('text=Invite >> visible=true >> nth=-1')
 
   const ben = await openTab(t, { hasScripts, colorScheme: 'dark' })
-  await ben.open((await site.mailTo('ben@example.ch')).link)
+  await ben.open((await server.mailTo('ben@example.ch')).link)
   await ben.press('text=Email me a sign-in link')
   t.is(await titleOf(ben), 'Check your email')
   // the link works on another device than the one that asked
   const phone = await openTab(t, { hasScripts })
-  await phone.open((await site.mailTo('ben@example.ch')).link)
+  await phone.open((await server.mailTo('ben@example.ch')).link)
   await phone.press('main >> text=Sign in >> nth=-1')
   t.is(await titleOf(phone), 'Invitation to Default')
   await phone.press('text=Accept')
@@ -58,72 +58,72 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   t.is(await titleOf(phone), 'Signed out')
 }
 
-test('the whole way with scripts', async (t) => journey(t, await startSite(t), true))
-test('the whole way without scripts', async (t) => journey(t, await startSite(t), false))
+test('the whole way with scripts', async (t) => journey(t, await startPageServer(t), true))
+test('the whole way without scripts', async (t) => journey(t, await startPageServer(t), false))
 
 test('a passkey is added after a sign-in, signs in by itself, proves a person anew, and can be removed', async (t) => {
-  const site = await startSite(t)
+  const server = await startPageServer(t)
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
   await withoutAutofill(tab.page)
-  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${site.url}/account`)
+  await tab.open(`${server.url}/account`)
   await tab.press('text=Add a passkey')
   t.regex(await tab.page.innerText('main'), /The passkey is ready/)
-  t.is((await site.mailTo('ada@example.ch')).subject, 'A passkey was added')
+  t.is((await server.mailTo('ada@example.ch')).subject, 'A passkey was added')
   await tab.press('text=Sign out')
 
-  await tab.open(`${site.url}/sign-in?next=%2Faccount`)
+  await tab.open(`${server.url}/sign-in?next=%2Faccount`)
   await tab.press('text=Use a passkey')
   t.is(await titleOf(tab), 'Account')
   t.regex(await tab.page.innerText('main'), /by passkey/)
 
-  site.clock.advance(10 * 60_000)
-  await tab.open(`${site.url}/account`)
+  server.clock.advance(10 * 60_000)
+  await tab.open(`${server.url}/account`)
   t.is(await tab.page.locator('button:has-text("Remove")').count(), 0)
   await tab.press('a:has-text("Confirm")')
   await tab.press('text=Use a passkey')
   await tab.press('[aria-label^="Remove the passkey"]')
   t.regex(await tab.page.innerText('main'), /The passkey is removed/)
   await tab.press('text=Sign out')
-  await tab.open(`${site.url}/sign-in`)
+  await tab.open(`${server.url}/sign-in`)
   await tab.press('text=Use a passkey')
   t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
 test('a passkey is offered by the browser while the address is filled in', async (t) => {
-  const site = await startSite(t)
+  const server = await startPageServer(t)
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
-  await tab.page.goto(await site.operatorLink('ada@example.ch'))
+  await tab.page.goto(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${site.url}/account`)
+  await tab.open(`${server.url}/account`)
   await tab.press('text=Add a passkey')
   await tab.press('text=Sign out')
-  await tab.page.goto(`${site.url}/sign-in?next=%2Faccount`)
-  await tab.page.waitForURL(`${site.url}/account`)
+  await tab.page.goto(`${server.url}/sign-in?next=%2Faccount`)
+  await tab.page.waitForURL(`${server.url}/account`)
   t.regex(await tab.page.innerText('main'), /by passkey/)
 })
 
 test('the answer of an authenticator works once', async (t) => {
-  const site = await startSite(t)
+  const server = await startPageServer(t)
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
   await withoutAutofill(tab.page)
-  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${site.url}/account`)
+  await tab.open(`${server.url}/account`)
   await tab.press('text=Add a passkey')
   await tab.press('text=Sign out')
-  await tab.open(`${site.url}/sign-in`)
+  await tab.open(`${server.url}/sign-in`)
   const [request] = await Promise.all([tab.page.waitForRequest(/\/sign-in\/passkey$/), tab.press('text=Use a passkey')])
   const replay = async (body: string) =>
     (
-      await fetch(`${site.url}/sign-in/passkey`, {
+      await fetch(`${server.url}/sign-in/passkey`, {
         method: 'POST',
         redirect: 'manual',
-        headers: { origin: site.url, 'content-type': 'application/x-www-form-urlencoded' },
+        headers: { origin: server.url, 'content-type': 'application/x-www-form-urlencoded' },
         body,
       })
     ).status
@@ -135,59 +135,59 @@ test('the answer of an authenticator works once', async (t) => {
 })
 
 test('a passkey whose count of signatures went back is a copy, and signs nobody in', async (t) => {
-  const site = await startSite(t)
+  const server = await startPageServer(t)
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
   await withoutAutofill(tab.page)
-  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${site.url}/account`)
+  await tab.open(`${server.url}/account`)
   await tab.press('text=Add a passkey')
   await tab.press('text=Sign out')
-  const user = await userByEmail(site.database, 'ada@example.ch')
+  const user = await userByEmail(server.database, 'ada@example.ch')
   const organizationId = user?.record.id ?? ''
-  const [stored] = await site.database.all(passkeys, { organizationId })
+  const [stored] = await server.database.all(passkeys, { organizationId })
   if (!stored) throw new Error('the passkey is missing')
-  await site.database.commit(new Change().rewrite(passkeys, organizationId, stored, { ...stored.record, counter: 1000 }))
-  await tab.open(`${site.url}/sign-in`)
+  await server.database.commit(new Change().rewrite(passkeys, organizationId, stored, { ...stored.record, counter: 1000 }))
+  await tab.open(`${server.url}/sign-in`)
   await tab.press('text=Use a passkey')
   t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
 test('sessions are shown with their browsers and ended one by one or all at once', async (t) => {
-  const site = await startSite(t)
+  const server = await startPageServer(t)
   const tabs: Tab[] = []
   for (let i = 0; i < 3; i++) {
     const tab = await openTab(t, { hasScripts: i > 0 })
-    await tab.open(await site.operatorLink('ada@example.ch'))
+    await tab.open(await server.operatorLink('ada@example.ch'))
     await tab.press('main >> text=Sign in >> nth=-1')
     tabs.push(tab)
   }
   const [first, ...others] = tabs as [Tab, Tab, Tab]
-  await first.open(`${site.url}/account`)
+  await first.open(`${server.url}/account`)
   t.is(await first.page.locator('[aria-labelledby=sessions-title] li').count(), 3)
   await first.press('[aria-label="End the session in Chrome on Linux"] >> nth=0')
   await first.press('text=End all others')
   t.is(await first.page.locator('[aria-labelledby=sessions-title] li').count(), 1)
   for (const tab of others) {
-    await tab.open(`${site.url}/account`)
+    await tab.open(`${server.url}/account`)
     t.is(await titleOf(tab), 'Sign in')
   }
 })
 
 test('pages of refusals and of mail that is not configured are as good as the others', async (t) => {
-  const site = await startSite(t, { hasMail: false })
+  const server = await startPageServer(t, { hasMail: false })
   const tab = await openTab(t)
-  for (const path of ['/sign-in/link/used', '/invitations/used', '/sign-in', '/signed-out']) await tab.open(site.url + path)
-  await tab.open(`${site.url}/sign-in`)
+  for (const path of ['/sign-in/link/used', '/invitations/used', '/sign-in', '/signed-out']) await tab.open(server.url + path)
+  await tab.open(`${server.url}/sign-in`)
   t.regex(await tab.page.innerText('main'), /postern login-link/)
 })
 
 for (const hasScripts of [true, false])
   test(`without mail of the service an invitation is handed over as a link, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
-    const site = await startSite(t, { hasMail: false })
+    const server = await startPageServer(t, { hasMail: false })
     const olga = await openTab(t, { hasScripts })
-    await olga.open(site.ownerLink)
+    await olga.open(server.ownerLink)
     await olga.page.fill('#email', 'olga@example.ch')
     await olga.press('text=Sign in >> visible=true >> nth=-1')
     await olga.press('text=Members')

@@ -1,10 +1,10 @@
 /** A sandbox for tests of pages, whose agent asks somebody to take it over. */
 import type { Principal } from '#core/access/principal/principal.ts'
-import type { Site } from './site.ts'
+import type { PageServer } from './page-server.ts'
 
 /** Returns the code that the agent shows, and the organization of the sandbox. */
-export async function askedBy(site: Site, email: string): Promise<{ readonly organizationId: string; readonly code: string }> {
-  const { organizationId, grant } = await site.sandboxes.make(['mcp:read', 'api:read'], 'rest', '192.0.2.1')
+export async function askedBy(server: PageServer, email: string): Promise<{ readonly organizationId: string; readonly code: string }> {
+  const { organizationId, grant } = await server.sandboxes.make(['mcp:read', 'api:read'], 'rest', '192.0.2.1')
   const holder = { kind: 'anonymous' } as const
   const principal: Principal = {
     organizationId,
@@ -14,6 +14,6 @@ export async function askedBy(site: Site, email: string): Promise<{ readonly org
     credentialId: grant.id,
     holder,
   }
-  const { open } = await site.claims.start(principal, email)
+  const { open } = await server.claims.start(principal, email)
   return { organizationId, code: open?.userCode ?? '' }
 }

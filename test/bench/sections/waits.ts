@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { projectId, principal, until, houseOf } from '../../core/house.ts'
+import { projectId, principal, until, coreFixture } from '../../core/core-fixture.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions } from '../contenders.ts'
@@ -68,13 +68,13 @@ async function measured({ rounds }: BenchOptions, prepare: (cleanup: AsyncDispos
 /** The core with its real store and reader, without HTTP. */
 async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
   const reader = new WorkerMessageReader(systemClock)
-  const house = await houseOf({ teardown: (end) => cleanup.defer(async () => end()) }, { reader })
+  const fixture = await coreFixture({ teardown: (end) => cleanup.defer(async () => end()) }, { reader })
   cleanup.use(reader)
-  cleanup.defer(() => house.backgroundRead.stop())
+  cleanup.defer(() => fixture.backgroundRead.stop())
   const ids = Array.from({ length: projects }, (_, i) => `prj_${i + 1}`)
   for (const id of ids) {
-    await house.project({ id, isDefault: id === projectId })
-    await house.inbox({ id: `inb_${id}`, projectId: id })
+    await fixture.project({ id, isDefault: id === projectId })
+    await fixture.inbox({ id: `inb_${id}`, projectId: id })
   }
   const { signal } = new AbortController()
   return async (keys, waits) => {
@@ -83,15 +83,15 @@ async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
       const acknowledged = Promise.withResolvers<number>()
       const waiting = Array.from({ length: keys * waits }, async (_, i) => {
         const grant = { ...principal, credentialId: `key_${id}_${i % keys}` }
-        if (!(await house.inboxes.wait(grant, `inb_${id}`, { timeoutMs: 120_000, signal }))) throw new Error('nothing came')
+        if (!(await fixture.inboxes.wait(grant, `inb_${id}`, { timeoutMs: 120_000, signal }))) throw new Error('nothing came')
         const woken = performance.now()
         took.push(Math.max(0, woken - (await acknowledged.promise)))
       })
       return { id, acknowledged, waiting }
     })
-    await until('all wait', () => ids.every((id) => house.captureEvents.waiting(id) === keys * waits))
+    await until('all wait', () => ids.every((id) => fixture.captureEvents.waiting(id) === keys * waits))
     await Promise.all(
-      all.map(async ({ id, acknowledged }) => acknowledged.resolve((await house.submit({ projectId: id }), performance.now()))),
+      all.map(async ({ id, acknowledged }) => acknowledged.resolve((await fixture.submit({ projectId: id }), performance.now()))),
     )
     await Promise.all(all.flatMap(({ waiting }) => waiting))
     return took

@@ -12,61 +12,61 @@ import { peakUsage } from '#core/plan/peak-usage.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { houseOf, organizationId, projectId, quiet, principal, until, type House, relayingHouse } from '../house.ts'
+import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture, relayingFixture } from '../core-fixture.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
-import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './office.ts'
+import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './full-projects.ts'
 import { column } from '../../support/column.ts'
 
 const discard = { discardQueued: true }
 const inside = (id: string): Principal => ({ ...principal, projectId: id, bound: true })
 
 /** Rows of the first project, which nothing may change. */
-async function others(house: House): Promise<[string, string][]> {
-  const rows = [...(await everyRow(house))]
+async function others(fixture: CoreFixture): Promise<[string, string][]> {
+  const rows = [...(await everyRow(fixture))]
   return rows.filter(([key, value]) => `${key} ${value}`.includes(projectId) && !`${key} ${value}`.includes('prj_2'))
 }
 
-/** Does the work in a process that ends after so many writes: the next life, or the house itself when the work came to its end before. */
-function crashedAfter(house: House, writesBefore: number, work: () => Promise<void>): Promise<House> {
+/** Does the work in a process that ends after so many writes: the next life, or the fixture itself when the work came to its end before. */
+function crashedAfter(fixture: CoreFixture, writesBefore: number, work: () => Promise<void>): Promise<CoreFixture> {
   let writes = 0
-  const crash = Promise.withResolvers<House>()
-  house.kv.beforeWrite = () => {
+  const crash = Promise.withResolvers<CoreFixture>()
+  fixture.kv.beforeWrite = () => {
     if (writes++ !== writesBefore) return undefined
-    crash.resolve(house.crash())
+    crash.resolve(fixture.crash())
     return crash.promise.then(() => {})
   }
-  return Promise.race([work().then(() => house), crash.promise])
+  return Promise.race([work().then(() => fixture), crash.promise])
 }
 
 test('a deleted project and its partition leave no row, and other projects keep all of theirs', async (t) => {
-  const house = await furnished(t)
-  const { projects: administered, removals } = officeOf(house)
-  const before = await others(house)
-  t.true((await rowsNaming(house, 'prj_2', 'prj_3')).length > 60, 'the search finds what is there')
+  const fixture = await furnished(t)
+  const { projects: administered, removals } = officeOf(fixture)
+  const before = await others(fixture)
+  t.true((await rowsNaming(fixture, 'prj_2', 'prj_3')).length > 60, 'the search finds what is there')
   await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
-  t.deepEqual(await rowsNaming(house, 'prj_2', 'prj_3', 'hello-prj_2'), [])
-  t.deepEqual(await others(house), before)
-  t.deepEqual(await house.problems(), [])
-  t.is(await house.queueLength(), 3, 'those of the first project')
-  t.is(await peakUsage(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
-  t.is(await peakUsage(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
-  house.clock.advance(25 * 3_600_000)
-  await house.database.sweep(house.clock.now())
-  const left = [...(await everyRow(house))].filter(([key, value]) => /prj_[23]/.test(key + value) && !key.includes('\u0002audit\0'))
+  t.deepEqual(await rowsNaming(fixture, 'prj_2', 'prj_3', 'hello-prj_2'), [])
+  t.deepEqual(await others(fixture), before)
+  t.deepEqual(await fixture.problems(), [])
+  t.is(await fixture.queueLength(), 3, 'those of the first project')
+  t.is(await peakUsage(fixture.database, organizationId, 'smtp_credentials', '2030-01'), 3)
+  t.is(await peakUsage(fixture.database, organizationId, 'smtp_credentials', '2030-02'), 1)
+  fixture.clock.advance(25 * 3_600_000)
+  await fixture.database.sweep(fixture.clock.now())
+  const left = [...(await everyRow(fixture))].filter(([key, value]) => /prj_[23]/.test(key + value) && !key.includes('\u0002audit\0'))
   t.deepEqual(left, [])
 })
 
 test('wherever the process ends during a deletion, the next one ends it', async (t) => {
   for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
-    const house = await furnished(t)
-    const before = await others(house)
-    const { projects: administered, removals } = officeOf(house)
-    const next = await crashedAfter(house, writesBefore, async () => {
+    const fixture = await furnished(t)
+    const before = await others(fixture)
+    const { projects: administered, removals } = officeOf(fixture)
+    const next = await crashedAfter(fixture, writesBefore, async () => {
       await administered.remove(principal, 'prj_2', discard)
       await removals.idle()
     })
-    ended = next === house
+    ended = next === fixture
     t.deepEqual(await next.problems(), [], `after ${writesBefore} writes`)
     const isMarked = (await next.database.get(projects, { organizationId }, 'prj_2'))?.record.deletedAt !== undefined
     if (writesBefore === 0) t.false(isMarked, 'the first write marks it')
@@ -88,24 +88,24 @@ test('wherever the process ends during a deletion, the next one ends it', async 
 test('wherever the process ends while an organization is removed, the next one ends it', async (t) => {
   const dayMs = 86_400_000
   for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
-    const house = await houseOf(t, { deaf: true })
-    await furnish(house, projectId)
-    const deletedAt = house.clock.now()
-    await house.organization({ deletedAt })
-    await house.database.commit(new Change().set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
-    house.clock.advance(30 * dayMs - 1)
-    const early = officeOf(house).removals
+    const fixture = await coreFixture(t, { deaf: true })
+    await furnish(fixture, projectId)
+    const deletedAt = fixture.clock.now()
+    await fixture.organization({ deletedAt })
+    await fixture.database.commit(new Change().set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
+    fixture.clock.advance(30 * dayMs - 1)
+    const early = officeOf(fixture).removals
     early.wake()
     await early.idle()
-    t.deepEqual(await house.problems(), [])
-    t.is((await rowsNaming(house, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
-    house.clock.advance(1)
-    const { removals } = officeOf(house)
-    const next = await crashedAfter(house, writesBefore, () => {
+    t.deepEqual(await fixture.problems(), [])
+    t.is((await rowsNaming(fixture, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
+    fixture.clock.advance(1)
+    const { removals } = officeOf(fixture)
+    const next = await crashedAfter(fixture, writesBefore, () => {
       removals.wake()
       return removals.idle()
     })
-    ended = next === house
+    ended = next === fixture
     t.deepEqual(await next.problems(), [], `after ${writesBefore} writes`)
     const later = officeOf(next).removals
     later.wake()
@@ -118,83 +118,83 @@ test('wherever the process ends while an organization is removed, the next one e
 })
 
 test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
-  const house = await furnished(t)
-  const { projects: administered } = officeOf(house)
-  house.accept.settled = () => new Promise(() => {})
+  const fixture = await furnished(t)
+  const { projects: administered } = officeOf(fixture)
+  fixture.accept.settled = () => new Promise(() => {})
   await administered.remove(principal, 'prj_2', discard)
-  t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
-  const { deleted } = await house.policies.of(organizationId)
+  t.true((await rowsNaming(fixture, 'prj_2')).length > 25, 'its rows are still there')
+  const { deleted } = await fixture.policies.of(organizationId)
   const reach = { ...principal, hiddenProjects: deleted }
-  t.deepEqual(column(await house.database.all(destinations, reach), 'record', 'projectId'), [projectId, projectId])
-  t.is(await house.database.get(smtpCredentials, reach, 'crd_prj_2'), undefined)
+  t.deepEqual(column(await fixture.database.all(destinations, reach), 'record', 'projectId'), [projectId, projectId])
+  t.is(await fixture.database.get(smtpCredentials, reach, 'crd_prj_2'), undefined)
   await t.throwsAsync(administered.get(principal, 'prj_2'), { code: 'not_found' })
   await t.throwsAsync(administered.update(principal, 'prj_2', { name: 'x' }), { code: 'not_found' })
   await t.throwsAsync(administered.create(principal, { name: 'x', parentId: 'prj_2' }), { code: 'not_found' })
   await t.throwsAsync(administered.remove(principal, 'prj_2', discard), { code: 'not_found' })
-  await t.throwsAsync(house.submit({ projectId: 'prj_2', principal: inside('prj_2') }), { code: 'not_found' })
-  await t.throwsAsync(house.door.login('user-prj_2', 'secret', '192.0.2.1'), { code: 'unauthorized' })
-  t.deepEqual(await credentialsOf(house), ['crd_prj_1', 'crd_prj_2', 'crd_prj_3'])
-  t.is((await house.policies.of(organizationId)).credentials.size, 1, 'only those of living projects count')
+  await t.throwsAsync(fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') }), { code: 'not_found' })
+  await t.throwsAsync(fixture.door.login('user-prj_2', 'secret', '192.0.2.1'), { code: 'unauthorized' })
+  t.deepEqual(await credentialsOf(fixture), ['crd_prj_1', 'crd_prj_2', 'crd_prj_3'])
+  t.is((await fixture.policies.of(organizationId)).credentials.size, 1, 'only those of living projects count')
 })
 
 test('nothing is sent once a deletion is answered: attempts under way are broken off, and those to come find it gone', async (t) => {
-  const house = await houseOf(t, { transport: new ScriptedTransport(hang) })
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const fixture = await coreFixture(t, { transport: new ScriptedTransport(hang) })
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   for (const id of [projectId, 'prj_2']) {
-    await house.destination({ id: `dst_${id}`, projectId: id })
-    await house.rule({ any: true }, `dst_${id}`, { projectId: id })
+    await fixture.destination({ id: `dst_${id}`, projectId: id })
+    await fixture.rule({ any: true }, `dst_${id}`, { projectId: id })
   }
-  const { projects: administered, removals } = officeOf(house)
-  const mine = await house.submit({ projectId: 'prj_2', principal: inside('prj_2') })
-  const waiting = await Promise.all([1, 2, 3].map(() => house.submit({ projectId: 'prj_2', principal: inside('prj_2') })))
-  await house.submit()
-  await until('attempts are under way', () => house.transport.calls.length >= 2)
-  const aborted = () => house.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
+  const { projects: administered, removals } = officeOf(fixture)
+  const mine = await fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
+  const waiting = await Promise.all([1, 2, 3].map(() => fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })))
+  await fixture.submit()
+  await until('attempts are under way', () => fixture.transport.calls.length >= 2)
+  const aborted = () => fixture.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   t.deepEqual(aborted(), [])
   await administered.remove(principal, 'prj_2', discard)
   t.true(aborted().length > 0 && aborted().every((id) => id === 'dst_prj_2'), 'only those of the project')
-  const calls = house.transport.calls.length
+  const calls = fixture.transport.calls.length
   await removals.idle()
-  house.clock.advance(3_600_000)
-  await quiet(house)
-  const later = house.transport.calls.slice(calls).map(({ job }) => job.traceId)
+  fixture.clock.advance(3_600_000)
+  await quiet(fixture)
+  const later = fixture.transport.calls.slice(calls).map(({ job }) => job.traceId)
   for (const { traceId } of [mine, ...waiting]) t.false(later.includes(traceId))
-  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await house.problems(), [])
-  const stopped = house.queue.stop(0)
-  house.clock.advance(1)
+  t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
+  t.deepEqual(await fixture.problems(), [])
+  const stopped = fixture.queue.stop(0)
+  fixture.clock.advance(1)
   await stopped
 })
 
 test('a scheduled send that waits to be captured is queued mail too: it keeps its project, or goes with it', async (t) => {
-  const house = await houseOf(t)
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  const { projects: administered, removals } = officeOf(house)
-  const sent = await house.submit({ projectId: 'prj_2', principal: inside('prj_2'), sendAt: house.clock.now() + 3_600_000 })
+  const fixture = await coreFixture(t)
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(fixture)
+  const sent = await fixture.submit({ projectId: 'prj_2', principal: inside('prj_2'), sendAt: fixture.clock.now() + 3_600_000 })
   t.is(sent.outcome, 'captured.no_route')
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   await administered.remove(principal, 'prj_2', discard)
-  house.clock.advance(3_600_000)
-  await quiet(house)
+  fixture.clock.advance(3_600_000)
+  await quiet(fixture)
   await removals.idle()
-  t.deepEqual(house.captured, [])
-  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(fixture.captured, [])
+  t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a removal waits for an acceptance that was under way, and takes its rows too', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  const { projects: administered, removals } = officeOf(house)
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(fixture)
   const gate = Promise.withResolvers<void>()
   let held = 0
-  house.kv.beforeWrite = ({ sets }) => {
+  fixture.kv.beforeWrite = ({ sets }) => {
     if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
     held++
     return gate.promise
   }
-  const sent = house.submit({ projectId: 'prj_2', principal: inside('prj_2') })
+  const sent = fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
   await until('its write is held up', () => held === 1)
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
@@ -204,23 +204,23 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
   gate.resolve()
   await sent
   await idle
-  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a removal waits for a refused send that was being recorded, and takes its trace too', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  const { projects: administered, removals } = officeOf(house)
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(fixture)
   const gate = Promise.withResolvers<void>()
   let held = 0
-  house.kv.beforeWrite = ({ sets }) => {
+  fixture.kv.beforeWrite = ({ sets }) => {
     if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
     held++
     return gate.promise
   }
   const to = [parseMailbox('ada@example.ch')].filter((one) => one !== undefined)
-  const recorded = house.core.refusedSends.record(
+  const recorded = fixture.core.refusedSends.record(
     inside('prj_2'),
     { projectId: undefined, from: undefined, to, bcc: [] },
     new Refusal('validation_failed', 'text: is wrong'),
@@ -234,30 +234,30 @@ test('a removal waits for a refused send that was being recorded, and takes its 
   gate.resolve()
   t.truthy((await recorded).details?.['trace_id'])
   await idle
-  t.deepEqual(await house.database.all(traces, { organizationId }), [])
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await fixture.database.all(traces, { organizationId }), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('messages that arrive while their project is deleted either go with it or are refused', async (t) => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = new Seeded(seed)
-    const house = await houseOf(t)
-    await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-    await house.destination({ id: 'dst_2', projectId: 'prj_2' })
-    await house.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
-    const { projects: administered, removals } = officeOf(house)
-    house.kv.beforeWrite = async () => {
+    const fixture = await coreFixture(t)
+    await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+    await fixture.destination({ id: 'dst_2', projectId: 'prj_2' })
+    await fixture.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
+    const { projects: administered, removals } = officeOf(fixture)
+    fixture.kv.beforeWrite = async () => {
       for (let mutex = random.between(0, 3); mutex > 0; mutex--) await new Promise(setImmediate)
     }
     let answered = false
     const late: string[] = []
-    house.transport.script = async (call) => {
+    fixture.transport.script = async (call) => {
       if (answered) late.push(call.job.traceId)
       return hang(call)
     }
     const sends = Array.from({ length: 12 }, async () => {
       for (let mutex = random.between(0, 11); mutex > 0; mutex--) await new Promise(setImmediate)
-      return house.submit({ projectId: 'prj_2', principal: inside('prj_2') }).then(
+      return fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') }).then(
         () => undefined,
         (error: { code?: string }) => t.is(error.code, 'not_found', `seed ${seed}`),
       )
@@ -266,50 +266,50 @@ test('messages that arrive while their project is deleted either go with it or a
     answered = true
     await Promise.all(sends)
     await removals.idle()
-    await quiet(house)
+    await quiet(fixture)
     t.deepEqual(late, [], `seed ${seed}`)
-    t.deepEqual(await rowsNaming(house, 'prj_2'), [], `seed ${seed}`)
-    t.is(await house.queueLength(), 0, `seed ${seed}`)
+    t.deepEqual(await rowsNaming(fixture, 'prj_2'), [], `seed ${seed}`)
+    t.is(await fixture.queueLength(), 0, `seed ${seed}`)
   }
 })
 
 test('a queue entry that rests after a defect goes when it is due', async (t) => {
-  const house = await furnished(t)
-  const { projects: administered, removals } = officeOf(house)
-  const [entry] = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
+  const fixture = await furnished(t)
+  const { projects: administered, removals } = officeOf(fixture)
+  const [entry] = await queueHead(fixture.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
   if (!entry) throw new Error('nothing is queued')
-  await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: entry.dueMs + 60_000 }))
+  await fixture.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: entry.dueMs + 60_000 }))
   await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
-  t.is((await rowsNaming(house, 'prj_2', 'prj_3')).length, 1)
-  await house.queue.start()
-  house.clock.advance(60_000)
-  await until('it is gone', async () => (await rowsNaming(house, 'prj_2', 'prj_3')).length === 0)
-  await quiet(house)
-  t.deepEqual(column(house.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
+  t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 1)
+  await fixture.queue.start()
+  fixture.clock.advance(60_000)
+  await until('it is gone', async () => (await rowsNaming(fixture, 'prj_2', 'prj_3')).length === 0)
+  await quiet(fixture)
+  t.deepEqual(column(fixture.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
 })
 
 test('organization-wide destinations of a deleted project pass to the project Default', async (t) => {
-  const house = await furnished(t)
-  const { projects: administered, removals } = officeOf(house)
-  const shared = await house.database.get(destinations, principal, 'dst_b_prj_2')
+  const fixture = await furnished(t)
+  const { projects: administered, removals } = officeOf(fixture)
+  const shared = await fixture.database.get(destinations, principal, 'dst_b_prj_2')
   if (!shared) throw new Error('no destination')
-  await house.database.commit(new Change().replace(destinations, organizationId, shared, { ...shared.record, shared: 'org' }))
+  await fixture.database.commit(new Change().replace(destinations, organizationId, shared, { ...shared.record, shared: 'org' }))
   await administered.remove(principal, 'prj_2', discard)
   await removals.idle()
-  t.like((await house.database.get(destinations, principal, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
-  t.is(await house.database.get(destinations, principal, 'dst_prj_2'), undefined)
+  t.like((await fixture.database.get(destinations, principal, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
+  t.is(await fixture.database.get(destinations, principal, 'dst_prj_2'), undefined)
 })
 
 test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {
-  const house = await relayingHouse(t)
-  const sendAt = house.clock.now() + 3_600_000
-  const { traceId } = await house.submit({ sendAt })
-  await house.organization({ deletedAt: house.clock.now() })
-  house.clock.advance(3_600_000)
-  await until('it has failed', async () => (await house.trace(traceId)).status === 'failed')
-  await quiet(house)
-  t.is(house.transport.calls.length, 0)
-  t.regex((await house.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
-  t.is(await house.queueLength(), 0)
+  const fixture = await relayingFixture(t)
+  const sendAt = fixture.clock.now() + 3_600_000
+  const { traceId } = await fixture.submit({ sendAt })
+  await fixture.organization({ deletedAt: fixture.clock.now() })
+  fixture.clock.advance(3_600_000)
+  await until('it has failed', async () => (await fixture.trace(traceId)).status === 'failed')
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 0)
+  t.regex((await fixture.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
+  t.is(await fixture.queueLength(), 0)
 })

@@ -3,25 +3,25 @@ import test, { type ExecutionContext } from 'ava'
 import { Invoices } from '#core/billing/invoice.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { houseOf, organizationId, projectId, quiet, principal } from '../house.ts'
+import { coreFixture, organizationId, projectId, quiet, principal } from '../core-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 
 async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}) {
-  const house = await houseOf(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
-  await house.organization({ plan: 'pro', ...changes })
-  return { house, ...house.core, credentials: house.part(T.Credentials), retention: house.part(T.Retention) }
+  const fixture = await coreFixture(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
+  await fixture.organization({ plan: 'pro', ...changes })
+  return { fixture, ...fixture.core, credentials: fixture.part(T.Credentials), retention: fixture.part(T.Retention) }
 }
 
 const amountOf = async (invoices: Invoices, axis: string, month?: string): Promise<number | undefined> =>
   (await invoices.preview(organizationId, month)).lines.find((line) => line.axis === axis)?.amountRappen
 
 test('usage is the sum of what was done, by project and by month, whatever was refused between', async (t) => {
-  const { house, usage } = await officeOf(t, { overrides: { sendsPerDay: 40 } })
-  await house.destination()
-  await house.rule({ domain: 'live.test' })
-  await house.project({ id: 'prj_2', isDefault: false, sendBudget: 11 })
+  const { fixture, usage } = await officeOf(t, { overrides: { sendsPerDay: 40 } })
+  await fixture.destination()
+  await fixture.rule({ domain: 'live.test' })
+  await fixture.project({ id: 'prj_2', isDefault: false, sendBudget: 11 })
   const random = new Seeded(7)
   const done = new Map<string, number>()
   const count = (what: string): unknown => done.set(what, (done.get(what) ?? 0) + 1)
@@ -30,10 +30,10 @@ test('usage is the sum of what was done, by project and by month, whatever was r
       const project = random.chance(0.4) ? 'prj_2' : projectId
       const door = random.chance(0.5) ? ('smtp' as const) : ('rest' as const)
       const headerFrom = random.chance(0.5) ? 'a@live.test' : 'a@other.test'
-      const month = new Date(house.clock.now()).toISOString().slice(0, 7)
+      const month = new Date(fixture.clock.now()).toISOString().slice(0, 7)
       const idempotencyKey = random.chance(0.3) ? `same ${random.between(1, 3)} ${String(round)}` : undefined
       const facts = { ...defaultFacts, headerFrom }
-      const made = await house
+      const made = await fixture
         .submit({ projectId: project, door, facts, ...(idempotencyKey !== undefined && { idempotencyKey }) })
         .catch(() => undefined)
       if (!made || made.repeated) return
@@ -44,7 +44,7 @@ test('usage is the sum of what was done, by project and by month, whatever was r
       }
     })
     await Promise.all(sends)
-    house.clock.advance(random.between(0, dayMs))
+    fixture.clock.advance(random.between(0, dayMs))
   }
   t.true(done.size > 15, 'two months, two projects and every sort of send')
   for (const month of ['2030-01', '2030-02']) {
@@ -69,7 +69,7 @@ const defaultFacts = {
 }
 
 test('the most SMTP credentials at a time are billed beyond what the plan includes, rotation unchanged', async (t) => {
-  const { house, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
+  const { fixture, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
   const [first, second] = [await credentials.create(principal, {}), await credentials.create(principal, {})]
   const third = await credentials.create(principal, {})
   await credentials.rotate(principal, first.record.id)
@@ -78,45 +78,49 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   await credentials.revoke(principal, third.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 3)
   t.is(await amountOf(invoices, 'smtp_credentials'), 200)
-  house.clock.advance(31 * dayMs)
+  fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'what is alive since last month counts on')
   t.is(await amountOf(invoices, 'smtp_credentials'), 0)
   await credentials.revoke(principal, first.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
-  house.clock.advance(31 * dayMs)
+  fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
   t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past stays as it was')
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('traces stored are the average over the days of the month', async (t) => {
-  const { house, usage, retention } = await officeOf(t, { plan: 'enterprise' })
-  house.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
-  for (let i = 0; i < 28; i++) await house.submit()
-  await quiet(house)
+  const { fixture, usage, retention } = await officeOf(t, { plan: 'enterprise' })
+  fixture.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
+  for (let i = 0; i < 28; i++) await fixture.submit()
+  await quiet(fixture)
   await retention.round()
-  house.clock.advance(7 * dayMs)
-  for (let i = 0; i < 28; i++) await house.submit()
-  await quiet(house)
+  fixture.clock.advance(7 * dayMs)
+  for (let i = 0; i < 28; i++) await fixture.submit()
+  await quiet(fixture)
   await retention.round()
   await retention.round()
-  house.clock.advance(dayMs)
+  fixture.clock.advance(dayMs)
   // 28 traces on seven days, 56 on two, of 28 days
   t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 4)
-  house.clock.advance(30 * dayMs)
+  fixture.clock.advance(30 * dayMs)
   t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 42, 'a day without a note is as the one before')
   t.is((await usage.of(organizationId, '2030-01')).axes.traces_stored, 0)
 })
 
 test('sends beyond those of plan free are overage, day by day', async (t) => {
-  const { house, usage, operator, invoices } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok', overrides: { sendsPerDay: 3 } })
+  const { fixture, usage, operator, invoices } = await officeOf(t, {
+    plan: 'free',
+    paymentState: 'manual_ok',
+    overrides: { sendsPerDay: 3 },
+  })
   const send = async (times: number): Promise<void> => {
-    for (let i = 0; i < times; i++) await house.submit()
+    for (let i = 0; i < times; i++) await fixture.submit()
   }
   await send(5)
-  house.clock.advance(dayMs)
+  fixture.clock.advance(dayMs)
   await send(2)
-  house.clock.advance(dayMs)
+  fixture.clock.advance(dayMs)
   await send(7)
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2 + 0 + 4)
   await operator.setPrices(organizationId, [{ axis: 'sends_overage', unitPriceUrp: 2_500_000 }])
@@ -124,30 +128,30 @@ test('sends beyond those of plan free are overage, day by day', async (t) => {
   await operator.setPlan(organizationId, 'basic')
   await operator.setOverrides(organizationId, { sendsPerDay: null })
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2, 'a day on two plans has the larger number')
-  house.clock.advance(dayMs)
+  fixture.clock.advance(dayMs)
   await send(9)
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2)
 })
 
 test('a month is billed on the plan with the largest fee that was in force in it', async (t) => {
-  const { house, operator, invoices } = await officeOf(t, { plan: 'free' })
+  const { fixture, operator, invoices } = await officeOf(t, { plan: 'free' })
   const bill = async (month: string) => {
     const { plan, netRappen, vatRappen, totalRappen } = await invoices.preview(organizationId, month)
     return [plan, netRappen, vatRappen, totalRappen]
   }
   t.deepEqual(await bill('2030-01'), ['free', 0, 0, 0])
   await operator.setPlan(organizationId, 'pro')
-  house.clock.advance(1000)
+  fixture.clock.advance(1000)
   await operator.setPlan(organizationId, 'basic')
   t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297])
-  house.clock.advance(31 * dayMs)
+  fixture.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081])
   await operator.setOverrides(organizationId, { monthlyFeeRappen: 777 })
   t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081], 'the larger fee of the month')
-  house.clock.advance(31 * dayMs)
+  fixture.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
   t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297], 'the past stays as it was')
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a period is a month that has begun', async (t) => {

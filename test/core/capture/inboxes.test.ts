@@ -5,22 +5,31 @@ import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { houseOf, organizationId, projectId, quiet, principal, until, type House, type HouseOptions } from '../house.ts'
+import {
+  coreFixture,
+  organizationId,
+  projectId,
+  quiet,
+  principal,
+  until,
+  type CoreFixture,
+  type CoreFixtureOptions,
+} from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
-async function capturing(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, options)
-  await house.inbox()
-  return house
+async function capturing(t: Parameters<typeof coreFixture>[0], options: CoreFixtureOptions = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, options)
+  await fixture.inbox()
+  return fixture
 }
 
 /** Captures `n` messages, a second apart, and returns their capture ids. */
-async function captureSome(house: House, n: number): Promise<string[]> {
+async function captureSome(fixture: CoreFixture, n: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) {
-    house.clock.advance(1000)
-    await house.submit({ content: `Subject: ${i}\r\n\r\nx` })
-    ids.push(house.captured.at(-1)?.id ?? '')
+    fixture.clock.advance(1000)
+    await fixture.submit({ content: `Subject: ${i}\r\n\r\nx` })
+    ids.push(fixture.captured.at(-1)?.id ?? '')
   }
   return ids
 }
@@ -30,11 +39,11 @@ const idsOf = (page: { readonly rows: readonly { readonly capture: { readonly id
 const never = new AbortController().signal
 
 test('Inboxes.list() keeps to the project of a bound scope, and refuses another one', async (t) => {
-  const house = await capturing(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  await house.inbox({ id: 'inb_2', projectId: 'prj_2' })
+  const fixture = await capturing(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.inbox({ id: 'inb_2', projectId: 'prj_2' })
   const list = async (asking: Principal, asked?: string) =>
-    (await house.inboxes.list(asking, { limit: 10, projectId: asked })).rows.map(({ id }) => id).toSorted()
+    (await fixture.inboxes.list(asking, { limit: 10, projectId: asked })).rows.map(({ id }) => id).toSorted()
   t.deepEqual(await list(principal), ['inb_1', 'inb_2'])
   t.deepEqual(await list(principal, 'prj_2'), ['inb_2'])
   t.deepEqual(await list({ ...principal, bound: true }), ['inb_1'])
@@ -43,35 +52,35 @@ test('Inboxes.list() keeps to the project of a bound scope, and refuses another 
 })
 
 test('Inboxes.get() answers alike for missing and foreign ids', async (t) => {
-  const house = await capturing(t)
+  const fixture = await capturing(t)
   const gone = { code: 'not_found', message: 'No virtual inbox has this id.' }
-  t.is((await house.inboxes.get(principal, 'inb_1')).addressPattern, '*')
-  await t.throwsAsync(house.inboxes.get(principal, 'inb_9'), gone)
-  await t.throwsAsync(house.inboxes.get({ ...principal, organizationId: 'org_2' }, 'inb_1'), gone)
-  await t.throwsAsync(house.inboxes.get({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
+  t.is((await fixture.inboxes.get(principal, 'inb_1')).addressPattern, '*')
+  await t.throwsAsync(fixture.inboxes.get(principal, 'inb_9'), gone)
+  await t.throwsAsync(fixture.inboxes.get({ ...principal, organizationId: 'org_2' }, 'inb_1'), gone)
+  await t.throwsAsync(fixture.inboxes.get({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
 })
 
 test('Inboxes.messages() pages through everything once, newest first', async (t) => {
-  const house = await capturing(t)
-  const ids = await captureSome(house, 7)
+  const fixture = await capturing(t)
+  const ids = await captureSome(fixture, 7)
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await house.inboxes.messages(principal, 'inb_1', { limit: 3, cursor })
+    const page = await fixture.inboxes.messages(principal, 'inb_1', { limit: 3, cursor })
     t.true(page.rows.length <= 3)
     t.true(page.rows.every(({ capture, trace }) => capture.traceId === trace.id))
     seen.push(...idsOf(page))
     cursor = page.nextCursor
-    if (seen.length === 3) await captureSome(house, 1) // what comes later does not disturb the walk
+    if (seen.length === 3) await captureSome(fixture, 1) // what comes later does not disturb the walk
   } while (cursor !== undefined)
   t.deepEqual(seen, ids.toReversed())
 })
 
 test('Inboxes.messages() after a time or a message goes in order of arrival', async (t) => {
-  const house = await capturing(t)
-  const ids = await captureSome(house, 6)
+  const fixture = await capturing(t)
+  const ids = await captureSome(fixture, 6)
   const after = async (since: { at: number } | { captureId: string }, cursor?: string) => {
-    const page = await house.inboxes.messages(principal, 'inb_1', { limit: 2, since, cursor })
+    const page = await fixture.inboxes.messages(principal, 'inb_1', { limit: 2, since, cursor })
     return { ids: idsOf(page), cursor: page.nextCursor }
   }
   for (const since of [{ at: startOfTime + 2000 }, { captureId: ids[1] ?? '' }]) {
@@ -85,35 +94,37 @@ test('Inboxes.messages() after a time or a message goes in order of arrival', as
   t.deepEqual((await after({ at: -1 })).ids, ids.slice(0, 2))
   t.deepEqual((await after({ at: 8.64e15 })).ids, [])
   t.deepEqual((await after({ captureId: ids[5] ?? '' })).ids, [])
-  await Promise.all(Array.from({ length: 30 }, () => house.submit()))
-  const [first = '', ...rest] = house.captured.slice(6).map(({ id }) => id)
+  await Promise.all(Array.from({ length: 30 }, () => fixture.submit()))
+  const [first = '', ...rest] = fixture.captured.slice(6).map(({ id }) => id)
   t.is(
-    (await house.inboxes.messages(principal, 'inb_1', { limit: 100, since: { captureId: first } })).rows.length,
+    (await fixture.inboxes.messages(principal, 'inb_1', { limit: 100, since: { captureId: first } })).rows.length,
     rest.length,
     'of one millisecond',
   )
 })
 
 test('an inbox holds the captures of its project only', async (t) => {
-  const house = await capturing(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  await house.inbox({ id: 'inb_2', projectId: 'prj_2' })
-  await house.submit({ projectId: 'prj_2' })
-  await house.submit()
-  const [there, here] = house.captured
-  t.deepEqual(idsOf(await house.inboxes.messages(principal, 'inb_1', { limit: 9 })), [here?.id ?? ''])
-  await t.throwsAsync(house.inboxes.message(principal, 'inb_1', there?.id ?? ''), {
+  const fixture = await capturing(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.inbox({ id: 'inb_2', projectId: 'prj_2' })
+  await fixture.submit({ projectId: 'prj_2' })
+  await fixture.submit()
+  const [there, here] = fixture.captured
+  t.deepEqual(idsOf(await fixture.inboxes.messages(principal, 'inb_1', { limit: 9 })), [here?.id ?? ''])
+  await t.throwsAsync(fixture.inboxes.message(principal, 'inb_1', there?.id ?? ''), {
     code: 'not_found',
     message: 'No message of this inbox has this id.',
   })
-  await t.throwsAsync(house.inboxes.raw(principal, 'inb_1', 'cap_9'), { code: 'not_found' })
-  await t.throwsAsync(house.inboxes.raw({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', here?.id ?? ''), { code: 'not_found' })
+  await t.throwsAsync(fixture.inboxes.raw(principal, 'inb_1', 'cap_9'), { code: 'not_found' })
+  await t.throwsAsync(fixture.inboxes.raw({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', here?.id ?? ''), {
+    code: 'not_found',
+  })
 })
 
 test('Inboxes.message(), raw() and attachment() show what was submitted, read by the real reader', async (t) => {
   const reader = new WorkerMessageReader(systemClock)
   t.teardown(() => reader[Symbol.asyncDispose]())
-  const house = await capturing(t, { reader })
+  const fixture = await capturing(t, { reader })
   const content = [
     'From: Shop <shop@example.com>',
     'To: anna@example.net',
@@ -134,138 +145,138 @@ test('Inboxes.message(), raw() and attachment() show what was submitted, read by
     '',
   ].join('\r\n')
   const prefix = 'Received: from x by y; z\r\n'
-  await house.submit({ content, facts: { prefix, subject: '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=' } as never })
-  const id = house.captured[0]?.id ?? ''
-  const { size, pieces } = await house.inboxes.raw(principal, 'inb_1', id)
+  await fixture.submit({ content, facts: { prefix, subject: '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=' } as never })
+  const id = fixture.captured[0]?.id ?? ''
+  const { size, pieces } = await fixture.inboxes.raw(principal, 'inb_1', id)
   t.is(Buffer.concat(await Array.fromAsync(pieces)).toString(), prefix + content)
   t.is(size, (prefix + content).length)
-  const { capture, trace, read } = await house.inboxes.message(principal, 'inb_1', id)
+  const { capture, trace, read } = await fixture.inboxes.message(principal, 'inb_1', id)
   t.is(capture.traceId, trace.id)
   if (!read.ok) return t.fail(read.unreadable)
   t.is(read.message.subject, 'Grüße')
   t.is(read.message.headers[0]?.name, 'Received')
   t.false(/script|onclick/.test(read.message.html))
   t.like(read.message.attachments[0], { filename: 'a.txt', size: 8 })
-  t.is(Buffer.from(await house.inboxes.attachment(principal, 'inb_1', id, 0)).toString(), 'attached')
-  await t.throwsAsync(house.inboxes.attachment(principal, 'inb_1', id, 1), {
+  t.is(Buffer.from(await fixture.inboxes.attachment(principal, 'inb_1', id, 0)).toString(), 'attached')
+  await t.throwsAsync(fixture.inboxes.attachment(principal, 'inb_1', id, 1), {
     code: 'not_found',
     message: 'The message has no such attachment.',
   })
-  await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
-  const again = await house.inboxes.message(principal, 'inb_1', id)
+  await until('the body was read', async () => (await fixture.keys('capture.pending')).length === 0)
+  const again = await fixture.inboxes.message(principal, 'inb_1', id)
   t.true(again.capture.addressesSeen.includes('body@example.org'))
 })
 
 test('Inboxes.wait() answers the next capture, and none that was there before', async (t) => {
-  const house = await capturing(t)
-  await captureSome(house, 2)
+  const fixture = await capturing(t)
+  await captureSome(fixture, 2)
   let answer: CapturedMessage | undefined
-  const waiting = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
-  await quiet(house)
+  const waiting = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
+  await quiet(fixture)
   t.is(answer, undefined)
-  const [id] = await captureSome(house, 1)
+  const [id] = await captureSome(fixture, 1)
   await waiting
   t.is(answer?.capture.id, id)
-  t.is(house.captureEvents.waiting(projectId), 0)
+  t.is(fixture.captureEvents.waiting(projectId), 0)
 })
 
 test('Inboxes.wait() with since answers at once what is there, the oldest first', async (t) => {
-  const house = await capturing(t)
-  const ids = await captureSome(house, 4)
+  const fixture = await capturing(t)
+  const ids = await captureSome(fixture, 4)
   const wait = async (since: { at: number } | { captureId: string }) =>
-    (await house.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never }))?.capture.id
+    (await fixture.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never }))?.capture.id
   t.is(await wait({ at: startOfTime }), ids[0])
   t.is(await wait({ at: startOfTime + 2000 }), ids[2])
   t.is(await wait({ captureId: ids[2] ?? '' }), ids[3])
   const next = wait({ captureId: ids[3] ?? '' })
-  await quiet(house)
-  const [fifth] = await captureSome(house, 1)
+  await quiet(fixture)
+  const [fifth] = await captureSome(fixture, 1)
   t.is(await next, fifth)
 })
 
 test('Inboxes.wait() misses nothing that comes while it looks at what is there', async (t) => {
-  const house = await capturing(t)
-  const [first = ''] = await captureSome(house, 1)
+  const fixture = await capturing(t)
+  const [first = ''] = await captureSome(fixture, 1)
   for (let i = 0; i < 20; i++) {
-    const since = { captureId: house.captured.at(-1)?.id ?? first }
-    const waiting = house.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never })
+    const since = { captureId: fixture.captured.at(-1)?.id ?? first }
+    const waiting = fixture.inboxes.wait(principal, 'inb_1', { since, timeoutMs: 30_000, signal: never })
     for (let mutex = i % 5; mutex > 0; mutex--) await Promise.resolve()
-    await house.submit()
-    t.is((await waiting)?.capture.id, house.captured.at(-1)?.id)
+    await fixture.submit()
+    t.is((await waiting)?.capture.id, fixture.captured.at(-1)?.id)
   }
 })
 
 test('after a message nothing is missed: neither what was accepted before it and became durable later, nor what came when the clock went back', async (t) => {
-  const house = await capturing(t)
-  const get = house.kv.get.bind(house.kv)
+  const fixture = await capturing(t)
+  const get = fixture.kv.get.bind(fixture.kv)
   const held = Promise.withResolvers<void>()
   const looking = Promise.withResolvers<void>()
-  house.kv.get = async (key) => {
+  fixture.kv.get = async (key) => {
     if (!Buffer.from(key).includes('idempotency')) return get(key)
     looking.resolve()
     await held.promise
     return get(key)
   }
-  const slow = house.submit({ idempotencyKey: 'slow' })
+  const slow = fixture.submit({ idempotencyKey: 'slow' })
   await looking.promise
-  const [quick = ''] = await captureSome(house, 1)
-  const after = (id: string) => house.inboxes.wait(principal, 'inb_1', { since: { captureId: id }, timeoutMs: 30_000, signal: never })
+  const [quick = ''] = await captureSome(fixture, 1)
+  const after = (id: string) => fixture.inboxes.wait(principal, 'inb_1', { since: { captureId: id }, timeoutMs: 30_000, signal: never })
   const waiting = after(quick)
   held.resolve()
   const { traceId } = await slow
   t.is((await waiting)?.capture.traceId, traceId)
   const late = (await after(quick))?.capture.id ?? ''
-  t.is((await house.inboxes.message(principal, 'inb_1', late)).capture.traceId, traceId)
-  house.clock.step(-3600_000)
-  const earlier = await captureSome(house, 3)
-  const page = await house.inboxes.messages(principal, 'inb_1', { limit: 10, since: { captureId: late } })
+  t.is((await fixture.inboxes.message(principal, 'inb_1', late)).capture.traceId, traceId)
+  fixture.clock.step(-3600_000)
+  const earlier = await captureSome(fixture, 3)
+  const page = await fixture.inboxes.messages(principal, 'inb_1', { limit: 10, since: { captureId: late } })
   t.deepEqual(idsOf(page), earlier)
-  t.deepEqual(idsOf(await house.inboxes.messages(principal, 'inb_1', { limit: 10 })), [quick, late, ...earlier].toReversed())
+  t.deepEqual(idsOf(await fixture.inboxes.messages(principal, 'inb_1', { limit: 10 })), [quick, late, ...earlier].toReversed())
 })
 
 test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves nothing behind', async (t) => {
-  const house = await capturing(t)
+  const fixture = await capturing(t)
   let over = false
-  const late = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
-  await quiet(house)
-  house.clock.advance(29_999)
-  await quiet(house)
+  const late = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
+  await quiet(fixture)
+  fixture.clock.advance(29_999)
+  await quiet(fixture)
   t.false(over)
-  house.clock.advance(1)
+  fixture.clock.advance(1)
   t.is(await late, undefined)
 
   const caller = new AbortController()
-  const left = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
-  await quiet(house)
+  const left = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+  await quiet(fixture)
   caller.abort()
   t.is(await left, undefined)
-  t.is(await house.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
-  t.is(house.captureEvents.waiting(projectId), 0)
-  t.is(house.clock.pending, 0)
+  t.is(await fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
+  t.is(fixture.captureEvents.waiting(projectId), 0)
+  t.is(fixture.clock.pending, 0)
 })
 
 test('Inboxes.wait() hears only captures of its own project', async (t) => {
-  const house = await capturing(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  const waiting = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 1000, signal: never })
-  await quiet(house)
-  await house.submit({ projectId: 'prj_2' })
-  await quiet(house)
-  house.clock.advance(1000)
+  const fixture = await capturing(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  const waiting = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 1000, signal: never })
+  await quiet(fixture)
+  await fixture.submit({ projectId: 'prj_2' })
+  await quiet(fixture)
+  fixture.clock.advance(1000)
   t.is(await waiting, undefined)
-  await t.throwsAsync(house.inboxes.wait({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
+  await t.throwsAsync(fixture.inboxes.wait({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
     code: 'not_found',
   })
 })
 
 test('Inboxes.wait() is open 20 times for a key and 200 times for a project', async (t) => {
-  const house = await capturing(t)
+  const fixture = await capturing(t)
   const caller = new AbortController()
   const wait = (grantId: string) =>
-    house.inboxes.wait({ ...principal, credentialId: grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+    fixture.inboxes.wait({ ...principal, credentialId: grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
   const waits: Promise<unknown>[] = []
   for (let key = 0; key < 10; key++) for (let i = 0; i < 20; i++) waits.push(wait(`key_${key}`))
-  await until('all wait', () => house.captureEvents.waiting(projectId) === 200)
+  await until('all wait', () => fixture.captureEvents.waiting(projectId) === 200)
   await t.throwsAsync(wait('key_0'), {
     code: 'rate_limit_exceeded',
     message: 'At most 20 waits per key and 200 per project can be open at a time.',
@@ -274,16 +285,16 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
   caller.abort()
   await Promise.all(waits)
   const again = new AbortController()
-  const one = house.inboxes.wait(principal, 'inb_1', { timeoutMs: 1, signal: again.signal })
-  await quiet(house)
+  const one = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 1, signal: again.signal })
+  await quiet(fixture)
   again.abort()
   t.is(await one, undefined)
 })
 
 test('captures and inboxes survive the end of the process', async (t) => {
-  const house = await capturing(t)
-  const ids = await captureSome(house, 3)
-  const next = await house.crash()
+  const fixture = await capturing(t)
+  const ids = await captureSome(fixture, 3)
+  const next = await fixture.crash()
   t.deepEqual(idsOf(await next.inboxes.messages(principal, 'inb_1', { limit: 10 })), ids.toReversed())
   t.is((await next.database.all(inboxes, { organizationId })).length, 1)
 })

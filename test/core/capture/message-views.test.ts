@@ -2,7 +2,7 @@
 import test from 'ava'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { secrets } from '../house.ts'
+import { secrets } from '../core-fixture.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 const viewed = (organizationId: string) => ({ organizationId, inboxId: 'inb_1', captureId: 'cap_1' })

@@ -10,7 +10,7 @@ import { pack } from '#store/tuple.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 
 const noNames = { resolve4: async () => [], resolve6: async () => [] }
 
@@ -20,111 +20,111 @@ async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): P
   return receiver
 }
 
-async function housed(t: ExecutionContext, post?: Post): Promise<House> {
+async function fixtureWith(t: ExecutionContext, post?: Post): Promise<CoreFixture> {
   const clock = new FakeClock()
   const overLoopback = guardedPost({ resolver: noNames, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock })
-  return houseOf(t, { clock, post: post ?? overLoopback, publicUrl: 'https://post.example.ch' })
+  return coreFixture(t, { clock, post: post ?? overLoopback, publicUrl: 'https://post.example.ch' })
 }
 
-const last = (house: House, inboxId = 'inb_1') => readLastNotify(house.database, organizationId, inboxId)
-const noted = (house: House, inboxId = 'inb_1') => until('it is noted', async () => (await last(house, inboxId)) !== undefined)
-const metered = (house: House) =>
-  house.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(house.clock.now()).toISOString().slice(0, 7), projectId)))
+const last = (fixture: CoreFixture, inboxId = 'inb_1') => readLastNotify(fixture.database, organizationId, inboxId)
+const noted = (fixture: CoreFixture, inboxId = 'inb_1') => until('it is noted', async () => (await last(fixture, inboxId)) !== undefined)
+const metered = (fixture: CoreFixture) =>
+  fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(fixture.clock.now()).toISOString().slice(0, 7), projectId)))
 test("a capture is told by one POST that Stripe's own verification accepts with the key of the inbox", async (t) => {
   const receiver = await receiverOf(t)
-  const house = await housed(t)
-  await house.inbox({ notifyWebhookUrl: receiver.url, addressPattern: '@example.net' })
-  const { traceId } = await house.submit()
-  await noted(house)
+  const fixture = await fixtureWith(t)
+  await fixture.inbox({ notifyWebhookUrl: receiver.url, addressPattern: '@example.net' })
+  const { traceId } = await fixture.submit()
+  await noted(fixture)
   const [told, ...more] = receiver.received
   t.is(more.length, 0)
   const header = String(told?.headers['service-virtual-inbox-signature'])
   t.regex(header, /^t=\d{10},v1=[0-9a-f]{64}$/)
   const { webhooks } = new Stripe('sk_test_nothing')
-  const at = house.clock.now() / 1000
+  const at = fixture.clock.now() / 1000
   const check = (body: string, secret: string) => webhooks.constructEvent(body, header, secret, 300, undefined, at * 1000)
-  const secret = house.notifier.secretFor(principal, 'inb_1') ?? ''
+  const secret = fixture.notifier.secretFor(principal, 'inb_1') ?? ''
   const event = check(told?.body ?? '', secret) as unknown as Record<string, unknown>
   t.like(event, { type: 'virtual_inbox.message_captured', inbox: { id: 'inb_1', project_id: projectId, address_pattern: '@example.net' } })
-  const id = house.captured[0]?.id ?? ''
+  const id = fixture.captured[0]?.id ?? ''
   t.like(event['message'], { id, trace_id: traceId, url: `https://post.example.ch/v1/inboxes/inb_1/messages/${id}` })
   t.throws(() => check(`${told?.body ?? ''} `, secret))
-  t.throws(() => check(told?.body ?? '', house.notifier.secretFor(principal, 'inb_2') ?? ''))
-  t.like(await last(house), { captureId: id, statusCode: 204, error: null })
-  t.is(await metered(house), 1)
-  t.deepEqual(await house.problems(), [])
+  t.throws(() => check(told?.body ?? '', fixture.notifier.secretFor(principal, 'inb_2') ?? ''))
+  t.like(await last(fixture), { captureId: id, statusCode: 204, error: null })
+  t.is(await metered(fixture), 1)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('only inboxes in which the capture is hear of it', async (t) => {
   const receiver = await receiverOf(t)
-  const house = await housed(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  await house.inbox({ id: 'inb_1', notifyWebhookUrl: `${receiver.url}a` })
-  await house.inbox({ id: 'inb_2', notifyWebhookUrl: `${receiver.url}b`, addressPattern: '@elsewhere.test' })
-  await house.inbox({ id: 'inb_3', notifyWebhookUrl: `${receiver.url}c`, projectId: 'prj_2' })
-  await house.submit()
-  await noted(house)
+  const fixture = await fixtureWith(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.inbox({ id: 'inb_1', notifyWebhookUrl: `${receiver.url}a` })
+  await fixture.inbox({ id: 'inb_2', notifyWebhookUrl: `${receiver.url}b`, addressPattern: '@elsewhere.test' })
+  await fixture.inbox({ id: 'inb_3', notifyWebhookUrl: `${receiver.url}c`, projectId: 'prj_2' })
+  await fixture.submit()
+  await noted(fixture)
   t.is(receiver.received.length, 1)
-  t.is(await metered(house), 1)
+  t.is(await metered(fixture), 1)
 })
 
 test('while virtual inboxes are switched off for the organization nobody is told, and nothing is metered', async (t) => {
   const receiver = await receiverOf(t)
-  const house = await housed(t)
-  await house.inbox({ notifyWebhookUrl: receiver.url })
-  await house.organization({ flags: { virtual_inboxes: false } })
-  await house.submit()
-  await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
-  await house.organization({ flags: { virtual_inboxes: true } })
-  const { traceId } = await house.submit()
-  await noted(house)
+  const fixture = await fixtureWith(t)
+  await fixture.inbox({ notifyWebhookUrl: receiver.url })
+  await fixture.organization({ flags: { virtual_inboxes: false } })
+  await fixture.submit()
+  await until('the body was read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.organization({ flags: { virtual_inboxes: true } })
+  const { traceId } = await fixture.submit()
+  await noted(fixture)
   t.deepEqual(
     receiver.received.map(({ body }) => JSON.parse(body).message.trace_id),
     [traceId],
   )
-  t.is(await metered(house), 1)
+  t.is(await metered(fixture), 1)
 })
 
 test('who took the address away, or gave another one, is believed at once: what still waits goes there, or nowhere', async (t) => {
   const open: { readonly url: string; readonly end: (outcome: PostOutcome) => void }[] = []
   const post: Post = ({ url }) => new Promise((end) => void open.push({ url, end }))
-  const house = await housed(t, post)
-  const inbox = await house.inbox({ notifyWebhookUrl: 'https://old.example.ch/' })
-  for (let i = 0; i < 5; i++) await house.submit()
+  const fixture = await fixtureWith(t, post)
+  const inbox = await fixture.inbox({ notifyWebhookUrl: 'https://old.example.ch/' })
+  for (let i = 0; i < 5; i++) await fixture.submit()
   await until('two are under way', () => open.length === 2)
-  await until('the bodies were read', async () => (await house.keys('capture.pending')).length === 0)
-  await house.inbox({ notifyWebhookUrl: 'https://new.example.ch/' })
+  await until('the bodies were read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.inbox({ notifyWebhookUrl: 'https://new.example.ch/' })
   open[0]?.end({ status: 204, answer: new Uint8Array() })
   await until('the third is under way', () => open.length === 3)
   t.is(open[2]?.url, 'https://new.example.ch/')
-  await house.put(inboxes, { ...inbox, notifyWebhookUrl: undefined })
+  await fixture.put(inboxes, { ...inbox, notifyWebhookUrl: undefined })
   for (const { end } of open) end({ status: 204, answer: new Uint8Array() })
-  await quiet(house)
+  await quiet(fixture)
   t.is(open.length, 3)
-  await house.remove(inboxes, inbox.id)
+  await fixture.remove(inboxes, inbox.id)
 })
 
 test('a refusal is noted and nothing is sent again', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end('no') })
-  const house = await housed(t)
-  await house.inbox({ notifyWebhookUrl: receiver.url })
-  await house.submit()
-  await noted(house)
-  house.backgroundRead.wake()
-  house.clock.advance(86_400_000)
-  await quiet(house)
+  const fixture = await fixtureWith(t)
+  await fixture.inbox({ notifyWebhookUrl: receiver.url })
+  await fixture.submit()
+  await noted(fixture)
+  fixture.backgroundRead.wake()
+  fixture.clock.advance(86_400_000)
+  await quiet(fixture)
   t.is(receiver.received.length, 1)
-  t.like(await last(house), { statusCode: 500, error: 'The receiver returned status 500.' })
+  t.like(await last(fixture), { statusCode: 500, error: 'The receiver returned status 500.' })
 })
 
 test('a crash while it is sent, or before, leads to no second one', async (t) => {
   const sent: PostRequest[] = []
   const hanging: Post = (request) => (sent.push(request), new Promise(() => {}))
-  const house = await housed(t, hanging)
-  await house.inbox({ notifyWebhookUrl: 'https://hooks.example.ch/' })
-  await house.submit()
+  const fixture = await fixtureWith(t, hanging)
+  await fixture.inbox({ notifyWebhookUrl: 'https://hooks.example.ch/' })
+  await fixture.submit()
   await until('it is under way', () => sent.length === 1)
-  const next = await house.crash()
+  const next = await fixture.crash()
   next.backgroundRead.wake()
   await quiet(next)
   t.is(sent.length, 1)
@@ -133,11 +133,11 @@ test('a crash while it is sent, or before, leads to no second one', async (t) =>
 
 test('what was captured before a crash and not yet read is told after it, once', async (t) => {
   const receiver = await receiverOf(t)
-  const house = await housed(t)
-  await house.inbox({ notifyWebhookUrl: receiver.url })
-  await house.backgroundRead.stop()
-  await house.submit()
-  const next = await house.crash()
+  const fixture = await fixtureWith(t)
+  await fixture.inbox({ notifyWebhookUrl: receiver.url })
+  await fixture.backgroundRead.stop()
+  await fixture.submit()
+  const next = await fixture.crash()
   next.backgroundRead.wake()
   await noted(next)
   const third = await next.crash()
@@ -154,30 +154,30 @@ test('a receiver that hangs gets two at a time, holds up no other inbox, and wha
       signal.addEventListener('abort', () => end({ problem: 'broken off', isOurs: true }))
       open.push({ request, end })
     })
-  const house = await housed(t, post)
-  await house.inbox({ id: 'inb_slow', notifyWebhookUrl: 'https://slow.example.ch/', addressPattern: '@example.net' })
-  await house.inbox({ id: 'inb_fast', notifyWebhookUrl: 'https://fast.example.ch/', addressPattern: 'last@other.test' })
-  for (let i = 0; i < 103; i++) await house.submit()
-  await until('the last one is given up', async () => (await last(house, 'inb_slow')) !== undefined)
+  const fixture = await fixtureWith(t, post)
+  await fixture.inbox({ id: 'inb_slow', notifyWebhookUrl: 'https://slow.example.ch/', addressPattern: '@example.net' })
+  await fixture.inbox({ id: 'inb_fast', notifyWebhookUrl: 'https://fast.example.ch/', addressPattern: 'last@other.test' })
+  for (let i = 0; i < 103; i++) await fixture.submit()
+  await until('the last one is given up', async () => (await last(fixture, 'inb_slow')) !== undefined)
   t.is(open.length, 2)
-  t.like(await last(house, 'inb_slow'), { error: 'Too many notifications of this inbox were pending; this one was dropped.' })
-  await house.submit({ rcptTo: ['last@other.test'] })
-  await noted(house, 'inb_fast')
-  t.is((await last(house, 'inb_fast'))?.statusCode, 204)
+  t.like(await last(fixture, 'inb_slow'), { error: 'Too many notifications of this inbox were pending; this one was dropped.' })
+  await fixture.submit({ rcptTo: ['last@other.test'] })
+  await noted(fixture, 'inb_fast')
+  t.is((await last(fixture, 'inb_fast'))?.statusCode, 204)
   open[0]?.end({ status: 200, answer: new Uint8Array() })
   await until('the next one is sent', () => open.length === 3)
-  await house.notifier.stop()
+  await fixture.notifier.stop()
   t.is(open.length, 3)
 })
 
 test('a network that the operator has not allowed is not told, and the detail says so', async (t) => {
   const receiver = await receiverOf(t)
   const clock = new FakeClock()
-  const house = await houseOf(t, { clock, post: guardedPost({ resolver: noNames, guard: addressGuard([]), clock }) })
-  await house.inbox({ notifyWebhookUrl: receiver.url })
-  await house.submit()
-  await noted(house)
+  const fixture = await coreFixture(t, { clock, post: guardedPost({ resolver: noNames, guard: addressGuard([]), clock }) })
+  await fixture.inbox({ notifyWebhookUrl: receiver.url })
+  await fixture.submit()
+  await noted(fixture)
   t.is(receiver.connections, 0)
-  t.is((await last(house))?.statusCode, null)
-  t.truthy((await last(house))?.error)
+  t.is((await last(fixture))?.statusCode, null)
+  t.truthy((await last(fixture))?.error)
 })

@@ -7,8 +7,8 @@ import { newUserCode, readUserCode } from '#core/claims/user-code.ts'
 import { oauthGrants } from '#core/oauth/grants/grant.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
-import { claimRig, codeOf } from './rig.ts'
-import { browser } from '../people/rig.ts'
+import { claimFixture, codeOf } from './claim-fixture.ts'
+import { browser } from '../people/people-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 import { column } from '../../support/column.ts'
 
@@ -32,202 +32,205 @@ test('what a person chooses becomes scopes; sending over REST is live sending', 
 })
 
 test('a claim makes the sandbox an organization of who was mailed', async (t) => {
-  const rig = await claimRig(t)
-  const { organizationId, principal, grant } = await rig.sandbox()
-  const started = await rig.claims.start(principal, 'Ada@Example.ch')
-  const now = rig.clock.now()
+  const setup = await claimFixture(t)
+  const { organizationId, principal, grant } = await setup.sandbox()
+  const started = await setup.claims.start(principal, 'Ada@Example.ch')
+  const now = setup.clock.now()
   t.like(started.progress, { isClaimed: false, userId: null, email: 'ada@example.ch', linkSentAt: now, isLinkPending: true })
   t.is(started.open?.expiresAt, now + 30 * minute)
   const code = started.open?.userCode ?? ''
-  const [mail] = await rig.mails()
+  const [mail] = await setup.mails()
   t.is(mail?.trace.recipients[0]?.address, 'ada@example.ch')
   t.true(mail?.raw.includes(code))
   t.regex(mail?.raw ?? '', /anonymous/i)
-  const signedIn = await rig.loginLinks.consume(mail?.secret ?? '', browser)
+  const signedIn = await setup.loginLinks.consume(mail?.secret ?? '', browser)
   t.is(signedIn.next, `/claims/${code}`)
-  const { user } = (await rig.sessions.read(signedIn.cookie)) ?? {}
+  const { user } = (await setup.sessions.read(signedIn.cookie)) ?? {}
   if (!user) return t.fail()
-  t.deepEqual(column(await rig.claims.openFor(user), 'userCode'), [code])
-  t.like(await rig.claims.look(user, code), { project: { name: 'sandbox' }, organizationCount: 0 })
+  t.deepEqual(column(await setup.claims.openFor(user), 'userCode'), [code])
+  t.like(await setup.claims.look(user, code), { project: { name: 'sandbox' }, organizationCount: 0 })
 
-  await rig.claims.confirm(user, code, ['send_sandbox'])
+  await setup.claims.confirm(user, code, ['send_sandbox'])
   const reach = { organizationId }
-  t.like((await rig.database.get(organizations, reach, organizationId))?.record, { plan: 'free', name: 'sandbox' })
-  t.like((await rig.database.get(projects, reach, principal.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
-  t.true((await rig.members.permissionsOf(organizationId, user.id))?.owns)
-  t.like((await rig.database.get(oauthGrants, reach, grant.id))?.record, { userId: user.id, scopes: scopesOfPermissions(['send_sandbox']) })
-  const acts = (await rig.database.all(auditEntries, reach)).map(({ record }) => [record.actor.id, record.act])
+  t.like((await setup.database.get(organizations, reach, organizationId))?.record, { plan: 'free', name: 'sandbox' })
+  t.like((await setup.database.get(projects, reach, principal.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
+  t.true((await setup.members.permissionsOf(organizationId, user.id))?.owns)
+  t.like((await setup.database.get(oauthGrants, reach, grant.id))?.record, {
+    userId: user.id,
+    scopes: scopesOfPermissions(['send_sandbox']),
+  })
+  const acts = (await setup.database.all(auditEntries, reach)).map(({ record }) => [record.actor.id, record.act])
   t.deepEqual(acts, [[user.id, 'organization.claimed']])
-  t.is((await rig.mails()).at(-1)?.trace.subject, 'You claimed a sandbox')
-  t.deepEqual(await rig.claims.openFor(user), [])
-  t.like((await rig.claims.start(principal, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
-  t.is((await rig.claims.start(principal, 'eve@example.ch')).open, undefined)
-  rig.clock.advance(30 * day)
-  t.is(await rig.sandboxes.sweep(), 0)
-  t.truthy(await rig.database.get(organizations, reach, organizationId))
-  t.deepEqual(await problemsOf(rig), [])
+  t.is((await setup.mails()).at(-1)?.trace.subject, 'You claimed a sandbox')
+  t.deepEqual(await setup.claims.openFor(user), [])
+  t.like((await setup.claims.start(principal, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
+  t.is((await setup.claims.start(principal, 'eve@example.ch')).open, undefined)
+  setup.clock.advance(30 * day)
+  t.is(await setup.sandboxes.sweep(), 0)
+  t.truthy(await setup.database.get(organizations, reach, organizationId))
+  t.deepEqual(await problemsOf(setup), [])
 })
 
 test('the link works once, a code once, and both for half an hour', async (t) => {
-  const rig = await claimRig(t)
-  const [first, second] = [await rig.sandbox(), await rig.sandbox()]
-  const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
-  const code = (await rig.claims.start(first.principal, ada.email)).open?.userCode ?? ''
-  const secret = (await rig.mails())[0]?.secret ?? ''
-  await rig.loginLinks.consume(secret, browser)
-  t.is(await codeOf(t, rig.loginLinks.consume(secret, browser)), 'not_found')
-  const results = await Promise.allSettled([rig.claims.confirm(ada, code, []), rig.claims.confirm(bea, code, ['admin'])])
+  const setup = await claimFixture(t)
+  const [first, second] = [await setup.sandbox(), await setup.sandbox()]
+  const [ada, bea] = [await setup.user('ada@example.ch'), await setup.user('bea@example.ch')]
+  const code = (await setup.claims.start(first.principal, ada.email)).open?.userCode ?? ''
+  const secret = (await setup.mails())[0]?.secret ?? ''
+  await setup.loginLinks.consume(secret, browser)
+  t.is(await codeOf(t, setup.loginLinks.consume(secret, browser)), 'not_found')
+  const results = await Promise.allSettled([setup.claims.confirm(ada, code, []), setup.claims.confirm(bea, code, ['admin'])])
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 1)
-  t.is((await rig.database.get(claimRecords, { organizationId: first.organizationId }, first.organizationId))?.record.userId, ada.id)
-  t.is(await rig.members.permissionsOf(first.organizationId, bea.id), undefined)
-  t.is(await codeOf(t, rig.claims.confirm(ada, code, [])), 'not_found')
+  t.is((await setup.database.get(claimRecords, { organizationId: first.organizationId }, first.organizationId))?.record.userId, ada.id)
+  t.is(await setup.members.permissionsOf(first.organizationId, bea.id), undefined)
+  t.is(await codeOf(t, setup.claims.confirm(ada, code, [])), 'not_found')
 
-  const late = (await rig.claims.start(second.principal, ada.email)).open?.userCode ?? ''
-  const lateSecret = (await rig.mails()).at(-1)?.secret ?? ''
-  rig.clock.advance(30 * minute)
-  t.is(await codeOf(t, rig.claims.look(ada, late)), 'not_found')
-  t.is(await codeOf(t, rig.claims.confirm(ada, late, [])), 'not_found')
-  t.is(await codeOf(t, rig.loginLinks.consume(lateSecret, browser)), 'not_found')
-  t.deepEqual(await rig.claims.openFor(ada), [])
-  const again = (await rig.claims.start(second.principal, ada.email)).open?.userCode ?? ''
+  const late = (await setup.claims.start(second.principal, ada.email)).open?.userCode ?? ''
+  const lateSecret = (await setup.mails()).at(-1)?.secret ?? ''
+  setup.clock.advance(30 * minute)
+  t.is(await codeOf(t, setup.claims.look(ada, late)), 'not_found')
+  t.is(await codeOf(t, setup.claims.confirm(ada, late, [])), 'not_found')
+  t.is(await codeOf(t, setup.loginLinks.consume(lateSecret, browser)), 'not_found')
+  t.deepEqual(await setup.claims.openFor(ada), [])
+  const again = (await setup.claims.start(second.principal, ada.email)).open?.userCode ?? ''
   t.not(again, late)
-  t.truthy(await rig.claims.confirm(ada, again, []))
+  t.truthy(await setup.claims.confirm(ada, again, []))
 })
 
 test('a new claim of a sandbox ends the one before', async (t) => {
-  const rig = await claimRig(t)
-  const { principal } = await rig.sandbox()
-  const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
-  const old = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
-  const now = (await rig.claims.start(principal, bea.email)).open?.userCode ?? ''
-  t.is(await codeOf(t, rig.claims.look(ada, old)), 'not_found')
-  t.deepEqual(await rig.claims.openFor(ada), [])
-  t.is((await rig.claims.look(bea, now)).claim.email, bea.email)
+  const setup = await claimFixture(t)
+  const { principal } = await setup.sandbox()
+  const [ada, bea] = [await setup.user('ada@example.ch'), await setup.user('bea@example.ch')]
+  const old = (await setup.claims.start(principal, ada.email)).open?.userCode ?? ''
+  const now = (await setup.claims.start(principal, bea.email)).open?.userCode ?? ''
+  t.is(await codeOf(t, setup.claims.look(ada, old)), 'not_found')
+  t.deepEqual(await setup.claims.openFor(ada), [])
+  t.is((await setup.claims.look(bea, now)).claim.email, bea.email)
 })
 
 test('three an hour for each session, five a day for each address, and fifteen wrong codes an hour', async (t) => {
-  const rig = await claimRig(t)
-  const first = await rig.sandbox()
-  for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await rig.claims.start(first.principal, email)
-  t.is(await codeOf(t, rig.claims.start(first.principal, 'd@example.ch')), 'rate_limit_exceeded')
-  rig.clock.advance(hour)
-  t.truthy((await rig.claims.start(first.principal, 'ada@example.ch')).open)
-  for (let i = 0; i < 4; i++) await rig.claims.start((await rig.sandbox()).principal, 'ada@example.ch')
-  rig.clock.advance(hour)
-  const other = await rig.sandbox()
-  t.is(await codeOf(t, rig.claims.start(other.principal, 'ADA@example.ch')), 'rate_limit_exceeded')
+  const setup = await claimFixture(t)
+  const first = await setup.sandbox()
+  for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await setup.claims.start(first.principal, email)
+  t.is(await codeOf(t, setup.claims.start(first.principal, 'd@example.ch')), 'rate_limit_exceeded')
+  setup.clock.advance(hour)
+  t.truthy((await setup.claims.start(first.principal, 'ada@example.ch')).open)
+  for (let i = 0; i < 4; i++) await setup.claims.start((await setup.sandbox()).principal, 'ada@example.ch')
+  setup.clock.advance(hour)
+  const other = await setup.sandbox()
+  t.is(await codeOf(t, setup.claims.start(other.principal, 'ADA@example.ch')), 'rate_limit_exceeded')
 
-  const eve = await rig.user('eve@example.ch')
-  const code = (await rig.claims.start(other.principal, 'olga@example.ch')).open?.userCode ?? ''
-  for (let i = 0; i < 15; i++) t.is(await codeOf(t, rig.claims.look(eve, 'KITE-00')), 'not_found')
-  t.is(await codeOf(t, rig.claims.look(eve, code)), 'rate_limit_exceeded')
-  t.is(await codeOf(t, rig.claims.confirm(eve, code, [])), 'rate_limit_exceeded')
-  rig.clock.advance(hour)
+  const eve = await setup.user('eve@example.ch')
+  const code = (await setup.claims.start(other.principal, 'olga@example.ch')).open?.userCode ?? ''
+  for (let i = 0; i < 15; i++) t.is(await codeOf(t, setup.claims.look(eve, 'KITE-00')), 'not_found')
+  t.is(await codeOf(t, setup.claims.look(eve, code)), 'rate_limit_exceeded')
+  t.is(await codeOf(t, setup.claims.confirm(eve, code, [])), 'rate_limit_exceeded')
+  setup.clock.advance(hour)
 })
 
 test('known and unknown addresses get the same answer; mail goes to who can sign in', async (t) => {
-  const rig = await claimRig(t, { signUp: 'invited' })
-  await rig.user('known@example.ch')
+  const setup = await claimFixture(t, { signUp: 'invited' })
+  await setup.user('known@example.ch')
   const answers = []
   for (const email of ['known@example.ch', 'other@example.ch']) {
-    const { progress, open, integrationsUrl } = await rig.claims.start((await rig.sandbox()).principal, email)
+    const { progress, open, integrationsUrl } = await setup.claims.start((await setup.sandbox()).principal, email)
     answers.push({ progress: { ...progress, email: '' }, expiresAt: open?.expiresAt, integrationsUrl })
   }
   t.deepEqual(answers[0], answers[1])
   t.deepEqual(
-    (await rig.mails()).map(({ trace }) => trace.recipients[0]?.address),
+    (await setup.mails()).map(({ trace }) => trace.recipients[0]?.address),
     ['known@example.ch'],
   )
 })
 
 test('without mail of the service the code does it', async (t) => {
-  const rig = await claimRig(t, { hasMail: false })
-  const { principal } = await rig.sandbox()
-  const { progress, open } = await rig.claims.start(principal, 'ada@example.ch')
+  const setup = await claimFixture(t, { hasMail: false })
+  const { principal } = await setup.sandbox()
+  const { progress, open } = await setup.claims.start(principal, 'ada@example.ch')
   t.like(progress, { linkSentAt: null, linkExpiresAt: null, isLinkPending: false })
-  const bea = await rig.user('bea@example.ch')
-  t.is((await rig.claims.confirm(bea, open?.userCode ?? '', [])).userId, bea.id)
-  t.deepEqual(await rig.mails(), [])
+  const bea = await setup.user('bea@example.ch')
+  t.is((await setup.claims.confirm(bea, open?.userCode ?? '', [])).userId, bea.id)
+  t.deepEqual(await setup.mails(), [])
 })
 
 test('nobody gathers the quotas of many free organizations by claims', async (t) => {
-  const rig = await claimRig(t)
-  const ada = await rig.user('ada@example.ch')
+  const setup = await claimFixture(t)
+  const ada = await setup.user('ada@example.ch')
   const claim = async (): Promise<string> => {
-    rig.clock.advance(24 * 60 * minute)
-    const { principal } = await rig.sandbox()
-    const { open } = await rig.claims.start(principal, 'ada@example.ch')
-    await rig.claims.confirm(ada, open?.userCode ?? '', [])
+    setup.clock.advance(24 * 60 * minute)
+    const { principal } = await setup.sandbox()
+    const { open } = await setup.claims.start(principal, 'ada@example.ch')
+    await setup.claims.confirm(ada, open?.userCode ?? '', [])
     return principal.organizationId
   }
   const made = [await claim()]
   while (made.length < 10) made.push(await claim())
   t.is(await codeOf(t, claim()), 'conflict')
   const reach = { organizationId: made[0] ?? '' }
-  const stored = await rig.database.get(organizations, reach, reach.organizationId)
+  const stored = await setup.database.get(organizations, reach, reach.organizationId)
   if (!stored) return t.fail()
   const raised = { ...stored.record, plan: 'basic' as const }
-  await rig.database.commit(new Change().replace(organizations, reach.organizationId, stored, raised))
+  await setup.database.commit(new Change().replace(organizations, reach.organizationId, stored, raised))
   await t.notThrowsAsync(claim(), 'an organization that is paid for does not count')
 })
 
 test('of a claim and the removal of the sandbox at the same moment one wins, and whole', async (t) => {
-  const rig = await claimRig(t)
-  const ada = await rig.user('ada@example.ch')
-  const { principal, organizationId } = await rig.sandbox()
-  rig.clock.advance(8 * day)
-  const code = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
-  await rig.background.idle()
+  const setup = await claimFixture(t)
+  const ada = await setup.user('ada@example.ch')
+  const { principal, organizationId } = await setup.sandbox()
+  setup.clock.advance(8 * day)
+  const code = (await setup.claims.start(principal, ada.email)).open?.userCode ?? ''
+  await setup.background.idle()
   // the sandbox goes between the reading and the writing of the claim
   let swept = 0
-  const { kv } = rig.house
+  const { kv } = setup.fixture
   kv.beforeWrite = async () => {
     kv.beforeWrite = undefined
-    swept = await rig.sandboxes.sweep()
+    swept = await setup.sandboxes.sweep()
   }
-  t.is(await codeOf(t, rig.claims.confirm(ada, code, [])), 'not_found')
+  t.is(await codeOf(t, setup.claims.confirm(ada, code, [])), 'not_found')
   t.is(swept, 1)
-  t.is(await rig.members.permissionsOf(organizationId, ada.id), undefined)
-  t.is(await codeOf(t, rig.claims.start(principal, ada.email)), 'conflict')
+  t.is(await setup.members.permissionsOf(organizationId, ada.id), undefined)
+  t.is(await codeOf(t, setup.claims.start(principal, ada.email)), 'conflict')
 })
 
 test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
-  const rig = await claimRig(t)
-  const ada = await rig.user('ada@example.ch')
-  const { principal, organizationId } = await rig.sandbox()
-  const code = (await rig.claims.start(principal, ada.email)).open?.userCode ?? ''
-  await rig.background.idle()
-  const { kv } = rig.house
+  const setup = await claimFixture(t)
+  const ada = await setup.user('ada@example.ch')
+  const { principal, organizationId } = await setup.sandbox()
+  const code = (await setup.claims.start(principal, ada.email)).open?.userCode ?? ''
+  await setup.background.idle()
+  const { kv } = setup.fixture
   let writes = 0
   kv.beforeWrite = () => {
     writes++
     throw new Error('the process ends here')
   }
-  await t.throwsAsync(rig.claims.confirm(ada, code, []), { message: 'the process ends here' })
+  await t.throwsAsync(setup.claims.confirm(ada, code, []), { message: 'the process ends here' })
   kv.beforeWrite = undefined
   t.is(writes, 1)
-  t.like((await rig.database.get(projects, { organizationId }, principal.projectId))?.record, { status: 'anonymous' })
-  t.is(await rig.members.permissionsOf(organizationId, ada.id), undefined)
+  t.like((await setup.database.get(projects, { organizationId }, principal.projectId))?.record, { status: 'anonymous' })
+  t.is(await setup.members.permissionsOf(organizationId, ada.id), undefined)
   kv.beforeWrite = () => void writes++
-  await rig.claims.confirm(ada, code, [])
+  await setup.claims.confirm(ada, code, [])
   kv.beforeWrite = undefined
-  await rig.background.idle()
-  t.deepEqual(await problemsOf(rig), [])
+  await setup.background.idle()
+  t.deepEqual(await problemsOf(setup), [])
 })
 
 test('undo ends the session of the agent, for seven days, for who took it over', async (t) => {
-  const rig = await claimRig(t)
-  const [ada, eve] = [await rig.user('ada@example.ch'), await rig.user('eve@example.ch')]
-  const { principal, organizationId, grant } = await rig.sandbox()
-  t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
-  await rig.claims.confirm(ada, (await rig.claims.start(principal, ada.email)).open?.userCode ?? '', [])
-  t.is(await codeOf(t, rig.claims.undo(eve, organizationId)), 'not_found')
-  await rig.claims.undo(ada, organizationId)
-  await rig.claims.undo(ada, organizationId)
-  t.is((await rig.database.get(oauthGrants, { organizationId }, grant.id))?.record.revokedAt, rig.clock.now())
-  const acts = (await rig.database.all(auditEntries, { organizationId })).map(({ record }) => record.act)
+  const setup = await claimFixture(t)
+  const [ada, eve] = [await setup.user('ada@example.ch'), await setup.user('eve@example.ch')]
+  const { principal, organizationId, grant } = await setup.sandbox()
+  t.is(await codeOf(t, setup.claims.undo(ada, organizationId)), 'not_found')
+  await setup.claims.confirm(ada, (await setup.claims.start(principal, ada.email)).open?.userCode ?? '', [])
+  t.is(await codeOf(t, setup.claims.undo(eve, organizationId)), 'not_found')
+  await setup.claims.undo(ada, organizationId)
+  await setup.claims.undo(ada, organizationId)
+  t.is((await setup.database.get(oauthGrants, { organizationId }, grant.id))?.record.revokedAt, setup.clock.now())
+  const acts = (await setup.database.all(auditEntries, { organizationId })).map(({ record }) => record.act)
   t.deepEqual(acts.toSorted(), ['oauth_grant.revoked', 'organization.claimed'])
-  t.true((await rig.members.permissionsOf(organizationId, ada.id))?.owns, 'the organization stays')
-  rig.clock.advance(7 * day)
-  t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
+  t.true((await setup.members.permissionsOf(organizationId, ada.id))?.owns, 'the organization stays')
+  setup.clock.advance(7 * day)
+  t.is(await codeOf(t, setup.claims.undo(ada, organizationId)), 'not_found')
 })

@@ -7,7 +7,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Change } from '#store/change.ts'
 import { queueHead } from '#store/queue.ts'
-import { organizationId, quiet, principal, secrets, until, type House, relaying } from '../house.ts'
+import { organizationId, quiet, principal, secrets, until, type CoreFixture, relaying } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf, hang, report, take, type Call } from '../scripted-transport.ts'
 import { column } from '../../support/column.ts'
@@ -16,23 +16,23 @@ const minute = 60_000
 const hour = 60 * minute
 const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
 
-const attempts = (house: House, traceId: string) => readAttempts(house.database, organizationId, traceId)
+const attempts = (fixture: CoreFixture, traceId: string) => readAttempts(fixture.database, organizationId, traceId)
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
 test('an accepted message is sent: trace, attempt, timeline and queue agree', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const { traceId } = await house.submit()
-  await until('sent', () => house.attempted.length === 1)
-  const trace = await house.trace(traceId)
-  t.like(trace, { status: 'sent', attempts: 1, unknownAttempts: 0, nextAttemptAt: null, updatedAt: house.clock.now() })
+  const fixture = await relaying(t, (call) => take(call))
+  const { traceId } = await fixture.submit()
+  await until('sent', () => fixture.attempted.length === 1)
+  const trace = await fixture.trace(traceId)
+  t.like(trace, { status: 'sent', attempts: 1, unknownAttempts: 0, nextAttemptAt: null, updatedAt: fixture.clock.now() })
   t.deepEqual(trace.recipients, [{ address: 'anna@example.net', status: 'sent', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } }])
-  t.deepEqual(await attempts(house, traceId), [
+  t.deepEqual(await attempts(fixture, traceId), [
     {
       number: 1,
       destinationId: 'dst_1',
-      startedAt: house.clock.now(),
+      startedAt: fixture.clock.now(),
       state: 'finished',
-      endedAt: house.clock.now(),
+      endedAt: fixture.clock.now(),
       provider: 'smtp',
       host: 'smtp.provider.test',
       port: 587,
@@ -42,20 +42,20 @@ test('an accepted message is sent: trace, attempt, timeline and queue agree', as
       nextAttemptAt: null,
     },
   ])
-  t.is(await house.queueLength(), 0)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('an attempt carries the envelope, the size and the message with our headers before it', async (t) => {
   const seen: (Buffer | object)[] = []
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     seen.push(await contentOf(call), { ...call.job, signal: undefined, beforeFinalDot: undefined, content: undefined }, call.target)
     return take(call)
   })
-  await house.destination({ username: 'me' }, 'secret')
+  await fixture.destination({ username: 'me' }, 'secret')
   const prefix = 'Received: from somewhere\r\n'
   for (const size of [1000, 700_000]) {
     const content = `Subject: x\r\n\r\n${'0123456789abcd\r\n'.repeat(size / 16)}`
-    const { traceId } = await house.submit({ content, facts: { prefix, eightBit: true } as never, rcptTo: three, mailFrom: '' })
+    const { traceId } = await fixture.submit({ content, facts: { prefix, eightBit: true } as never, rcptTo: three, mailFrom: '' })
     await until('sent', () => seen.length === 3)
     const [sent, job, target] = seen.splice(0)
     const ours = `${prefix}X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
@@ -67,20 +67,20 @@ test('an attempt carries the envelope, the size and the message with our headers
 
 test('of three recipients only the one that was put off is tried again', async (t) => {
   const verdicts = { 'anna@example.net': 'accepted', 'ben@example.net': 'transient', 'carl@example.net': 'permanent' } as const
-  const house = await relaying(t, (call) => take(call, call.nth === 1 ? verdicts : 'accepted'))
-  const { traceId } = await house.submit({ rcptTo: three })
-  await until('first', () => house.attempted.length === 1)
-  const between = await house.trace(traceId)
+  const fixture = await relaying(t, (call) => take(call, call.nth === 1 ? verdicts : 'accepted'))
+  const { traceId } = await fixture.submit({ rcptTo: three })
+  await until('first', () => fixture.attempted.length === 1)
+  const between = await fixture.trace(traceId)
   t.deepEqual(fates(between), ['anna@example.net sent', 'ben@example.net queued', 'carl@example.net failed'])
   t.like(between, { status: 'queued', nextAttemptAt: startOfTime + minute })
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
-  t.deepEqual(house.transport.attemptsAt(traceId), [three, ['ben@example.net']])
-  const trace = await house.trace(traceId)
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [three, ['ben@example.net']])
+  const trace = await fixture.trace(traceId)
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net sent', 'carl@example.net failed'])
   t.is(trace.recipients[2]?.reply?.code, 550)
   t.is(trace.status, 'failed', 'the worst recipient decides')
-  t.deepEqual((await house.story(traceId)).slice(3), [
+  t.deepEqual((await fixture.story(traceId)).slice(3), [
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 1 accepted, 1 deferred, 1 refused.',
     `retry_scheduled: Attempt 2 for 1 recipient is due at ${new Date(startOfTime + minute).toISOString()}.`,
     'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
@@ -90,78 +90,81 @@ test('of three recipients only the one that was put off is tried again', async (
 })
 
 test('a message that is always put off is tried on schedule and given up at its maximum age', async (t) => {
-  const house = await relaying(t, (call) => report(call, 'transient', 'connect_timeout'))
-  const { traceId } = await house.submit()
+  const fixture = await relaying(t, (call) => report(call, 'transient', 'connect_timeout'))
+  const { traceId } = await fixture.submit()
   const times: number[] = []
   for (let n = 1; n <= 18; n++) {
-    await until(`attempt ${n}`, () => house.attempted.length === n)
-    times.push((house.clock.now() - startOfTime) / minute)
-    const { nextAttemptAt } = await house.trace(traceId)
+    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    times.push((fixture.clock.now() - startOfTime) / minute)
+    const { nextAttemptAt } = await fixture.trace(traceId)
     if (nextAttemptAt === null) break
-    house.clock.advance(nextAttemptAt - house.clock.now() - 1)
-    await quiet(house)
-    t.is(house.attempted.length, n, 'not early')
-    house.clock.advance(1)
+    fixture.clock.advance(nextAttemptAt - fixture.clock.now() - 1)
+    await quiet(fixture)
+    t.is(fixture.attempted.length, n, 'not early')
+    fixture.clock.advance(1)
   }
   t.deepEqual(times, [0, 1, 6, 21, 51, 111, 231, 471, 711, 951, 1191, 1431, 1671, 1911, 2151, 2391, 2631, 2871])
-  t.like(await house.trace(traceId), { status: 'failed', attempts: 18, nextAttemptAt: null })
-  t.is(await house.queueLength(), 0)
-  const story = await house.story(traceId)
+  t.like(await fixture.trace(traceId), { status: 'failed', attempts: 18, nextAttemptAt: null })
+  t.is(await fixture.queueLength(), 0)
+  const story = await fixture.story(traceId)
   t.is(story.filter((line) => line.startsWith('attempt:')).length, 18)
   t.is(story.at(-1), 'failed: Delivery was abandoned for all recipients.')
 })
 
 test('an unknown outcome is said to be one, waits a quarter of an hour, and is repeated once', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     return report(call, 'unknown', 'connection_lost')
   })
-  const { traceId } = await house.submit()
-  await until('first', () => house.attempted.length === 1)
-  t.like(await house.trace(traceId), { status: 'queued', unknownAttempts: 1, nextAttemptAt: startOfTime + 15 * minute })
-  t.like((await attempts(house, traceId))[0], { state: 'unknown' })
-  t.regex((await house.story(traceId)).join('\n'), /connection_lost\. The outcome is unknown: the provider may have accepted the message\./)
-  house.clock.advance(15 * minute - 1)
-  await quiet(house)
-  t.is(house.attempted.length, 1)
-  house.clock.advance(1)
-  await until('second', () => house.attempted.length === 2)
-  t.like(await house.trace(traceId), { status: 'failed', unknownAttempts: 2, nextAttemptAt: null })
-  house.clock.advance(48 * hour)
-  await quiet(house)
-  t.is(house.transport.calls.length, 2)
+  const { traceId } = await fixture.submit()
+  await until('first', () => fixture.attempted.length === 1)
+  t.like(await fixture.trace(traceId), { status: 'queued', unknownAttempts: 1, nextAttemptAt: startOfTime + 15 * minute })
+  t.like((await attempts(fixture, traceId))[0], { state: 'unknown' })
+  t.regex(
+    (await fixture.story(traceId)).join('\n'),
+    /connection_lost\. The outcome is unknown: the provider may have accepted the message\./,
+  )
+  fixture.clock.advance(15 * minute - 1)
+  await quiet(fixture)
+  t.is(fixture.attempted.length, 1)
+  fixture.clock.advance(1)
+  await until('second', () => fixture.attempted.length === 2)
+  t.like(await fixture.trace(traceId), { status: 'failed', unknownAttempts: 2, nextAttemptAt: null })
+  fixture.clock.advance(48 * hour)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 2)
 })
 
 test('a recipient that was put off goes on when another one was given up as unknown', async (t) => {
   const verdicts = { 'anna@example.net': 'unknown', 'ben@example.net': 'transient' } as const
-  const house = await relaying(t, (call) => take(call, call.nth < 3 ? verdicts : 'accepted'))
-  const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
+  const fixture = await relaying(t, (call) => take(call, call.nth < 3 ? verdicts : 'accepted'))
+  const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
   for (let n = 1; n <= 3; n++) {
-    await until(`attempt ${n}`, () => house.attempted.length === n)
-    house.clock.advance(hour)
+    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    fixture.clock.advance(hour)
   }
-  t.deepEqual(house.transport.attemptsAt(traceId), [three.slice(0, 2), three.slice(0, 2), ['ben@example.net']])
-  t.deepEqual(fates(await house.trace(traceId)), ['anna@example.net failed', 'ben@example.net sent'])
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [three.slice(0, 2), three.slice(0, 2), ['ben@example.net']])
+  t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net failed', 'ben@example.net sent'])
 })
 
 test('an attempt during which the process died is shown as unknown, and the message is delivered again', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     return hang(call)
   })
-  const { traceId } = await house.submit()
-  await until('the start is on record', async () => (await attempts(house, traceId)).length === 1)
-  t.like((await attempts(house, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
-  t.regex((await house.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
+  const { traceId } = await fixture.submit()
+  await until('the start is on record', async () => (await attempts(fixture, traceId)).length === 1)
+  t.like((await attempts(fixture, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
+  t.regex((await fixture.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
   for (let n = 2; n <= 4; n++) {
-    const next = await house.crash()
+    const next = await fixture.crash()
     if (n === 4) next.transport.script = (call) => take(call)
     await next.queue.start()
     await until('the next start is on record', async () => (await attempts(next, traceId)).length === n)
     t.like((await attempts(next, traceId))[n - 2], { state: 'unknown', error: { code: 'interrupted' } })
     if (n < 4) {
       t.is((await next.trace(traceId)).status, 'queued', 'a process that dies again and again does not lose the message')
-      Object.assign(house, { crash: next.crash.bind(next) })
+      Object.assign(fixture, { crash: next.crash.bind(next) })
       continue
     }
     await until('sent', () => next.attempted.length === 1)
@@ -175,11 +178,11 @@ test('an attempt during which the process died is shown as unknown, and the mess
 })
 
 test('an attempt that was begun but not committed as ended counts once, whatever the crash', async (t) => {
-  const house = await relaying(t, (call) => take(call), { deaf: true })
-  const { traceId } = await house.submit({ rcptTo: three })
+  const fixture = await relaying(t, (call) => take(call), { deaf: true })
+  const { traceId } = await fixture.submit({ rcptTo: three })
   const started = { number: 1, destinationId: 'dst_1', startedAt: startOfTime, state: 'started' } as const
-  await house.database.commit(writeAttempt(new Change(), organizationId, traceId, started))
-  const next = await house.crash()
+  await fixture.database.commit(writeAttempt(new Change(), organizationId, traceId, started))
+  const next = await fixture.crash()
   await next.queue.start()
   await until('sent', () => next.attempted.length === 1)
   t.like(await next.trace(traceId), { attempts: 2, status: 'sent' })
@@ -190,10 +193,10 @@ test('an attempt that was begun but not committed as ended counts once, whatever
 })
 
 test('a message whose destination was deleted fails with that reason', async (t) => {
-  const house = await relaying(t, (call) => take(call), { deaf: true })
-  const { traceId } = await house.submit()
-  await house.remove(destinations, 'dst_1')
-  const next = await house.crash()
+  const fixture = await relaying(t, (call) => take(call), { deaf: true })
+  const { traceId } = await fixture.submit()
+  await fixture.remove(destinations, 'dst_1')
+  const next = await fixture.crash()
   await next.queue.start()
   await until('failed', () => next.attempted.length === 1)
   t.is((await next.trace(traceId)).status, 'failed')
@@ -203,98 +206,98 @@ test('a message whose destination was deleted fails with that reason', async (t)
 })
 
 test('a message waits while the password of its destination cannot be opened, and goes once it is set again', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  await house.destination({ username: 'me', sealedPassword: 'v1.00000000.AAAA.AAAA' })
-  const { traceId } = await house.submit()
-  await until('attempted', () => house.attempted.length === 1)
-  t.like(await house.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
-  t.regex((await house.story(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
-  await house.destination({ username: 'me', updatedAt: startOfTime + 1 }, 'new secret')
-  house.clock.advance(minute)
-  await until('sent', () => house.attempted.length === 2)
-  t.like(house.transport.calls[0]?.target, { password: 'new secret' })
-  t.is((await house.trace(traceId)).status, 'sent')
+  const fixture = await relaying(t, (call) => take(call))
+  await fixture.destination({ username: 'me', sealedPassword: 'v1.00000000.AAAA.AAAA' })
+  const { traceId } = await fixture.submit()
+  await until('attempted', () => fixture.attempted.length === 1)
+  t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
+  t.regex((await fixture.story(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
+  await fixture.destination({ username: 'me', updatedAt: startOfTime + 1 }, 'new secret')
+  fixture.clock.advance(minute)
+  await until('sent', () => fixture.attempted.length === 2)
+  t.like(fixture.transport.calls[0]?.target, { password: 'new secret' })
+  t.is((await fixture.trace(traceId)).status, 'sent')
 })
 
 test('an attempt uses the settings of the destination as they are now', async (t) => {
-  const house = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
-  await house.submit()
-  await until('first', () => house.attempted.length === 1)
-  await house.destination({ host: 'other.provider.test', updatedAt: startOfTime + 5 })
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
+  const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
+  await fixture.submit()
+  await until('first', () => fixture.attempted.length === 1)
+  await fixture.destination({ host: 'other.provider.test', updatedAt: startOfTime + 5 })
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
   t.deepEqual(
-    house.transport.calls.map(({ target }) => `${target.provider === 'smtp' && target.host} ${target.revision}`),
+    fixture.transport.calls.map(({ target }) => `${target.provider === 'smtp' && target.host} ${target.revision}`),
     [`smtp.provider.test ${startOfTime}`, `other.provider.test ${startOfTime + 5}`],
   )
 })
 
 test('a recipient that a report forgets is tried again', async (t) => {
-  const house = await relaying(t, (call) => (call.nth === 1 ? { ...report(call, 'accepted'), recipients: [] } : take(call)), {
+  const fixture = await relaying(t, (call) => (call.nth === 1 ? { ...report(call, 'accepted'), recipients: [] } : take(call)), {
     retry: { maxAgeMs: 2 * minute },
   })
-  const { traceId } = await house.submit()
-  await until('first', () => house.attempted.length === 1)
-  t.like(await house.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
-  t.is((await house.trace(traceId)).status, 'sent')
+  const { traceId } = await fixture.submit()
+  await until('first', () => fixture.attempted.length === 1)
+  t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
+  t.is((await fixture.trace(traceId)).status, 'sent')
 })
 
 test('a report about recipients who were done before changes nothing for them', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     const said = report(call, { 'ben@example.net': 'transient' })
     if (call.nth === 1) return said
     return { ...said, recipients: [...said.recipients, { address: 'anna@example.net', verdict: 'permanent' }] }
   })
-  const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
-  await until('first', () => house.attempted.length === 1)
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
-  t.deepEqual(fates(await house.trace(traceId)), ['anna@example.net sent', 'ben@example.net queued'])
+  const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
+  await until('first', () => fixture.attempted.length === 1)
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
+  t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net sent', 'ben@example.net queued'])
 })
 
 for (const code of ['aborted', 'closed']) {
   test(`a message whose attempt was broken off as ${code} is due again at once`, async (t) => {
-    const house = await relaying(t, (call) => report(call, 'transient', code))
-    await house.submit()
-    await until('first', () => house.attempted.length >= 1)
-    const stopping = house.queue.stop(1)
-    house.clock.advance(1)
+    const fixture = await relaying(t, (call) => report(call, 'transient', code))
+    await fixture.submit()
+    await until('first', () => fixture.attempted.length >= 1)
+    const stopping = fixture.queue.stop(1)
+    fixture.clock.advance(1)
     await stopping
-    t.is((house.attempted[0] as { trace: Trace }).trace.nextAttemptAt, startOfTime)
-    t.is((await queueHead(house.database, { destinationId: 'dst_1', projectId: 'prj_1' }, { limit: 5 })).length, 1)
+    t.is((fixture.attempted[0] as { trace: Trace }).trace.nextAttemptAt, startOfTime)
+    t.is((await queueHead(fixture.database, { destinationId: 'dst_1', projectId: 'prj_1' }, { limit: 5 })).length, 1)
   })
 }
 
 test('the start of an attempt is durable before the final dot, and is not written when it never comes to that', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     if (call.nth === 1) return report(call, 'transient', 'connect_refused')
-    t.deepEqual(column(await attempts(house, call.job.traceId), 'state'), ['finished'])
+    t.deepEqual(column(await attempts(fixture, call.job.traceId), 'state'), ['finished'])
     await Promise.all([call.job.beforeFinalDot(), call.job.beforeFinalDot()])
-    t.deepEqual(column(await attempts(house, call.job.traceId), 'state'), ['finished', 'started'])
+    t.deepEqual(column(await attempts(fixture, call.job.traceId), 'state'), ['finished', 'started'])
     return report(call, 'accepted')
   })
   const writes: number[] = []
-  await house.submit()
-  await until('first', () => house.attempted.length === 1)
-  house.kv.beforeWrite = ({ sets }) => void writes.push(sets.length)
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
+  await fixture.submit()
+  await until('first', () => fixture.attempted.length === 1)
+  fixture.kv.beforeWrite = ({ sets }) => void writes.push(sets.length)
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
   t.is(writes.length, 2, 'one for the start, one for the end')
 })
 
 test('the public view and the full one agree on the story', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const { traceId } = await house.submit()
-  await until('sent', () => house.attempted.length === 1)
-  const shared = await house.traces.shared(traceId)
+  const fixture = await relaying(t, (call) => take(call))
+  const { traceId } = await fixture.submit()
+  await until('sent', () => fixture.attempted.length === 1)
+  const shared = await fixture.traces.shared(traceId)
   t.deepEqual(
     column(shared.timeline, 'event'),
-    (await house.story(traceId)).map((line) => line.split(':')[0] as never),
+    (await fixture.story(traceId)).map((line) => line.split(':')[0] as never),
   )
-  t.is((await house.traces.get(principal, traceId)).trace.id, traceId)
+  t.is((await fixture.traces.get(principal, traceId)).trace.id, traceId)
 })
 
 /** Three requests, one for each recipient, each on record before its end; the last one does as told. */
@@ -316,10 +319,10 @@ const inRequests =
   }
 
 test('a process that dies between two requests of an attempt mails nobody again who had a word', async (t) => {
-  const house = await relaying(t, inRequests(hang))
-  const { traceId } = await house.submit({ rcptTo: three })
-  await until('the last is under way', async () => (await attempts(house, traceId))[0]?.recipients?.length === 3)
-  const next = await house.crash()
+  const fixture = await relaying(t, inRequests(hang))
+  const { traceId } = await fixture.submit({ rcptTo: three })
+  await until('the last is under way', async () => (await attempts(fixture, traceId))[0]?.recipients?.length === 3)
+  const next = await fixture.crash()
   await next.queue.start()
   await until('sent', () => next.attempted.length === 1)
   t.deepEqual(next.transport.attemptsAt(traceId), [three, ['carl@example.net']])
@@ -334,17 +337,17 @@ test('a process that dies between two requests of an attempt mails nobody again 
 })
 
 test('a defect between two requests of an attempt mails nobody again who had a word', async (t) => {
-  const house = await relaying(
+  const fixture = await relaying(
     t,
     inRequests(() => Promise.reject(new Error('a defect'))),
   )
-  await house.queue.start()
-  house.clock.advance(minute)
-  const { traceId } = await house.submit({ rcptTo: three })
-  await until('the defect is told', () => house.errors.splice(0).length === 1)
-  await quiet(house)
-  house.clock.advance(minute)
-  await until('sent', () => house.attempted.length === 1)
-  t.deepEqual(house.transport.attemptsAt(traceId), [three, ['carl@example.net']])
-  t.like(await house.trace(traceId), { attempts: 2 })
+  await fixture.queue.start()
+  fixture.clock.advance(minute)
+  const { traceId } = await fixture.submit({ rcptTo: three })
+  await until('the defect is told', () => fixture.errors.splice(0).length === 1)
+  await quiet(fixture)
+  fixture.clock.advance(minute)
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [three, ['carl@example.net']])
+  t.like(await fixture.trace(traceId), { attempts: 2 })
 })

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { destinations } from '#core/routing/destination.ts'
-import { organizationId, quiet, until, relaying } from '../house.ts'
+import { organizationId, quiet, until, relaying } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 
 const minute = 60_000
@@ -10,25 +10,25 @@ const hour = 60 * minute
 
 test('a message whose destination is deleted during an attempt gets what the provider says, and no further attempt', async (t) => {
   const answers = [Promise.withResolvers<'accepted' | 'transient'>(), Promise.withResolvers<'accepted' | 'transient'>()]
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     const verdict = await answers[call.job.rcptTo[0] === 'anna@example.net' ? 0 : 1]?.promise
     return take(call, verdict)
   })
-  const accepted = await house.submit({ rcptTo: ['anna@example.net'] })
-  const deferred = await house.submit({ rcptTo: ['ben@example.net'] })
-  await until('both attempts are under way', () => house.transport.calls.length === 2)
-  await house.remove(destinations, 'dst_1')
+  const accepted = await fixture.submit({ rcptTo: ['anna@example.net'] })
+  const deferred = await fixture.submit({ rcptTo: ['ben@example.net'] })
+  await until('both attempts are under way', () => fixture.transport.calls.length === 2)
+  await fixture.remove(destinations, 'dst_1')
   answers[0]?.resolve('accepted')
   answers[1]?.resolve('transient')
-  await until('both attempts ended', () => house.attempted.length === 2)
-  t.is((await house.trace(accepted.traceId)).status, 'sent')
-  t.is((await house.trace(deferred.traceId)).status, 'queued')
-  house.clock.advance(minute)
-  await until('given up', () => house.attempted.length === 3)
-  t.is((await house.trace(deferred.traceId)).status, 'failed')
-  t.regex((await house.story(deferred.traceId)).join('\n'), /The destination was deleted before the message could be delivered\./)
-  t.is(house.transport.calls.length, 2)
-  t.is(await house.queueLength(), 0)
+  await until('both attempts ended', () => fixture.attempted.length === 2)
+  t.is((await fixture.trace(accepted.traceId)).status, 'sent')
+  t.is((await fixture.trace(deferred.traceId)).status, 'queued')
+  fixture.clock.advance(minute)
+  await until('given up', () => fixture.attempted.length === 3)
+  t.is((await fixture.trace(deferred.traceId)).status, 'failed')
+  t.regex((await fixture.story(deferred.traceId)).join('\n'), /The destination was deleted before the message could be delivered\./)
+  t.is(fixture.transport.calls.length, 2)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('a trace that is deleted during its attempt leaves nothing, whatever the provider says and whenever the attempt is written down', async (t) => {
@@ -36,64 +36,64 @@ test('a trace that is deleted during its attempt leaves nothing, whatever the pr
   for (const [verdict, isWritten] of verdicts.flatMap((one) => [[one, true] as const, [one, false] as const])) {
     const what = `${verdict}, ${isWritten ? 'written before' : 'written afterwards'}`
     const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const house = await relaying(t, async (call) => {
+    const fixture = await relaying(t, async (call) => {
       if (isWritten) await call.job.beforeFinalDot()
       begun.resolve()
       await answer.promise
       if (!isWritten) await call.job.beforeFinalDot()
       return report(call, verdict)
     })
-    const { traceId } = await house.submit()
+    const { traceId } = await fixture.submit()
     await begun.promise
-    t.true(await discardTrace(house.database, organizationId, traceId))
+    t.true(await discardTrace(fixture.database, organizationId, traceId))
     answer.resolve()
-    await quiet(house)
-    house.clock.advance(24 * hour)
-    await quiet(house)
-    t.is(house.transport.calls.length, 1, what)
-    t.is(await house.queueLength(), 0, what)
-    t.deepEqual(await house.keys(traceId), [], what)
+    await quiet(fixture)
+    fixture.clock.advance(24 * hour)
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, 1, what)
+    t.is(await fixture.queueLength(), 0, what)
+    t.deepEqual(await fixture.keys(traceId), [], what)
   }
 })
 
 test('a trace that is deleted before its attempt is not sent', async (t) => {
-  const house = await relaying(t, (call) => take(call), { deaf: true })
-  const { traceId } = await house.submit()
-  const entry = house.queued[0]
+  const fixture = await relaying(t, (call) => take(call), { deaf: true })
+  const { traceId } = await fixture.submit()
+  const entry = fixture.queued[0]
   if (!entry) throw new Error('nothing was queued')
-  t.true(await discardTrace(house.database, organizationId, traceId))
-  house.offer(entry)
-  await quiet(house)
-  t.deepEqual(house.transport.calls, [])
-  t.deepEqual(await house.keys(traceId), [])
+  t.true(await discardTrace(fixture.database, organizationId, traceId))
+  fixture.offer(entry)
+  await quiet(fixture)
+  t.deepEqual(fixture.transport.calls, [])
+  t.deepEqual(await fixture.keys(traceId), [])
 })
 
 test('an attempt that reads settings while a project or destination is deleted sends nothing, whichever read it is', async (t) => {
   for (const what of ['project', 'destination'] as const) {
     for (let nth = 1; ; nth++) {
-      const house = await relaying(t, (call) => take(call), { deaf: true })
-      await house.submit()
-      const [entry] = house.queued
+      const fixture = await relaying(t, (call) => take(call), { deaf: true })
+      await fixture.submit()
+      const [entry] = fixture.queued
       if (!entry) throw new Error('nothing was queued')
-      const { policies } = house
+      const { policies } = fixture
       const of = policies.of.bind(policies)
       let reads = 0
       policies.of = async (id) => {
         const read = await of(id)
-        if (++reads !== nth || house.transport.calls.length > 0) return read
+        if (++reads !== nth || fixture.transport.calls.length > 0) return read
         // what was read is old when it is looked at
-        if (what === 'project') await house.project({ deletedAt: house.clock.now() })
-        else await house.remove(destinations, 'dst_1')
+        if (what === 'project') await fixture.project({ deletedAt: fixture.clock.now() })
+        else await fixture.remove(destinations, 'dst_1')
         return read
       }
-      house.offer(entry)
-      await quiet(house)
+      fixture.offer(entry)
+      await quiet(fixture)
       if (reads < nth) {
         t.true(nth > 1, 'settings are read')
         break
       }
-      t.deepEqual(house.transport.calls, [], `${what}, read ${nth}`)
-      t.is(await house.queueLength(), 0, `${what}, read ${nth}`)
+      t.deepEqual(fixture.transport.calls, [], `${what}, read ${nth}`)
+      t.is(await fixture.queueLength(), 0, `${what}, read ${nth}`)
     }
   }
 })

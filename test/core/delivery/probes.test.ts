@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
-import { houseOf, organizationId, quiet, principal, until, type House } from '../house.ts'
+import { coreFixture, organizationId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report, ScriptedTransport, take } from '../scripted-transport.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
@@ -20,80 +20,80 @@ class HeldProbes extends ScriptedTransport {
   }
 }
 
-async function rig(t: ExecutionContext): Promise<{ house: House; transport: HeldProbes; probes: Probes }> {
+async function setup(t: ExecutionContext): Promise<{ fixture: CoreFixture; transport: HeldProbes; probes: Probes }> {
   const transport = new HeldProbes()
-  const house = await houseOf(t, { transport })
-  return { house, transport, probes: house.part(T.Probes) }
+  const fixture = await coreFixture(t, { transport })
+  return { fixture, transport, probes: fixture.part(T.Probes) }
 }
 
 test('a destination in use is probed every five minutes, and no more a day after its last mail', async (t) => {
-  const { house, transport, probes } = await rig(t)
-  await house.destination()
-  t.is(house.clock.pending, 0, 'no timer runs while nothing is in use')
+  const { fixture, transport, probes } = await setup(t)
+  await fixture.destination()
+  t.is(fixture.clock.pending, 0, 'no timer runs while nothing is in use')
   probes.used(organizationId, 'dst_1')
   probes.used(organizationId, 'dst_1')
-  house.clock.advance(4 * minute)
-  await quiet(house)
+  fixture.clock.advance(4 * minute)
+  await quiet(fixture)
   t.is(transport.begun, 0)
   for (let round = 1; round <= 3; round++) {
-    house.clock.advance(5 * minute)
+    fixture.clock.advance(5 * minute)
     await until(`round ${round}`, () => transport.begun === round)
-    await quiet(house)
+    await quiet(fixture)
   }
-  house.clock.advance(24 * 60 * minute)
-  await quiet(house)
+  fixture.clock.advance(24 * 60 * minute)
+  await quiet(fixture)
   const done = transport.begun
-  house.clock.advance(60 * minute)
-  await quiet(house)
+  fixture.clock.advance(60 * minute)
+  await quiet(fixture)
   t.is(transport.begun, done)
-  t.is(house.clock.pending, 0)
+  t.is(fixture.clock.pending, 0)
 })
 
 test('rounds probe three destinations at a time, each once', async (t) => {
-  const { house, transport, probes } = await rig(t)
+  const { fixture, transport, probes } = await setup(t)
   transport.holds = true
   for (let n = 0; n < 8; n++) {
-    await house.destination({ id: `dst_${n}` })
+    await fixture.destination({ id: `dst_${n}` })
     probes.used(organizationId, `dst_${n}`)
   }
-  house.clock.advance(5 * minute)
+  fixture.clock.advance(5 * minute)
   await until('the first three', () => transport.begun === 3)
-  await quiet(house)
+  await quiet(fixture)
   t.is(transport.begun, 3)
   for (let n = 4; n <= 8; n++) {
     transport.held.shift()?.([])
     await until(`number ${n}`, () => transport.begun === n)
-    await quiet(house)
+    await quiet(fixture)
     t.is(transport.begun, n)
   }
   for (const end of transport.held) end([])
   await probes.stop()
-  t.is(house.clock.pending, 0)
+  t.is(fixture.clock.pending, 0)
 })
 
 test('rounds leave alone what captures and what is gone', async (t) => {
-  const { house, transport, probes } = await rig(t)
-  await house.destination({ mode: 'sandbox' })
+  const { fixture, transport, probes } = await setup(t)
+  await fixture.destination({ mode: 'sandbox' })
   probes.used(organizationId, 'dst_1')
   probes.used(organizationId, 'dst_gone')
-  house.clock.advance(30 * minute)
-  await quiet(house)
+  fixture.clock.advance(30 * minute)
+  await quiet(fixture)
   t.is(transport.begun, 0)
-  t.is(house.clock.pending, 0)
+  t.is(fixture.clock.pending, 0)
 })
 
 test('a failed probe opens no breaker, and a test that works ends the pause of an open one', async (t) => {
-  const { house, transport, probes } = await rig(t)
-  await house.destination()
-  await house.rule({ any: true })
+  const { fixture, transport, probes } = await setup(t)
+  await fixture.destination()
+  await fixture.rule({ any: true })
   transport.script = (call) => report(call, 'transient', 'connect_refused')
   for (let n = 1; n <= 5; n++) {
-    await house.submit()
-    await until(`attempt ${n}`, () => house.attempted.length === n)
+    await fixture.submit()
+    await until(`attempt ${n}`, () => fixture.attempted.length === n)
   }
-  const { traceId } = await house.submit()
-  await quiet(house)
-  const entry = await probes.waiting(organizationId, await house.trace(traceId))
+  const { traceId } = await fixture.submit()
+  await quiet(fixture)
+  const entry = await probes.waiting(organizationId, await fixture.trace(traceId))
   t.like(entry, { event: 'waiting', detail: { destination_id: 'dst_1', breaker: 'open' } })
   t.regex(
     entry?.message ?? '',
@@ -105,29 +105,29 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   await until('probed', () => transport.held.length === 1)
   transport.held[0]?.([{ step: 'connect', ok: false, detail: '', milliseconds: 1 }])
   t.false((await failing).ok)
-  house.clock.advance(5000)
-  await quiet(house)
-  t.is(house.attempted.length, 5)
+  fixture.clock.advance(5000)
+  await quiet(fixture)
+  t.is(fixture.attempted.length, 5)
 
   transport.holds = false
   transport.script = (call) => take(call)
   t.true((await probes.test(principal, 'dst_1')).ok)
-  house.clock.advance(5000)
-  await until('sent', () => house.attempted.length === 6)
-  t.is((await house.trace(traceId)).status, 'sent')
-  t.is(await probes.waiting(organizationId, await house.trace(traceId)), undefined)
+  fixture.clock.advance(5000)
+  await until('sent', () => fixture.attempted.length === 6)
+  t.is((await fixture.trace(traceId)).status, 'sent')
+  t.is(await probes.waiting(organizationId, await fixture.trace(traceId)), undefined)
   t.is((await probes.health(principal, 'dst_1')).lastHour.errors, 5)
 })
 
 test('a first look waits five seconds for a provider that does not answer, and says so', async (t) => {
-  const { house, transport, probes } = await rig(t)
-  await house.destination()
-  const destination = (await house.policies.of(organizationId)).destinations.get('dst_1')
+  const { fixture, transport, probes } = await setup(t)
+  await fixture.destination()
+  const destination = (await fixture.policies.of(organizationId)).destinations.get('dst_1')
   if (!destination) return t.fail()
   transport.holds = true
   const looking = probes.firstLook(destination)
   await until('probed', () => transport.held.length === 1)
-  house.clock.advance(5000)
+  fixture.clock.advance(5000)
   const [warning, ...others] = await looking
   t.like(warning, { code: 'destination_misconfigured', step: 'unfinished' })
   t.regex(warning?.message ?? '', /^The sign-in at the provider did not complete within 5 seconds\. /)
@@ -135,20 +135,20 @@ test('a first look waits five seconds for a provider that does not answer, and s
   transport.held[0]?.([])
   transport.holds = false
   t.deepEqual(await probes.firstLook(destination), [])
-  t.is(house.clock.pending, 0, 'no timer is left over')
+  t.is(fixture.clock.pending, 0, 'no timer is left over')
 })
 
 test('stop() breaks off what is under way and begins nothing more', async (t) => {
-  const { house, transport, probes } = await rig(t)
-  await house.destination()
+  const { fixture, transport, probes } = await setup(t)
+  await fixture.destination()
   transport.probe = (async (_: unknown, signal: AbortSignal) => {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     return []
   }) as never
   const asked = probes.test(principal, 'dst_1')
-  await quiet(house)
+  await quiet(fixture)
   await probes.stop()
   await asked
   probes.used(organizationId, 'dst_1')
-  t.is(house.clock.pending, 0)
+  t.is(fixture.clock.pending, 0)
 })

@@ -3,7 +3,7 @@ import test from 'ava'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
-import { House, houseOf, projectId, quiet, until } from '../house.ts'
+import { CoreFixture, coreFixture, projectId, quiet, until } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, take } from '../scripted-transport.ts'
 
@@ -11,47 +11,47 @@ const minute = 60_000
 const hour = 60 * minute
 
 /** A destination with a rule that sends a From of its own there. */
-async function queue(house: House, id: string, changes: object = {}): Promise<string> {
-  await house.destination({ id, ...changes })
-  await house.rule({ from: `${id}@example.com` }, id)
+async function queue(fixture: CoreFixture, id: string, changes: object = {}): Promise<string> {
+  await fixture.destination({ id, ...changes })
+  await fixture.rule({ from: `${id}@example.com` }, id)
   return id
 }
 
-const submitTo = (house: House, id: string, recipient = 'anna@example.net') =>
-  house.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
+const submitTo = (fixture: CoreFixture, id: string, recipient = 'anna@example.net') =>
+  fixture.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
 
-const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
+const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
-  const house = await houseOf(t)
-  await queue(house, 'dst_1', { maxConnections: 2 })
+  const fixture = await coreFixture(t)
+  await queue(fixture, 'dst_1', { maxConnections: 2 })
   const gate = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
+  fixture.transport.script = async (call) => {
     if (call.job.rcptTo[0] === 'slow@example.net') return hang(call)
     await gate.promise
     return take(call)
   }
-  const quick = await submitTo(house, 'dst_1')
-  const slow = await submitTo(house, 'dst_1', 'slow@example.net')
-  await until('two are under way', () => house.queue.active === 2)
-  for (let i = 0; i < 300; i++) await submitTo(house, 'dst_1', `r${i}@example.net`)
-  await until('four are under way', () => house.queue.active === 4)
+  const quick = await submitTo(fixture, 'dst_1')
+  const slow = await submitTo(fixture, 'dst_1', 'slow@example.net')
+  await until('two are under way', () => fixture.queue.active === 2)
+  for (let i = 0; i < 300; i++) await submitTo(fixture, 'dst_1', `r${i}@example.net`)
+  await until('four are under way', () => fixture.queue.active === 4)
   let stopped = false
-  const stopping = house.queue.stop(10_000).then(() => (stopped = true))
+  const stopping = fixture.queue.stop(10_000).then(() => (stopped = true))
   gate.resolve()
-  await until('three ended', () => house.queue.active === 1)
-  await quiet(house)
+  await until('three ended', () => fixture.queue.active === 1)
+  await quiet(fixture)
   t.false(stopped)
-  house.clock.advance(10_000)
+  fixture.clock.advance(10_000)
   await stopping
-  t.is((await house.trace(quick.traceId)).status, 'sent')
-  const handedBack = await house.trace(slow.traceId)
+  t.is((await fixture.trace(quick.traceId)).status, 'sent')
+  const handedBack = await fixture.trace(slow.traceId)
   t.is(handedBack.status, 'queued')
-  t.is(handedBack.nextAttemptAt, house.clock.now())
-  t.is(house.transport.calls.length, 4)
-  t.is(await house.queueLength(), 299)
+  t.is(handedBack.nextAttemptAt, fixture.clock.now())
+  t.is(fixture.transport.calls.length, 4)
+  t.is(await fixture.queueLength(), 299)
 
-  const next = await house.crash({})
+  const next = await fixture.crash({})
   next.transport.script = (call) => take(call)
   await next.queue.start()
   await until('the rest is sent', () => sent(next) === 299)
@@ -59,11 +59,11 @@ test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands b
 })
 
 test('DeliveryQueue.stop() waits for reads of the queue, and is done at once when there is nothing', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await house.queue.stop(1000)
-  await queue(house, 'dst_1')
-  await submitTo(house, 'dst_1')
-  const next = await house.crash()
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.queue.stop(1000)
+  await queue(fixture, 'dst_1')
+  await submitTo(fixture, 'dst_1')
+  const next = await fixture.crash()
   await next.queue.start()
   await next.queue.stop(1000)
   t.is(next.kv.busy, 0)
@@ -72,104 +72,104 @@ test('DeliveryQueue.stop() waits for reads of the queue, and is done at once whe
 })
 
 test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
-  let house = await houseOf(t, { maxConnections: 4 })
-  await queue(house, 'dst_1', { maxConnections: 4 })
+  let fixture = await coreFixture(t, { maxConnections: 4 })
+  await queue(fixture, 'dst_1', { maxConnections: 4 })
   const ids = new Set<string>()
   for (let writes = 1; writes <= 40; writes += 3) {
     let left = writes
-    house.kv.beforeWrite = () => void (--left === 0 && void house.kv.cut())
-    for (let i = 0; i < 8; i++) void submitTo(house, 'dst_1').then(({ traceId }) => ids.add(traceId))
-    await until('the crash, or the end of the work', () => left <= 0 || sent(house) === 8)
-    house = await house.crash()
-    await house.queue.start()
+    fixture.kv.beforeWrite = () => void (--left === 0 && void fixture.kv.cut())
+    for (let i = 0; i < 8; i++) void submitTo(fixture, 'dst_1').then(({ traceId }) => ids.add(traceId))
+    await until('the crash, or the end of the work', () => left <= 0 || sent(fixture) === 8)
+    fixture = await fixture.crash()
+    await fixture.queue.start()
   }
-  await quiet(house)
-  await until('the queue is empty', async () => (await house.queueLength()) === 0)
+  await quiet(fixture)
+  await until('the queue is empty', async () => (await fixture.queueLength()) === 0)
   t.true(ids.size > 20, `${ids.size} accepted`)
-  for (const id of ids) t.is((await house.trace(id)).status, 'sent')
+  for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
 })
 
 test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
   const contents: boolean[] = []
-  const house = await houseOf(t, { maxMemoryBytes: 10_000 })
-  const run = house.attempts.run.bind(house.attempts)
-  house.attempts.run = (entry, content, fresh, signal) => {
+  const fixture = await coreFixture(t, { maxMemoryBytes: 10_000 })
+  const run = fixture.attempts.run.bind(fixture.attempts)
+  fixture.attempts.run = (entry, content, fresh, signal) => {
     contents.push(content !== undefined)
     return run(entry, content, fresh, signal)
   }
-  await queue(house, 'dst_1', { maxConnections: 1 })
+  await queue(fixture, 'dst_1', { maxConnections: 1 })
   const gate = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
+  fixture.transport.script = async (call) => {
     await gate.promise
     return take(call)
   }
   const content = `Subject: x\r\n\r\n${'x'.repeat(3986)}`
-  const submit = () => house.submit({ content, facts: { headerFrom: 'dst_1@example.com' } as never })
+  const submit = () => fixture.submit({ content, facts: { headerFrom: 'dst_1@example.com' } as never })
   for (let i = 0; i < 6; i++) await submit()
   gate.resolve()
-  await until('six are sent', () => sent(house) === 6)
+  await until('six are sent', () => sent(fixture) === 6)
   t.deepEqual(contents, [true, true, false, false, false, false])
   for (let i = 0; i < 2; i++) await submit()
-  await until('eight are sent', () => sent(house) === 8)
+  await until('eight are sent', () => sent(fixture) === 8)
   t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
 })
 
 for (const place of ['before', 'after'] as const) {
   test(`DeliveryQueue keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
-    const house = await houseOf(t)
-    await queue(house, 'dst_1')
-    const run = house.attempts.run.bind(house.attempts)
+    const fixture = await coreFixture(t)
+    await queue(fixture, 'dst_1')
+    const run = fixture.attempts.run.bind(fixture.attempts)
     let broken = 2
-    house.attempts.run = async (...given) => {
+    fixture.attempts.run = async (...given) => {
       if (place === 'before' && broken-- > 0) throw new Error('a defect')
       const next = await run(...given)
       if (place === 'after' && broken-- > 0) throw new Error('a defect')
       return next
     }
-    house.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
-    const { traceId } = await submitTo(house, 'dst_1')
-    await until('a defect', () => house.errors.length === 1)
-    t.is(await house.queueLength(), 1)
-    await quiet(house)
-    t.is(house.errors.length, 1, 'it rests')
+    fixture.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
+    const { traceId } = await submitTo(fixture, 'dst_1')
+    await until('a defect', () => fixture.errors.length === 1)
+    t.is(await fixture.queueLength(), 1)
+    await quiet(fixture)
+    t.is(fixture.errors.length, 1, 'it rests')
     for (let i = 0; i < 6; i++) {
-      house.clock.advance(minute)
-      await quiet(house)
+      fixture.clock.advance(minute)
+      await quiet(fixture)
     }
-    t.is((await house.trace(traceId)).status, 'sent')
-    t.is((await house.trace(traceId)).attempts, 2)
-    t.is(await house.queueLength(), 0)
-    t.is(house.errors.splice(0).length, 2)
+    t.is((await fixture.trace(traceId)).status, 'sent')
+    t.is((await fixture.trace(traceId)).attempts, 2)
+    t.is(await fixture.queueLength(), 0)
+    t.is(fixture.errors.splice(0).length, 2)
   })
 }
 
 test('DeliveryQueue survives that limits cannot be read', async (t) => {
-  const house = await houseOf(t)
-  await queue(house, 'dst_1')
-  const of = house.policies.of.bind(house.policies)
+  const fixture = await coreFixture(t)
+  await queue(fixture, 'dst_1')
+  const of = fixture.policies.of.bind(fixture.policies)
   let broken = false
-  house.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
-  house.onQueued = () => void (broken = true)
-  await submitTo(house, 'dst_1')
-  await until('defects', () => house.errors.length >= 2)
-  await quiet(house)
-  house.errors.splice(0)
-  t.is(house.queue.active, 0)
+  fixture.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
+  fixture.onQueued = () => void (broken = true)
+  await submitTo(fixture, 'dst_1')
+  await until('defects', () => fixture.errors.length >= 2)
+  await quiet(fixture)
+  fixture.errors.splice(0)
+  t.is(fixture.queue.active, 0)
   broken = false
-  house.onQueued = undefined
-  house.clock.advance(minute)
-  await until('sent', () => sent(house) === 1)
-  t.is(await house.queueLength(), 0)
+  fixture.onQueued = undefined
+  fixture.clock.advance(minute)
+  await until('sent', () => sent(fixture) === 1)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('DeliveryQueue removes entries of traces that are gone or done', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await queue(house, 'dst_1')
-  const gone = await submitTo(house, 'dst_1')
-  await house.remove(traces, gone.traceId)
-  const canceled = await submitTo(house, 'dst_1')
-  await house.put<Trace>(traces, { ...(await house.trace(canceled.traceId)), status: 'canceled' })
-  const next = await house.crash()
+  const fixture = await coreFixture(t, { deaf: true })
+  await queue(fixture, 'dst_1')
+  const gone = await submitTo(fixture, 'dst_1')
+  await fixture.remove(traces, gone.traceId)
+  const canceled = await submitTo(fixture, 'dst_1')
+  await fixture.put<Trace>(traces, { ...(await fixture.trace(canceled.traceId)), status: 'canceled' })
+  const next = await fixture.crash()
   await next.queue.start()
   await until('the queue is empty', async () => (await next.queueLength()) === 0)
   t.deepEqual(next.transport.calls, [])
@@ -177,15 +177,15 @@ test('DeliveryQueue removes entries of traces that are gone or done', async (t) 
 })
 
 test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  for (const id of ['dst_1', 'dst_2']) await queue(house, id)
-  const { traceId } = await submitTo(house, 'dst_2')
-  const [entry] = house.queued
+  const fixture = await coreFixture(t, { deaf: true })
+  for (const id of ['dst_1', 'dst_2']) await queue(fixture, id)
+  const { traceId } = await submitTo(fixture, 'dst_2')
+  const [entry] = fixture.queued
   if (!entry) return t.fail()
   const later: QueueEntry = { ...entry, dueMs: startOfTime + hour }
-  await house.database.commit(enqueue(dequeue(new Change(), entry), later))
-  await submitTo(house, 'dst_1')
-  const next = await house.crash({ deaf: false })
+  await fixture.database.commit(enqueue(dequeue(new Change(), entry), later))
+  await submitTo(fixture, 'dst_1')
+  const next = await fixture.crash({ deaf: false })
   await next.queue.start()
   await until('the due one', () => sent(next) === 1)
   next.clock.advance(hour - 1)

@@ -1,6 +1,6 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
 import test from 'ava'
-import { House, houseOf, quiet, until } from '../house.ts'
+import { CoreFixture, coreFixture, quiet, until } from '../core-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
@@ -9,44 +9,44 @@ const minute = 60_000
 const hour = 60 * minute
 
 /** A destination with a rule that sends a From of its own there. */
-async function queue(house: House, id: string, changes: object = {}): Promise<string> {
-  await house.destination({ id, ...changes })
-  await house.rule({ from: `${id}@example.com` }, id)
+async function queue(fixture: CoreFixture, id: string, changes: object = {}): Promise<string> {
+  await fixture.destination({ id, ...changes })
+  await fixture.rule({ from: `${id}@example.com` }, id)
   return id
 }
 
-const submitTo = (house: House, id: string, recipient = 'anna@example.net') =>
-  house.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
+const submitTo = (fixture: CoreFixture, id: string, recipient = 'anna@example.net') =>
+  fixture.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
 
-const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
+const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => {
-  const house = await houseOf(t)
-  await queue(house, 'dst_1')
-  const { traceId, outcome } = await submitTo(house, 'dst_1')
+  const fixture = await coreFixture(t)
+  await queue(fixture, 'dst_1')
+  const { traceId, outcome } = await submitTo(fixture, 'dst_1')
   t.is(outcome, 'relayed')
-  await until('sent', () => sent(house) === 1)
-  t.is((await house.trace(traceId)).status, 'sent')
-  t.is(await house.queueLength(), 0)
-  t.is(house.queue.active, 0)
-  t.is(house.transport.calls.length, 1)
+  await until('sent', () => sent(fixture) === 1)
+  t.is((await fixture.trace(traceId)).status, 'sent')
+  t.is(await fixture.queueLength(), 0)
+  t.is(fixture.queue.active, 0)
+  t.is(fixture.transport.calls.length, 1)
 })
 
 test('DeliveryQueue tells how old the oldest message is, over every attempt, failover and restart', async (t) => {
   const transport = new ScriptedTransport((call) => report(call, 'transient'))
-  const house = await houseOf(t, { transport })
-  await queue(house, 'dst_1')
-  await submitTo(house, 'dst_1')
-  t.is(await house.queue.oldestMs(), 0)
-  await until('a first attempt', () => house.attempted.length === 1)
+  const fixture = await coreFixture(t, { transport })
+  await queue(fixture, 'dst_1')
+  await submitTo(fixture, 'dst_1')
+  t.is(await fixture.queue.oldestMs(), 0)
+  await until('a first attempt', () => fixture.attempted.length === 1)
   for (const nth of [2, 3]) {
-    await quiet(house)
-    house.clock.advance(6 * hour)
-    await until('one more attempt', () => house.attempted.length === nth)
+    await quiet(fixture)
+    fixture.clock.advance(6 * hour)
+    await until('one more attempt', () => fixture.attempted.length === nth)
   }
-  await quiet(house)
-  t.is(await house.queue.oldestMs(), 12 * hour)
-  const next = await house.crash()
+  await quiet(fixture)
+  t.is(await fixture.queue.oldestMs(), 12 * hour)
+  const next = await fixture.crash()
   t.is(await next.queue.oldestMs(), 12 * hour)
   transport.script = take
   await next.queue.start()
@@ -57,42 +57,42 @@ test('DeliveryQueue tells how old the oldest message is, over every attempt, fai
 
 test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
   const transport = new ScriptedTransport(hang)
-  const house = await houseOf(t, { transport, maxConnections: 8 })
-  await queue(house, 'dst_a', { maxConnections: 1 })
-  await queue(house, 'dst_b', { maxConnections: 5 })
-  for (let i = 0; i < 20; i++) await Promise.all([submitTo(house, 'dst_a'), submitTo(house, 'dst_b')])
-  await quiet(house)
+  const fixture = await coreFixture(t, { transport, maxConnections: 8 })
+  await queue(fixture, 'dst_a', { maxConnections: 1 })
+  await queue(fixture, 'dst_b', { maxConnections: 5 })
+  for (let i = 0; i < 20; i++) await Promise.all([submitTo(fixture, 'dst_a'), submitTo(fixture, 'dst_b')])
+  await quiet(fixture)
   t.is(transport.mostActive.get('dst_a'), 2, 'two messages a connection: one under way, one behind it')
   t.is(transport.mostActive.get('dst_b'), 4)
-  t.is(house.queue.active, 6, 'the last quarter is kept for destinations that have nothing under way')
-  await queue(house, 'dst_c')
-  await queue(house, 'dst_d')
-  await queue(house, 'dst_e')
-  for (const id of ['dst_c', 'dst_c', 'dst_d', 'dst_e']) await submitTo(house, id)
-  await quiet(house)
-  t.is(house.queue.active, 8)
+  t.is(fixture.queue.active, 6, 'the last quarter is kept for destinations that have nothing under way')
+  await queue(fixture, 'dst_c')
+  await queue(fixture, 'dst_d')
+  await queue(fixture, 'dst_e')
+  for (const id of ['dst_c', 'dst_c', 'dst_d', 'dst_e']) await submitTo(fixture, id)
+  await quiet(fixture)
+  t.is(fixture.queue.active, 8)
   t.deepEqual([transport.active.get('dst_c'), transport.active.get('dst_d')], [1, 1])
-  const stopped = house.queue.stop(1000)
-  house.clock.advance(1000)
+  const stopped = fixture.queue.stop(1000)
+  fixture.clock.advance(1000)
   await stopped
 })
 
 test('DeliveryQueue does not let destinations that hang delay 180 others', async (t) => {
   const transport = new ScriptedTransport((call) => (call.target.destinationId.startsWith('hang') ? hang(call) : take(call)))
-  const house = await houseOf(t, { transport, maxConnections: 200 })
+  const fixture = await coreFixture(t, { transport, maxConnections: 200 })
   const hanging = Array.from({ length: 20 }, (_, i) => `hang_${i}`)
   const healthy = Array.from({ length: 180 }, (_, i) => `dst_${i}`)
-  for (const id of [...hanging, ...healthy]) await queue(house, id, { maxConnections: 10 })
-  for (let i = 0; i < 30; i++) await Promise.all(hanging.map((id) => submitTo(house, id)))
-  await quiet(house)
-  t.is(house.queue.active, 150)
-  for (let i = 0; i < 3; i++) await Promise.all(healthy.map((id) => submitTo(house, id)))
-  await until('all healthy ones are sent', () => sent(house) === 540)
+  for (const id of [...hanging, ...healthy]) await queue(fixture, id, { maxConnections: 10 })
+  for (let i = 0; i < 30; i++) await Promise.all(hanging.map((id) => submitTo(fixture, id)))
+  await quiet(fixture)
+  t.is(fixture.queue.active, 150)
+  for (let i = 0; i < 3; i++) await Promise.all(healthy.map((id) => submitTo(fixture, id)))
+  await until('all healthy ones are sent', () => sent(fixture) === 540)
   t.true(hanging.every((id) => (transport.mostActive.get(id) ?? 0) <= 20))
-  const stopped = house.queue.stop(1000)
-  house.clock.advance(1000)
+  const stopped = fixture.queue.stop(1000)
+  fixture.clock.advance(1000)
   await stopped
-  t.is(await house.queueLength(), 600)
+  t.is(await fixture.queueLength(), 600)
 })
 
 test('DeliveryQueue serves destinations in turn, whatever their backlog', async (t) => {
@@ -101,19 +101,19 @@ test('DeliveryQueue serves destinations in turn, whatever their backlog', async 
     await gate.promise
     return take(call)
   })
-  const house = await houseOf(t, { transport, maxConnections: 1 })
-  await queue(house, 'dst_big')
-  await queue(house, 'dst_small')
-  for (let i = 0; i < 50; i++) await submitTo(house, 'dst_big')
-  for (let i = 0; i < 5; i++) await submitTo(house, 'dst_small')
+  const fixture = await coreFixture(t, { transport, maxConnections: 1 })
+  await queue(fixture, 'dst_big')
+  await queue(fixture, 'dst_small')
+  for (let i = 0; i < 50; i++) await submitTo(fixture, 'dst_big')
+  for (let i = 0; i < 5; i++) await submitTo(fixture, 'dst_small')
   gate.resolve()
-  await until('all are sent', () => sent(house) === 55)
+  await until('all are sent', () => sent(fixture) === 55)
   const small = transport.calls.flatMap(({ target }, place) => (target.destinationId === 'dst_small' ? [place] : []))
   t.true((small.at(-1) ?? 99) <= 11, `the small ones came at ${small.join()}`)
 })
 
 test('DeliveryQueue delivers a backlog larger than its memory once each, while new messages arrive', async (t) => {
-  const before = await houseOf(t, { deaf: true })
+  const before = await coreFixture(t, { deaf: true })
   for (const id of ['dst_1', 'dst_2', 'dst_3']) await queue(before, id, { maxConnections: 4 })
   const ids: string[] = []
   for (let i = 0; i < 40; i++) {
@@ -121,93 +121,93 @@ test('DeliveryQueue delivers a backlog larger than its memory once each, while n
     ids.push(...some.map(({ traceId }) => traceId))
     before.clock.advance(1)
   }
-  const house = await before.crash({ deaf: false })
-  await house.queue.start()
+  const fixture = await before.crash({ deaf: false })
+  await fixture.queue.start()
   for (let i = 0; i < 10; i++) {
-    const some = await Promise.all(Array.from({ length: 30 }, (_, k) => submitTo(house, `dst_${(k % 3) + 1}`)))
+    const some = await Promise.all(Array.from({ length: 30 }, (_, k) => submitTo(fixture, `dst_${(k % 3) + 1}`)))
     ids.push(...some.map(({ traceId }) => traceId))
   }
-  await until('all are sent', () => sent(house) === 2300)
-  await quiet(house)
-  t.is(house.transport.calls.length, 2300)
-  t.is(new Set(house.transport.calls.map(({ job }) => job.traceId)).symmetricDifference(new Set(ids)).size, 0)
-  t.is(await house.queueLength(), 0)
+  await until('all are sent', () => sent(fixture) === 2300)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 2300)
+  t.is(new Set(fixture.transport.calls.map(({ job }) => job.traceId)).symmetricDifference(new Set(ids)).size, 0)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('DeliveryQueue takes entries that are offered out of order, and those it was offered twice once', async (t) => {
   const transport = new ScriptedTransport()
-  const house = await houseOf(t, { deaf: true, transport })
-  await queue(house, 'dst_1', { maxConnections: 1 })
+  const fixture = await coreFixture(t, { deaf: true, transport })
+  await queue(fixture, 'dst_1', { maxConnections: 1 })
   for (let i = 0; i < 700; i++) {
-    house.clock.advance(1)
-    await submitTo(house, 'dst_1')
+    fixture.clock.advance(1)
+    await submitTo(fixture, 'dst_1')
   }
-  const shuffled = house.queued.toSorted((a, b) => (a.traceId < b.traceId ? -1 : 1))
-  for (const entry of shuffled) house.offer(entry)
-  for (const entry of shuffled.slice(0, 300)) house.offer(entry)
-  await until('all are sent', () => sent(house) === 700)
-  await quiet(house)
+  const shuffled = fixture.queued.toSorted((a, b) => (a.traceId < b.traceId ? -1 : 1))
+  for (const entry of shuffled) fixture.offer(entry)
+  for (const entry of shuffled.slice(0, 300)) fixture.offer(entry)
+  await until('all are sent', () => sent(fixture) === 700)
+  await quiet(fixture)
   t.is(transport.calls.length, 700)
-  t.is(await house.queueLength(), 0)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('DeliveryQueue does nothing for a row that was done while it was being read', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await queue(house, 'dst_1', { maxConnections: 1 })
-  const { traceId } = await submitTo(house, 'dst_1')
-  const [entry] = house.queued
+  const fixture = await coreFixture(t, { deaf: true })
+  await queue(fixture, 'dst_1', { maxConnections: 1 })
+  const { traceId } = await submitTo(fixture, 'dst_1')
+  const [entry] = fixture.queued
   if (!entry) return t.fail()
   // the read of the queue sees the row, and comes back after the attempt that was offered meanwhile has ended
-  const range = house.kv.range.bind(house.kv)
+  const range = fixture.kv.range.bind(fixture.kv)
   const done = Promise.withResolvers<void>()
-  house.kv.range = async function* (asked) {
+  fixture.kv.range = async function* (asked) {
     const rows = await Array.fromAsync(range(asked))
     if ((asked.limit ?? 0) > 1 && rows.some(({ key }) => Buffer.from(key).includes(traceId))) await done.promise
     yield* rows
   }
-  await house.queue.start()
-  house.transport.script = (call) => report(call, 'transient')
-  house.offer(entry)
-  await until('the attempt is over', () => house.attempted.length === 1 && house.queue.active === 0)
+  await fixture.queue.start()
+  fixture.transport.script = (call) => report(call, 'transient')
+  fixture.offer(entry)
+  await until('the attempt is over', () => fixture.attempted.length === 1 && fixture.queue.active === 0)
   done.resolve()
-  house.kv.range = range
-  await quiet(house)
-  t.is(house.transport.calls.length, 1, 'the retry waits for its time')
-  t.is(await house.queueLength(), 1)
-  house.transport.script = (call) => take(call)
-  house.clock.advance(minute)
-  await until('sent', () => sent(house) === 1)
-  t.is(await house.queueLength(), 0)
+  fixture.kv.range = range
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1, 'the retry waits for its time')
+  t.is(await fixture.queueLength(), 1)
+  fixture.transport.script = (call) => take(call)
+  fixture.clock.advance(minute)
+  await until('sent', () => sent(fixture) === 1)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('DeliveryQueue retries at the due time, also when other entries are due earlier and later', async (t) => {
-  const house = await houseOf(t, { retry: { delaysMs: [minute, 5 * minute] } })
-  await queue(house, 'dst_1')
-  house.transport.script = (call) => (call.nth < 3 ? report(call, 'transient') : take(call))
-  const first = await submitTo(house, 'dst_1')
-  await until('first attempt', () => house.attempted.length === 1)
-  house.clock.advance(30_000)
-  const second = await submitTo(house, 'dst_1')
-  await until('second message', () => house.attempted.length === 2)
-  house.clock.advance(29_999)
-  await quiet(house)
-  t.is(house.attempted.length, 2)
-  house.clock.advance(1)
-  await until('retry of the first', () => house.attempted.length === 3)
-  house.clock.advance(30_000)
-  await until('retry of the second', () => house.attempted.length === 4)
-  house.clock.advance(5 * minute)
-  await until('both are sent', () => sent(house) === 2)
-  t.is((await house.trace(first.traceId)).attempts, 3)
-  t.is((await house.trace(second.traceId)).attempts, 3)
-  t.is(await house.queueLength(), 0)
+  const fixture = await coreFixture(t, { retry: { delaysMs: [minute, 5 * minute] } })
+  await queue(fixture, 'dst_1')
+  fixture.transport.script = (call) => (call.nth < 3 ? report(call, 'transient') : take(call))
+  const first = await submitTo(fixture, 'dst_1')
+  await until('first attempt', () => fixture.attempted.length === 1)
+  fixture.clock.advance(30_000)
+  const second = await submitTo(fixture, 'dst_1')
+  await until('second message', () => fixture.attempted.length === 2)
+  fixture.clock.advance(29_999)
+  await quiet(fixture)
+  t.is(fixture.attempted.length, 2)
+  fixture.clock.advance(1)
+  await until('retry of the first', () => fixture.attempted.length === 3)
+  fixture.clock.advance(30_000)
+  await until('retry of the second', () => fixture.attempted.length === 4)
+  fixture.clock.advance(5 * minute)
+  await until('both are sent', () => sent(fixture) === 2)
+  t.is((await fixture.trace(first.traceId)).attempts, 3)
+  t.is((await fixture.trace(second.traceId)).attempts, 3)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('DeliveryQueue goes on when the clock is set back by an hour, and delays what was queued by no more', async (t) => {
-  const house = await houseOf(t, { deaf: true })
-  await queue(house, 'dst_1')
-  await submitTo(house, 'dst_1')
-  const next = await house.crash({ deaf: false })
+  const fixture = await coreFixture(t, { deaf: true })
+  await queue(fixture, 'dst_1')
+  await submitTo(fixture, 'dst_1')
+  const next = await fixture.crash({ deaf: false })
   next.clock.step(-hour)
   await next.queue.start()
   await submitTo(next, 'dst_1')
@@ -227,54 +227,54 @@ test('DeliveryQueue goes on when the clock is set back by an hour, and delays wh
 })
 
 test('DeliveryQueue keeps to the rate of a destination, also when it is idle between messages and the clock is set back', async (t) => {
-  const house = await houseOf(t)
-  await queue(house, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
-  for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
-  await quiet(house)
-  t.is(house.transport.calls.length, 1)
+  const fixture = await coreFixture(t)
+  await queue(fixture, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
+  for (let i = 0; i < 12; i++) await submitTo(fixture, 'dst_1')
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
   for (let i = 2; i <= 6; i++) {
-    house.clock.advance(9_999)
-    await quiet(house)
-    t.is(house.transport.calls.length, i - 1)
-    house.clock.advance(1)
-    await until(`message ${i}`, () => sent(house) === i)
+    fixture.clock.advance(9_999)
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, i - 1)
+    fixture.clock.advance(1)
+    await until(`message ${i}`, () => sent(fixture) === i)
   }
-  house.clock.step(-hour)
+  fixture.clock.step(-hour)
   for (let i = 7; i <= 12; i++) {
-    house.clock.advance(10_000)
-    await until(`message ${i}`, () => sent(house) === i)
+    fixture.clock.advance(10_000)
+    await until(`message ${i}`, () => sent(fixture) === i)
   }
-  await quiet(house)
-  await submitTo(house, 'dst_1')
-  await quiet(house)
-  t.is(house.transport.calls.length, 12, 'an empty lane remembers its last attempt')
-  house.clock.advance(10_000)
-  await until('the last one', () => sent(house) === 13)
-  house.clock.advance(hour)
-  await quiet(house)
-  await house.daemon.part(T.Probes).stop()
-  t.is(house.clock.pending, 0, 'an idle queue has no timer')
+  await quiet(fixture)
+  await submitTo(fixture, 'dst_1')
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 12, 'an empty lane remembers its last attempt')
+  fixture.clock.advance(10_000)
+  await until('the last one', () => sent(fixture) === 13)
+  fixture.clock.advance(hour)
+  await quiet(fixture)
+  await fixture.daemon.part(T.Probes).stop()
+  t.is(fixture.clock.pending, 0, 'an idle queue has no timer')
 })
 
 test('DeliveryQueue sees new limits of a destination', async (t) => {
-  const house = await houseOf(t)
+  const fixture = await coreFixture(t)
   const gates: (() => void)[] = []
-  house.transport.script = async (call) => {
+  fixture.transport.script = async (call) => {
     await new Promise<void>((resolve) => gates.push(resolve))
     return take(call)
   }
-  await queue(house, 'dst_1', { maxConnections: 3 })
-  for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
-  await until('six are under way', () => house.queue.active === 6)
-  await house.destination({ id: 'dst_1', maxConnections: 1, updatedAt: startOfTime + 1 })
-  house.transport.mostActive.clear()
+  await queue(fixture, 'dst_1', { maxConnections: 3 })
+  for (let i = 0; i < 12; i++) await submitTo(fixture, 'dst_1')
+  await until('six are under way', () => fixture.queue.active === 6)
+  await fixture.destination({ id: 'dst_1', maxConnections: 1, updatedAt: startOfTime + 1 })
+  fixture.transport.mostActive.clear()
   for (const open of gates.splice(0)) open()
-  await until('six are sent', () => sent(house) === 6)
-  await quiet(house)
-  t.is(house.queue.active, 2)
+  await until('six are sent', () => sent(fixture) === 6)
+  await quiet(fixture)
+  t.is(fixture.queue.active, 2)
   for (let n = 8; n <= 12; n += 2) {
     for (const open of gates.splice(0)) open()
-    await until(`${n} are sent`, () => sent(house) === n)
-    await quiet(house)
+    await until(`${n} are sent`, () => sent(fixture) === n)
+    await quiet(fixture)
   }
 })

@@ -7,7 +7,7 @@ import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { destinations, type Destination } from '#core/routing/destination.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
-import { destinationDefaults, organizationId, projectId, quiet, secrets, until, type House, relaying } from '../house.ts'
+import { destinationDefaults, organizationId, projectId, quiet, secrets, until, type CoreFixture, relaying } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, take, type Call } from '../scripted-transport.ts'
 import { column } from '../../support/column.ts'
@@ -18,10 +18,10 @@ const three = [anna, ben, carl]
 const plain = 'shop@example.com'
 const verp = { bounceDomain: null }
 
-const attempts = (house: House, traceId: string) => readAttempts(house.database, organizationId, traceId)
+const attempts = (fixture: CoreFixture, traceId: string) => readAttempts(fixture.database, organizationId, traceId)
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 const returnPaths = ({ recipients }: Trace): string[] => recipients.map(({ verp: path = '' }) => path)
-const envelopes = ({ transport }: House) => transport.calls.map(({ job }) => [job.mailFrom, ...job.rcptTo])
+const envelopes = ({ transport }: CoreFixture) => transport.calls.map(({ job }) => [job.mailFrom, ...job.rcptTo])
 
 const refusal = { code: 553, enhanced: '5.7.1', text: 'Sender address rejected: not owned by user shop' }
 const refusing = (call: Call): AttemptReport => ({
@@ -30,45 +30,45 @@ const refusing = (call: Call): AttemptReport => ({
 })
 
 test('each recipient gets a copy of its own under a return path of its own, which leads back to it', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('sent', () => house.attempted.length === 1)
-  const trace = await house.trace(traceId)
+  const fixture = await relaying(t, (call) => take(call))
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('sent', () => fixture.attempted.length === 1)
+  const trace = await fixture.trace(traceId)
   t.is(trace.status, 'sent')
   const paths = returnPaths(trace)
   t.is(new Set(paths).size, 3)
   t.deepEqual(
-    envelopes(house),
+    envelopes(fixture),
     three.map((address, i) => [paths[i] ?? '', address]),
   )
   for (const [i, path] of paths.entries()) {
     t.regex(path, /^b[0-9a-z]{21}@bounces\.postern\.test$/)
-    t.deepEqual(await recipientOfVerp(house.database, secrets, path.toUpperCase()), {
+    t.deepEqual(await recipientOfVerp(fixture.database, secrets, path.toUpperCase()), {
       organizationId,
       traceId,
       address: three[i] ?? '',
     })
     t.is(trace.recipients[i]?.returnPath, path)
   }
-  const [attempt] = await attempts(house, traceId)
+  const [attempt] = await attempts(fixture, traceId)
   t.like(attempt, {
     state: 'finished',
     milliseconds: { total: 15 },
     recipients: three.map((address) => ({ address, verdict: 'accepted' })),
   })
-  t.is(await house.queueLength(), 0)
+  t.is(await fixture.queueLength(), 0)
   t.true(
-    (await house.story(traceId)).includes('verp: Each recipient gets a copy with a separate return path at bounces.postern.test (VERP).'),
+    (await fixture.story(traceId)).includes('verp: Each recipient gets a copy with a separate return path at bounces.postern.test (VERP).'),
   )
 })
 
 test('a message without VERP takes two writes to deliver, one with VERP one more for each further recipient', async (t) => {
-  const house = await relaying(t, (call) => take(call))
+  const fixture = await relaying(t, (call) => take(call))
   const writesOf = async (wish: typeof verp | undefined, done: number): Promise<number> => {
     let writes = 0
-    house.onQueued = () => (house.kv.beforeWrite = () => void writes++)
-    await house.submit({ rcptTo: three, verp: wish })
-    await until('sent', () => house.attempted.length === done)
+    fixture.onQueued = () => (fixture.kv.beforeWrite = () => void writes++)
+    await fixture.submit({ rcptTo: three, verp: wish })
+    await until('sent', () => fixture.attempted.length === done)
     return writes
   }
   t.is(await writesOf(undefined, 1), 2)
@@ -76,29 +76,29 @@ test('a message without VERP takes two writes to deliver, one with VERP one more
 })
 
 test('a retry is made for the others alone, under the same return paths', async (t) => {
-  const house = await relaying(t, (call) =>
+  const fixture = await relaying(t, (call) =>
     take(call, call.nth > 3 ? 'accepted' : { [anna]: 'accepted', [ben]: 'transient', [carl]: 'permanent' }),
   )
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('first', () => house.attempted.length === 1)
-  t.deepEqual(fates(await house.trace(traceId)), [`${anna} sent`, `${ben} queued`, `${carl} failed`])
-  house.clock.advance(minute)
-  await until('second', () => house.attempted.length === 2)
-  const trace = await house.trace(traceId)
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('first', () => fixture.attempted.length === 1)
+  t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} sent`, `${ben} queued`, `${carl} failed`])
+  fixture.clock.advance(minute)
+  await until('second', () => fixture.attempted.length === 2)
+  const trace = await fixture.trace(traceId)
   t.deepEqual(fates(trace), [`${anna} sent`, `${ben} sent`, `${carl} failed`])
-  t.deepEqual(envelopes(house).slice(3), [[returnPaths(trace)[1] ?? '', ben]])
+  t.deepEqual(envelopes(fixture).slice(3), [[returnPaths(trace)[1] ?? '', ben]])
 })
 
 test('what is known is durable before the next copy can be taken', async (t) => {
   const seen: unknown[] = []
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
-    const [record] = await attempts(house, call.job.traceId)
+    const [record] = await attempts(fixture, call.job.traceId)
     seen.push([record?.state, record?.recipients?.map(({ address, verdict }) => `${address} ${verdict}`)])
     return report(call, { [ben]: 'permanent' })
   })
-  await house.submit({ rcptTo: three, verp })
-  await until('sent', () => house.attempted.length === 1)
+  await fixture.submit({ rcptTo: three, verp })
+  await until('sent', () => fixture.attempted.length === 1)
   t.deepEqual(seen, [
     ['started', [`${anna} unknown`]],
     ['started', [`${anna} accepted`, `${ben} unknown`]],
@@ -107,15 +107,15 @@ test('what is known is durable before the next copy can be taken', async (t) => 
 })
 
 test('a process that dies in the middle of a round leaves one recipient in doubt, and mails nobody again who accepted', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     if (call.nth < 3) return take(call, { [ben]: 'permanent' })
     await call.job.beforeFinalDot()
     return hang(call)
   })
   const four = [...three, 'dora@example.net']
-  const { traceId } = await house.submit({ rcptTo: four, verp })
-  await until('the third copy is under way', async () => (await attempts(house, traceId))[0]?.recipients?.length === 3)
-  const next = await house.crash()
+  const { traceId } = await fixture.submit({ rcptTo: four, verp })
+  await until('the third copy is under way', async () => (await attempts(fixture, traceId))[0]?.recipients?.length === 3)
+  const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
   await until('sent', () => next.attempted.length === 1)
@@ -137,10 +137,10 @@ test('a process that dies in the middle of a round leaves one recipient in doubt
 })
 
 test('a process that dies before a copy is on record repeats that copy alone', async (t) => {
-  const house = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('the second copy is begun', () => house.transport.calls.length === 2)
-  const next = await house.crash()
+  const fixture = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('the second copy is begun', () => fixture.transport.calls.length === 2)
+  const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
   await until('sent', () => next.attempted.length === 1)
@@ -151,70 +151,70 @@ test('a process that dies before a copy is on record repeats that copy alone', a
 
 for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigured', 'provider_rate_limited', 'tls_failed']) {
   test(`a round ends with the first ${error}, and the others wait with the same error`, async (t) => {
-    const house = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', error) : take(call)))
-    const { traceId } = await house.submit({ rcptTo: three, verp })
-    await until('first', () => house.attempted.length === 1)
-    t.is(house.transport.calls.length, 2)
-    const between = await house.trace(traceId)
+    const fixture = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', error) : take(call)))
+    const { traceId } = await fixture.submit({ rcptTo: three, verp })
+    await until('first', () => fixture.attempted.length === 1)
+    t.is(fixture.transport.calls.length, 2)
+    const between = await fixture.trace(traceId)
     t.deepEqual(fates(between), [`${anna} sent`, `${ben} queued`, `${carl} queued`])
     t.is(between.nextAttemptAt, startOfTime + minute)
-    t.like((await attempts(house, traceId))[0], { state: 'finished', error: { code: error } })
-    t.regex((await house.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
-    house.clock.advance(minute)
-    await until('second', () => house.attempted.length === 2)
-    t.deepEqual(house.transport.attemptsAt(traceId).slice(2), [[ben], [carl]])
-    t.is((await house.trace(traceId)).status, 'sent')
+    t.like((await attempts(fixture, traceId))[0], { state: 'finished', error: { code: error } })
+    t.regex((await fixture.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
+    fixture.clock.advance(minute)
+    await until('second', () => fixture.attempted.length === 2)
+    t.deepEqual(fixture.transport.attemptsAt(traceId).slice(2), [[ben], [carl]])
+    t.is((await fixture.trace(traceId)).status, 'sent')
   })
 }
 
 test('a copy whose outcome is unknown ends the round, and counts for its recipient alone', async (t) => {
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     const lost = call.job.rcptTo.some((address) => address !== carl)
     return lost ? report(call, 'unknown', 'connection_lost') : report(call, 'accepted')
   })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
   for (let n = 1; n <= 5; n++) {
-    await until(`attempt ${n}`, () => house.attempted.length === n)
-    house.clock.advance(60 * minute)
+    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    fixture.clock.advance(60 * minute)
   }
-  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [anna], [ben], [ben], [carl]])
-  t.deepEqual(fates(await house.trace(traceId)), [`${anna} failed`, `${ben} failed`, `${carl} sent`])
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna], [anna], [ben], [ben], [carl]])
+  t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} failed`, `${ben} failed`, `${carl} sent`])
 })
 
 test('where the return path is refused, the copy goes with the plain one in the same round, and the attempt says so', async (t) => {
-  const house = await relaying(t, (call) => (call.job.mailFrom === plain ? take(call) : refusing(call)))
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('sent', () => house.attempted.length === 1)
-  const trace = await house.trace(traceId)
+  const fixture = await relaying(t, (call) => (call.job.mailFrom === plain ? take(call) : refusing(call)))
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('sent', () => fixture.attempted.length === 1)
+  const trace = await fixture.trace(traceId)
   t.is(trace.status, 'sent')
-  t.deepEqual(envelopes(house), [
+  t.deepEqual(envelopes(fixture), [
     [returnPaths(trace)[0] ?? '', anna],
     [plain, anna],
     [plain, ben],
     [plain, carl],
   ])
   t.deepEqual(column(trace.recipients, 'returnPath'), [plain, plain, plain])
-  t.deepEqual((await attempts(house, traceId))[0]?.verpRefusal, refusal)
+  t.deepEqual((await attempts(fixture, traceId))[0]?.verpRefusal, refusal)
   t.regex(
-    (await house.story(traceId)).join('\n'),
+    (await fixture.story(traceId)).join('\n'),
     /3 accepted\. The provider refused the return paths of VERP \(553 Sender address rejected: not owned by user shop\), so the plain one was used\./,
   )
 })
 
 test('a sender that is refused with the plain return path too is refused', async (t) => {
-  const house = await relaying(t, refusing)
-  const { traceId } = await house.submit({ rcptTo: [anna], verp })
-  await until('failed', () => house.attempted.length === 1)
-  t.is(house.transport.calls.length, 2)
-  t.like(await house.trace(traceId), { status: 'failed', recipients: [{ status: 'failed', reply: refusal }] })
+  const fixture = await relaying(t, refusing)
+  const { traceId } = await fixture.submit({ rcptTo: [anna], verp })
+  await until('failed', () => fixture.attempted.length === 1)
+  t.is(fixture.transport.calls.length, 2)
+  t.like(await fixture.trace(traceId), { status: 'failed', recipients: [{ status: 'failed', reply: refusal }] })
 })
 
 test('a recipient that is refused is not tried with the plain return path', async (t) => {
-  const house = await relaying(t, (call) => take(call, 'permanent'))
-  await house.submit({ rcptTo: [anna, ben], verp })
-  await until('failed', () => house.attempted.length === 1)
-  t.is(house.transport.calls.length, 2)
+  const fixture = await relaying(t, (call) => take(call, 'permanent'))
+  await fixture.submit({ rcptTo: [anna, ben], verp })
+  await until('failed', () => fixture.attempted.length === 1)
+  t.is(fixture.transport.calls.length, 2)
 })
 
 for (const [what, changes] of [
@@ -222,40 +222,40 @@ for (const [what, changes] of [
   ['the host', { host: 'smtp.sendgrid.net' }],
 ] as const) {
   test(`a server that is known by ${what} to put its own envelope sender gets the message once, with the plain one`, async (t) => {
-    const house = await relaying(t, (call) => take(call))
-    await house.destination(changes)
-    const { traceId } = await house.submit({ rcptTo: three, verp })
-    await until('sent', () => house.attempted.length === 1)
-    t.deepEqual(envelopes(house), [[plain, ...three]])
-    t.deepEqual(column((await house.trace(traceId)).recipients, 'returnPath'), [plain, plain, plain])
+    const fixture = await relaying(t, (call) => take(call))
+    await fixture.destination(changes)
+    const { traceId } = await fixture.submit({ rcptTo: three, verp })
+    await until('sent', () => fixture.attempted.length === 1)
+    t.deepEqual(envelopes(fixture), [[plain, ...three]])
+    t.deepEqual(column((await fixture.trace(traceId)).recipients, 'returnPath'), [plain, plain, plain])
   })
 }
 
 test('a provider with an API gets the message once, and no return path is shown', async (t) => {
-  const house = await relaying(t, (call) => take(call))
+  const fixture = await relaying(t, (call) => take(call))
   const { id, name, environment, priority, mode, from, maxConnections, maxRatePerMin, createdAt, updatedAt } = destinationDefaults
-  await house.put<Destination>(destinations, {
+  await fixture.put<Destination>(destinations, {
     ...{ id, projectId, name, environment, priority, mode, from, maxConnections, maxRatePerMin, createdAt, updatedAt },
     ...{ provider: 'resend', baseUrl: null, credentials: {}, sealedCredentials: {} },
   })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('sent', () => house.attempted.length === 1)
-  t.deepEqual(envelopes(house), [[plain, ...three]])
-  t.deepEqual(column((await house.trace(traceId)).recipients, 'returnPath'), [null, null, null])
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual(envelopes(fixture), [[plain, ...three]])
+  t.deepEqual(column((await fixture.trace(traceId)).recipients, 'returnPath'), [null, null, null])
 })
 
 test('a failover takes over the recipients who have no word yet, under their own return paths', async (t) => {
-  const house = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', 'connect_refused') : take(call)))
-  await house.destination({ id: 'dst_2', name: 'Fallback' })
+  const fixture = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', 'connect_refused') : take(call)))
+  await fixture.destination({ id: 'dst_2', name: 'Fallback' })
   const policy = { id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null }
-  await house.put<FailoverPolicy>(failoverPolicies, { ...policy, createdAt: startOfTime, updatedAt: startOfTime })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('sent', () => house.attempted.length === 2)
-  const trace = await house.trace(traceId)
+  await fixture.put<FailoverPolicy>(failoverPolicies, { ...policy, createdAt: startOfTime, updatedAt: startOfTime })
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('sent', () => fixture.attempted.length === 2)
+  const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'sent', destinationId: 'dst_2' })
   const [first = '', second = '', third = ''] = returnPaths(trace)
   t.deepEqual(
-    house.transport.calls.map(({ target, job }) => [target.destinationId, job.mailFrom]),
+    fixture.transport.calls.map(({ target, job }) => [target.destinationId, job.mailFrom]),
     [
       ['dst_1', first],
       ['dst_1', second],
@@ -266,34 +266,34 @@ test('a failover takes over the recipients who have no word yet, under their own
 })
 
 test('a defect in the middle of a round costs nobody a second copy who accepted', async (t) => {
-  const house = await relaying(t, (call) => {
+  const fixture = await relaying(t, (call) => {
     if (call.nth === 3) throw new Error('a defect')
     return take(call)
   })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('the defect is told', () => house.errors.splice(0).length === 1)
-  await quiet(house)
-  house.clock.advance(minute)
-  await until('sent', () => house.attempted.length === 1)
-  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [ben], [carl], [carl]])
-  t.like(await house.trace(traceId), { status: 'sent', attempts: 2 })
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('the defect is told', () => fixture.errors.splice(0).length === 1)
+  await quiet(fixture)
+  fixture.clock.advance(minute)
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna], [ben], [carl], [carl]])
+  t.like(await fixture.trace(traceId), { status: 'sent', attempts: 2 })
 })
 
 test('a service that stops ends the round between two copies, and the rest goes after its next start', async (t) => {
   const gate = Promise.withResolvers<void>()
-  const house = await relaying(t, async (call) => {
+  const fixture = await relaying(t, async (call) => {
     if (call.nth === 2) await gate.promise
     return take(call)
   })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('the second copy is under way', () => house.transport.calls.length === 2)
-  const stopping = house.queue.stop(30_000)
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('the second copy is under way', () => fixture.transport.calls.length === 2)
+  const stopping = fixture.queue.stop(30_000)
   gate.resolve()
   await stopping
-  t.is(house.transport.calls.length, 2)
-  t.like(await house.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime })
-  t.like((await attempts(house, traceId))[0], { error: { code: 'closed' } })
-  const next = await house.crash()
+  t.is(fixture.transport.calls.length, 2)
+  t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime })
+  t.like((await attempts(fixture, traceId))[0], { error: { code: 'closed' } })
+  const next = await fixture.crash()
   await next.queue.start()
   await until('sent', () => next.attempted.length === 1)
   t.deepEqual(next.transport.attemptsAt(traceId), [[anna], [ben], [carl]])
@@ -301,43 +301,43 @@ test('a service that stops ends the round between two copies, and the rest goes 
 })
 
 test('a round that a fault ends does not wait for another allowance', async (t) => {
-  const house = await relaying(t, (call) => report(call, 'transient', 'connect_refused'))
-  await house.destination({ maxRatePerMin: 1 })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
-  await until('first', () => house.attempted.length === 1)
-  t.deepEqual(house.transport.attemptsAt(traceId), [[anna]])
+  const fixture = await relaying(t, (call) => report(call, 'transient', 'connect_refused'))
+  await fixture.destination({ maxRatePerMin: 1 })
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
+  await until('first', () => fixture.attempted.length === 1)
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna]])
 })
 
 test('every copy takes an allowance of the destination, and a wait for it ends when the service stops', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  await house.destination({ maxRatePerMin: 2 })
-  const { traceId } = await house.submit({ rcptTo: three, verp })
+  const fixture = await relaying(t, (call) => take(call))
+  await fixture.destination({ maxRatePerMin: 2 })
+  const { traceId } = await fixture.submit({ rcptTo: three, verp })
   for (let n = 1; n <= 2; n++) {
-    await until(`copy ${n}`, () => house.transport.calls.length === n)
-    await quiet(house)
-    t.is(house.transport.calls.length, n)
-    if (n === 1) house.clock.advance(30_000)
+    await until(`copy ${n}`, () => fixture.transport.calls.length === n)
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, n)
+    if (n === 1) fixture.clock.advance(30_000)
   }
-  await house.queue.stop(30_000)
-  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [ben]])
-  t.deepEqual(fates(await house.trace(traceId)), [`${anna} sent`, `${ben} sent`, `${carl} queued`])
+  await fixture.queue.stop(30_000)
+  t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna], [ben]])
+  t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} sent`, `${ben} sent`, `${carl} queued`])
 })
 
 test('what a copy writes does not grow with the copies before it', async (t) => {
-  const house = await relaying(t, (call) => take(call))
+  const fixture = await relaying(t, (call) => take(call))
   const bytes: number[] = []
-  house.onQueued = () => (house.kv.beforeWrite = ({ sets }) => void bytes.push(sets.reduce((sum, { value }) => sum + value.length, 0)))
+  fixture.onQueued = () => (fixture.kv.beforeWrite = ({ sets }) => void bytes.push(sets.reduce((sum, { value }) => sum + value.length, 0)))
   const rcptTo = Array.from({ length: 40 }, (_, i) => `r${i + 10}@example.net`)
-  const { traceId } = await house.submit({ rcptTo, verp })
-  await until('sent', () => house.attempted.length === 1)
+  const { traceId } = await fixture.submit({ rcptTo, verp })
+  await until('sent', () => fixture.attempted.length === 1)
   t.is(bytes.length, 41)
   t.is(bytes.at(-2), bytes[1])
-  const records = await attempts(house, traceId)
+  const records = await attempts(fixture, traceId)
   t.deepEqual(
     records.map(({ state, recipients = [] }) => [state, recipients.length]),
     [['finished', 40]],
   )
   let rows = 0
-  for await (const _row of house.database.kv.range(within([organizationId, 'event', traceId]))) rows++
+  for await (const _row of fixture.database.kv.range(within([organizationId, 'event', traceId]))) rows++
   t.is(rows, 1, 'the end takes the place of what was written on the way')
 })

@@ -9,10 +9,10 @@ import { readReports } from '#core/trace/trace-report.ts'
 import { bounceOf, traces } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
-import { organizationId, projectId, quiet, principal, until, type House } from '../house.ts'
+import { organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { report, take, type Call } from '../scripted-transport.ts'
-import { event, hook, intakeOf, sendingHouse, suppressingHouse, signed, sound, tokenOf } from './reports.ts'
+import { event, hook, intakeOf, sendingFixture, suppressingHouse, signed, sound, tokenOf } from './reports.ts'
 
 const [anna, ben, carl, dora] = ['anna@example.net', 'ben@example.net', 'carl@example.net', 'dora@example.net']
 const replies: Readonly<Record<string, { code: number; enhanced: string; text: string }>> = {
@@ -35,27 +35,27 @@ async function refused(
   t: ExecutionContext,
   rcptTo: readonly string[],
   script: (call: Call) => AttemptReport = refuse,
-): Promise<{ house: House; traceId: string }> {
-  const house = await suppressingHouse(t)
-  await house.put(webhookEndpoints, hook)
-  house.transport.script = async (call) => (await take(call), script(call))
-  const { traceId } = await house.submit({ destinationId: 'dst_1', rcptTo })
-  await until('it is done', async () => (await house.trace(traceId)).status !== 'queued')
-  return { house, traceId }
+): Promise<{ fixture: CoreFixture; traceId: string }> {
+  const fixture = await suppressingHouse(t)
+  await fixture.put(webhookEndpoints, hook)
+  fixture.transport.script = async (call) => (await take(call), script(call))
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo })
+  await until('it is done', async () => (await fixture.trace(traceId)).status !== 'queued')
+  return { fixture, traceId }
 }
 
-const listed = async (house: House): Promise<string[]> =>
-  (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
+const listed = async (fixture: CoreFixture): Promise<string[]> =>
+  (await fixture.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
 
-const bodies = async (house: House) =>
-  (await house.database.all(webhookDeliveries, { organizationId })).map(
+const bodies = async (fixture: CoreFixture) =>
+  (await fixture.database.all(webhookDeliveries, { organizationId })).map(
     ({ record }) =>
       JSON.parse(record.body) as { type: string; data: { recipient: string; corrects: string | null; bounce: { class: string } | null } },
   )
 
 test('each has its class in trace, events and list, and the state stays failed', async (t) => {
-  const { house, traceId } = await refused(t, [anna, ben, carl, dora])
-  const trace = await house.trace(traceId)
+  const { fixture, traceId } = await refused(t, [anna, ben, carl, dora])
+  const trace = await fixture.trace(traceId)
   t.deepEqual(
     trace.recipients.map((one) => [one.address, one.status, bounceOf(one), one.report?.type]),
     [
@@ -65,46 +65,46 @@ test('each has its class in trace, events and list, and the state stays failed',
       [dora, 'sent', null, undefined],
     ],
   )
-  const told = (await bodies(house)).map(({ type, data }) => `${type} ${data.recipient} ${data.bounce?.class ?? ''}`)
+  const told = (await bodies(fixture)).map(({ type, data }) => `${type} ${data.recipient} ${data.bounce?.class ?? ''}`)
   t.deepEqual(told.toSorted(), [`auto_suppressed ${anna} hard`, `failed ${anna} hard`, `failed ${ben} soft`, `failed ${carl} block`])
-  t.deepEqual(await listed(house), [anna])
-  const story = await house.story(traceId)
+  t.deepEqual(await listed(fixture), [anna])
+  const story = await fixture.story(traceId)
   t.is(story.filter((line) => line.startsWith('bounced: ')).length, 3)
   t.is(story.filter((line) => line.startsWith('auto_suppressed: ')).length, 1)
   const found = async (bounce: 'hard' | 'soft' | 'block', to?: string) =>
-    (await house.traces.list(principal, { bounce, to, limit: 10 })).rows.length
+    (await fixture.traces.list(principal, { bounce, to, limit: 10 })).rows.length
   t.deepEqual(await Promise.all([found('hard'), found('soft'), found('block'), found('hard', ben), found('soft', ben)]), [1, 1, 1, 0, 1])
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('without the flag nobody is suppressed, and the class is told all the same', async (t) => {
-  const house = await sendingHouse(t)
-  house.transport.script = async (call) => (await take(call), refuse(call))
-  const { traceId } = await house.submit({ destinationId: 'dst_1', rcptTo: [anna] })
-  await until('it is done', async () => (await house.trace(traceId)).status === 'failed')
-  t.is(bounceOf((await house.trace(traceId)).recipients[0] ?? {}), 'hard')
-  t.deepEqual(await listed(house), [])
+  const fixture = await sendingFixture(t)
+  fixture.transport.script = async (call) => (await take(call), refuse(call))
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna] })
+  await until('it is done', async () => (await fixture.trace(traceId)).status === 'failed')
+  t.is(bounceOf((await fixture.trace(traceId)).recipients[0] ?? {}), 'hard')
+  t.deepEqual(await listed(fixture), [])
 })
 
 test('a bounce that is reported later of a recipient who failed changes nothing', async (t) => {
-  const { house, traceId } = await refused(t, [ben])
+  const { fixture, traceId } = await refused(t, [ben])
   for (const format of ['dsn', 'postfix'] as const) {
-    const told = event({ format, recipient: ben, clues: tokenOf(await house.trace(traceId)) })
-    t.is((await intakeOf(house).feedback.take(signed, [told]))[0]?.result, 'duplicate')
+    const told = event({ format, recipient: ben, clues: tokenOf(await fixture.trace(traceId)) })
+    t.is((await intakeOf(fixture).feedback.take(signed, [told]))[0]?.result, 'duplicate')
   }
-  t.like((await house.trace(traceId)).recipients[0], { status: 'failed', bounce: 'soft' })
-  await sound(t, house)
+  t.like((await fixture.trace(traceId)).recipients[0], { status: 'failed', bounce: 'soft' })
+  await sound(t, fixture)
 })
 
 test('one reply to the content suppresses nobody of several, and a refusal of the sender, an answer by HTTP or what no server was asked is no bounce', async (t) => {
   const noSuchUser = { code: 550, enhanced: '5.1.1', text: 'recipient unknown' }
-  const { house, traceId } = await refused(t, [anna, ben], (call) => ({
+  const { fixture, traceId } = await refused(t, [anna, ben], (call) => ({
     ...report(call, 'permanent'),
     recipients: call.job.rcptTo.map((address) => ({ address, verdict: 'permanent' as const, reply: noSuchUser, ofMessage: true as const })),
   }))
-  const trace = await house.trace(traceId)
+  const trace = await fixture.trace(traceId)
   t.deepEqual(trace.recipients.map(bounceOf), ['hard', 'hard'])
-  t.deepEqual(await listed(house), [])
+  t.deepEqual(await listed(fixture), [])
   const before = { ...trace, recipients: trace.recipients.map((one) => ({ ...one, status: 'queued' as const })) }
   const seen = { address: anna, verdict: 'permanent', reply: noSuchUser } as const
   const bounces = (changes: object, provider = 'smtp') =>
@@ -114,101 +114,101 @@ test('one reply to the content suppresses nobody of several, and a refusal of th
     [bounces({ ofSender: true }), bounces({ isUnasked: true }), bounces({ reply: undefined }), bounces({}, 'sendgrid')],
     [[], [], [], []],
   )
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('what is tried again has no bounce any more, and one that comes again stands in its place', async (t) => {
-  const { house, traceId } = await refused(t, [anna])
-  const [entry] = await house.database.all(suppressions, { organizationId })
+  const { fixture, traceId } = await refused(t, [anna])
+  const [entry] = await fixture.database.all(suppressions, { organizationId })
   t.is(entry?.record.email, anna)
-  const again = requeue(await house.trace(traceId), [], {
+  const again = requeue(await fixture.trace(traceId), [], {
     jobId: 'j',
     destinationId: 'dst_1',
     includeUnknown: true,
-    now: house.clock.now(),
+    now: fixture.clock.now(),
   })
   t.is(again && bounceOf(again.recipients[0] ?? {}), null)
-  t.is((await readReports(house.database, organizationId, traceId)).length, 1)
+  t.is((await readReports(fixture.database, organizationId, traceId)).length, 1)
 })
 
 /** Sends the message again, as a replay does, and hands it over with the script. */
-async function replayed(house: House, traceId: string, script: typeof refuse | 'accepted'): Promise<void> {
-  house.clock.advance(60_000)
-  const stored = await house.database.get(traces, { organizationId }, traceId)
-  const next = stored && requeue(stored.record, [], { jobId: 'j', destinationId: 'dst_1', includeUnknown: true, now: house.clock.now() })
+async function replayed(fixture: CoreFixture, traceId: string, script: typeof refuse | 'accepted'): Promise<void> {
+  fixture.clock.advance(60_000)
+  const stored = await fixture.database.get(traces, { organizationId }, traceId)
+  const next = stored && requeue(stored.record, [], { jobId: 'j', destinationId: 'dst_1', includeUnknown: true, now: fixture.clock.now() })
   if (!next) throw new Error('nothing to send again')
-  house.transport.script = async (call) => (script === 'accepted' ? take(call) : (await take(call), script(call)))
-  const entry = { destinationId: 'dst_1', projectId, dueMs: house.clock.now(), traceId, organizationId, attempts: next.attempts }
-  await house.database.commit(enqueue(new Change().rewrite(traces, organizationId, stored, next), entry))
-  house.queue.offer(entry, undefined, false)
-  await until('it is done again', async () => (await house.trace(traceId)).status !== 'queued')
+  fixture.transport.script = async (call) => (script === 'accepted' ? take(call) : (await take(call), script(call)))
+  const entry = { destinationId: 'dst_1', projectId, dueMs: fixture.clock.now(), traceId, organizationId, attempts: next.attempts }
+  await fixture.database.commit(enqueue(new Change().rewrite(traces, organizationId, stored, next), entry))
+  fixture.queue.offer(entry, undefined, false)
+  await until('it is done again', async () => (await fixture.trace(traceId)).status !== 'queued')
 }
 
 test('who was taken off the list and is refused for good again is put on it again', async (t) => {
-  const { house, traceId } = await refused(t, [anna])
-  for (const { record } of await house.database.all(suppressions, { organizationId }))
-    await house.core.suppressions.remove(principal, record.id)
-  await replayed(house, traceId, refuse)
-  t.deepEqual(await listed(house), [anna])
-  await sound(t, house)
+  const { fixture, traceId } = await refused(t, [anna])
+  for (const { record } of await fixture.database.all(suppressions, { organizationId }))
+    await fixture.core.suppressions.remove(principal, record.id)
+  await replayed(fixture, traceId, refuse)
+  t.deepEqual(await listed(fixture), [anna])
+  await sound(t, fixture)
 })
 
 test('a bounce of a copy that was sent again is no worse evidence of what befell the first', async (t) => {
-  const { house, traceId } = await refused(t, [carl])
-  await replayed(house, traceId, 'accepted')
-  t.like((await house.trace(traceId)).recipients[0], { status: 'sent' })
-  house.clock.advance(1000)
-  const told = event({ recipient: carl, clues: tokenOf(await house.trace(traceId)) })
-  const late = event({ ...told, key: '', occurredAt: house.clock.now() - 61_000, status: '5.2.2', diagnostic: '552 5.2.2 mailbox full' })
-  t.like((await intakeOf(house).feedback.take(signed, [told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })
-  t.like((await house.trace(traceId)).recipients[0], { status: 'bounced', bounce: 'hard' })
-  t.is((await intakeOf(house).feedback.take(signed, [late]))[0]?.result, 'duplicate')
-  t.deepEqual(await listed(house), [carl])
-  t.deepEqual((await bodies(house)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''} ${data.corrects ?? ''}`).toSorted(), [
+  const { fixture, traceId } = await refused(t, [carl])
+  await replayed(fixture, traceId, 'accepted')
+  t.like((await fixture.trace(traceId)).recipients[0], { status: 'sent' })
+  fixture.clock.advance(1000)
+  const told = event({ recipient: carl, clues: tokenOf(await fixture.trace(traceId)) })
+  const late = event({ ...told, key: '', occurredAt: fixture.clock.now() - 61_000, status: '5.2.2', diagnostic: '552 5.2.2 mailbox full' })
+  t.like((await intakeOf(fixture).feedback.take(signed, [told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })
+  t.like((await fixture.trace(traceId)).recipients[0], { status: 'bounced', bounce: 'hard' })
+  t.is((await intakeOf(fixture).feedback.take(signed, [late]))[0]?.result, 'duplicate')
+  t.deepEqual(await listed(fixture), [carl])
+  t.deepEqual((await bodies(fixture)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''} ${data.corrects ?? ''}`).toSorted(), [
     'auto_suppressed hard ',
     'bounced hard ',
     'failed block ',
   ])
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('a bounce after a replay counts although its server is behind by hours, as the refused copy never left', async (t) => {
-  const { house, traceId } = await refused(t, [carl])
-  await replayed(house, traceId, 'accepted')
-  const clues = tokenOf(await house.trace(traceId))
-  const told = event({ recipient: carl, clues, occurredAt: house.clock.now() - 7 * 3_600_000 })
-  t.like((await intakeOf(house).feedback.take(signed, [told]))[0], { result: 'recorded', bounce: 'hard' })
-  t.like((await house.trace(traceId)).recipients[0], { status: 'bounced', bounce: 'hard' })
-  await sound(t, house)
+  const { fixture, traceId } = await refused(t, [carl])
+  await replayed(fixture, traceId, 'accepted')
+  const clues = tokenOf(await fixture.trace(traceId))
+  const told = event({ recipient: carl, clues, occurredAt: fixture.clock.now() - 7 * 3_600_000 })
+  t.like((await intakeOf(fixture).feedback.take(signed, [told]))[0], { result: 'recorded', bounce: 'hard' })
+  t.like((await fixture.trace(traceId)).recipients[0], { status: 'bounced', bounce: 'hard' })
+  await sound(t, fixture)
 })
 
 test('what was put off until it was given up is a soft bounce that suppresses nobody; a broken connection and throttling are none', async (t) => {
   const full = { code: 452, enhanced: '4.2.2', text: 'mailbox full' }
-  const house = await suppressingHouse(t)
-  await house.put(webhookEndpoints, hook)
-  house.transport.script = (call) => {
+  const fixture = await suppressingHouse(t)
+  await fixture.put(webhookEndpoints, hook)
+  fixture.transport.script = (call) => {
     const recipients = call.job.rcptTo.map((address) => ({ address, verdict: 'transient' as const, reply: address === ben ? gone : full }))
     return { ...report(call, 'transient'), recipients }
   }
-  const { traceId } = await house.submit({ destinationId: 'dst_1', rcptTo: [anna, ben] })
-  await quiet(house)
-  t.deepEqual((await house.trace(traceId)).recipients.map(bounceOf), [null, null])
-  for (let hours = 0; (await house.trace(traceId)).status === 'queued' && hours < 240; hours += 3) {
-    house.clock.advance(3 * 3_600_000)
-    await quiet(house)
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna, ben] })
+  await quiet(fixture)
+  t.deepEqual((await fixture.trace(traceId)).recipients.map(bounceOf), [null, null])
+  for (let hours = 0; (await fixture.trace(traceId)).status === 'queued' && hours < 240; hours += 3) {
+    fixture.clock.advance(3 * 3_600_000)
+    await quiet(fixture)
   }
-  const trace = await house.trace(traceId)
+  const trace = await fixture.trace(traceId)
   t.deepEqual(trace.recipients.map(bounceOf), ['soft', 'soft'])
   t.deepEqual(
-    (await bodies(house)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''}`),
+    (await bodies(fixture)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''}`),
     ['failed soft', 'failed soft'],
   )
-  t.is((await house.traces.list(principal, { bounce: 'soft', limit: 10 })).rows.length, 1)
-  t.deepEqual([await listed(house), await house.keys('feedback.soft')], [[], []])
+  t.is((await fixture.traces.list(principal, { bounce: 'soft', limit: 10 })).rows.length, 1)
+  t.deepEqual([await listed(fixture), await fixture.keys('feedback.soft')], [[], []])
   const before = { ...trace, recipients: trace.recipients.map((one) => ({ ...one, status: 'queued' as const })) }
   const recipients = [{ address: anna, verdict: 'transient', reply: full }] as const
   t.is(bouncesIn(before, trace, { recipients }, 1).length, 1)
   for (const code of ['peer_closing', 'provider_rate_limited'])
     t.deepEqual(bouncesIn(before, trace, { recipients, error: { code, message: 'x', phase: 'rcpt' } }, 1), [])
-  await sound(t, house)
+  await sound(t, fixture)
 })

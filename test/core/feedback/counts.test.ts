@@ -1,13 +1,13 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from 'ava'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
-import { principal, until, type House } from '../house.ts'
+import { principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
-import { complaint, event, intakeOf, mailed, sendingHouse, suppressingHouse, signed, tokenOf } from './reports.ts'
+import { complaint, event, intakeOf, mailed, sendingFixture, suppressingHouse, signed, tokenOf } from './reports.ts'
 
-function counting(house: House): string[] {
+function counting(fixture: CoreFixture): string[] {
   const counted: string[] = []
-  observeCounts(house.database, {
+  observeCounts(fixture.database, {
     bounced: (bounceClass) => void counted.push(`bounced ${bounceClass}`),
     complained: () => void counted.push('complained'),
     suppressed: (source) => void counted.push(`suppressed ${source}`),
@@ -16,12 +16,12 @@ function counting(house: House): string[] {
 }
 
 test('bounces, complaints and suppressions are counted once, however often and by how many they are told', async (t) => {
-  const house = await suppressingHouse(t)
-  const counted = counting(house)
-  const { feedback } = intakeOf(house)
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('sent', async () => (await house.trace(traceId)).status === 'sent')
-  const trace = await house.trace(traceId)
+  const fixture = await suppressingHouse(t)
+  const counted = counting(fixture)
+  const { feedback } = intakeOf(fixture)
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
+  await until('sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  const trace = await fixture.trace(traceId)
   const vague = event({ clues: tokenOf(trace), status: null, diagnostic: 'mailbox is full', isStructured: false })
   await feedback.take(mailed, [vague])
   await feedback.take(signed, [event({ clues: tokenOf(trace) })])
@@ -33,20 +33,20 @@ test('bounces, complaints and suppressions are counted once, however often and b
 })
 
 test('what is refused for good while it is handed over is a bounce of its class', async (t) => {
-  const house = await sendingHouse(t)
-  const counted = counting(house)
-  house.transport.script = async (call) => (await take(call), { ...report(call, 'permanent'), milliseconds: { mail: 1, rcpt: 1 } })
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('failed', async () => (await house.trace(traceId)).status === 'failed')
+  const fixture = await sendingFixture(t)
+  const counted = counting(fixture)
+  fixture.transport.script = async (call) => (await take(call), { ...report(call, 'permanent'), milliseconds: { mail: 1, rcpt: 1 } })
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
+  await until('failed', async () => (await fixture.trace(traceId)).status === 'failed')
   t.deepEqual(counted, ['bounced hard'])
-  await intakeOf(house).feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
+  await intakeOf(fixture).feedback.take(signed, [event({ clues: tokenOf(await fixture.trace(traceId)) })])
   t.deepEqual(counted, ['bounced hard'])
 })
 
 test('an entry by hand counts when it is new, and not again', async (t) => {
-  const house = await sendingHouse(t)
-  const counted = counting(house)
-  const { suppressions: list } = house.core
+  const fixture = await sendingFixture(t)
+  const counted = counting(fixture)
+  const { suppressions: list } = fixture.core
   const twice = { email: 'gone@example.net' }
   await Promise.all([list.add(principal, twice), list.add(principal, twice)])
   await list.add(principal, { ...twice, expiresAt: null })

@@ -10,7 +10,7 @@ import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, principal, type House } from '../house.ts'
+import { organizationId, principal, type CoreFixture } from '../core-fixture.ts'
 import { complaint, delivered, event, hook, intakeOf, mailed, suppressingHouse, sentMessage, signed, sound, tokenOf } from './reports.ts'
 import { column } from '../../support/column.ts'
 
@@ -52,8 +52,8 @@ function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
 }
 
 /** What is left of the reports: the state and class of each recipient, what stands in the trace, the list, and the latest events. */
-async function endOf(house: House, { id }: Trace) {
-  const { trace, reports } = await house.traces.get(principal, id)
+async function endOf(fixture: CoreFixture, { id }: Trace) {
+  const { trace, reports } = await fixture.traces.get(principal, id)
   const plain = (value: unknown): unknown =>
     JSON.parse(
       JSON.stringify(value)
@@ -61,8 +61,8 @@ async function endOf(house: House, { id }: Trace) {
         .replaceAll(/(anna|ben)\d+@/g, '$1@'),
     )
   const addresses = trace.recipients.map(({ address }) => address)
-  const list = (await house.database.all(suppressions, { organizationId })).map(({ record }) => record)
-  const events = (await house.database.all(webhookDeliveries, { organizationId }))
+  const list = (await fixture.database.all(suppressions, { organizationId })).map(({ record }) => record)
+  const events = (await fixture.database.all(webhookDeliveries, { organizationId }))
     .map(
       ({ record }) =>
         JSON.parse(record.body) as {
@@ -93,7 +93,7 @@ async function endOf(house: House, { id }: Trace) {
       .filter(({ email }) => addresses.includes(email))
       .map(({ email, source, reason }) => ({ email, source, reason }))
       .toSorted((a, b) => a.email.localeCompare(b.email)),
-    soft: (await house.keys(`feedback.soft`)).filter(
+    soft: (await fixture.keys(`feedback.soft`)).filter(
       (key) => addresses.some((address) => key.includes(address)) && !key.includes('expire'),
     ),
     events: standing
@@ -112,35 +112,39 @@ async function endOf(house: House, { id }: Trace) {
 
 let messages = 0
 
-async function prepared(t: ExecutionContext): Promise<House> {
-  const house = await suppressingHouse(t)
-  await house.put(webhookEndpoints, hook)
-  return house
+async function prepared(t: ExecutionContext): Promise<CoreFixture> {
+  const fixture = await suppressingHouse(t)
+  await fixture.put(webhookEndpoints, hook)
+  return fixture
 }
 
-const messageTo = (house: House, recipients: number, verp: boolean): Promise<Trace> => {
+const messageTo = (fixture: CoreFixture, recipients: number, verp: boolean): Promise<Trace> => {
   const n = ++messages
   const rcptTo = ['anna', 'ben'].slice(0, recipients).map((name) => `${name}${n}@example.net`)
-  return sentMessage(house, { rcptTo, facts: { ...facts, messageId: `m${n}@example.com` }, ...(verp && { verp: { bounceDomain: null } }) })
+  return sentMessage(fixture, {
+    rcptTo,
+    facts: { ...facts, messageId: `m${n}@example.com` },
+    ...(verp && { verp: { bounceDomain: null } }),
+  })
 }
 const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }
 
 /** Tells every order of the same reports of a message of its own, and finds the same end each time; gives that back. */
 async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { recipients = 1, verp = false, isStatusOpen = false } = {}) {
-  const house = await prepared(t)
+  const fixture = await prepared(t)
   const ends = new Map<string, Awaited<ReturnType<typeof endOf>>>()
   for (const order of ordersOf(tellings)) {
-    const trace = await messageTo(house, recipients, verp)
+    const trace = await messageTo(fixture, recipients, verp)
     for (const telling of order) {
       const { origin, told } = telling(trace)
-      await intakeOf(house).feedback.take(origin, [told])
+      await intakeOf(fixture).feedback.take(origin, [told])
     }
-    const end = await endOf(house, trace)
+    const end = await endOf(fixture, trace)
     const shown = isStatusOpen ? { ...end, recipients: end.recipients.map(({ bounce }) => bounce) } : end
     ends.set(JSON.stringify(shown), end)
   }
   t.deepEqual([...ends.keys()].slice(1), [], `one end, and not ${ends.size}`)
-  await sound(t, house)
+  await sound(t, fixture)
   const [end] = ends.values()
   if (!end) throw new Error('no end')
   return end
@@ -194,75 +198,75 @@ test('delays and the bounce at last', async (t) => {
 })
 
 test('reports in one batch come to the same end as one by one', async (t) => {
-  const house = await prepared(t)
+  const fixture = await prepared(t)
   const ends = new Set<string>()
   for (const order of ordersOf([log(full), log(), log({ status: '5.0.0', diagnostic: null, smtpCode: null }), byToken({}, 0, signed)])) {
     for (const isBatch of [true, false]) {
-      const trace = await messageTo(house, 2, false)
+      const trace = await messageTo(fixture, 2, false)
       const told = order.map((telling) => telling(trace).told)
-      for (const batch of isBatch ? [told] : told.map((one) => [one])) await intakeOf(house).feedback.take(signed, batch)
-      ends.add(JSON.stringify(await endOf(house, trace)))
+      for (const batch of isBatch ? [told] : told.map((one) => [one])) await intakeOf(fixture).feedback.take(signed, batch)
+      ends.add(JSON.stringify(await endOf(fixture, trace)))
     }
   }
   t.is(ends.size, 1, [...ends].join('\n'))
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('soft bounces of three days suppress, and a day whose bounce was none does not count', async (t) => {
-  const house = await prepared(t)
+  const fixture = await prepared(t)
   const rcptTo = ['anna@example.net']
   const bounce = async (...changes: Parameters<typeof event>[0][]): Promise<void> => {
-    const trace = await sentMessage(house, { rcptTo })
-    for (const one of changes) await intakeOf(house).feedback.take(signed, [event({ ...one, format: 'stalwart', clues: tokenOf(trace) })])
-    house.clock.step(86_400_000)
+    const trace = await sentMessage(fixture, { rcptTo })
+    for (const one of changes) await intakeOf(fixture).feedback.take(signed, [event({ ...one, format: 'stalwart', clues: tokenOf(trace) })])
+    fixture.clock.step(86_400_000)
   }
   await bounce({ ...vagueWords }, blocked)
   await bounce(full)
   await bounce(full, { ...full, diagnostic: '552 5.2.2 a' })
-  t.deepEqual(await house.database.all(suppressions, { organizationId }), [])
+  t.deepEqual(await fixture.database.all(suppressions, { organizationId }), [])
   await bounce(full)
-  t.is((await house.database.all(suppressions, { organizationId })).length, 1)
-  await sound(t, house)
+  t.is((await fixture.database.all(suppressions, { organizationId })).length, 1)
+  await sound(t, fixture)
 })
 
 test('an entry that somebody else called for as well, or that was changed or removed by hand, is left alone', async (t) => {
-  const house = await prepared(t)
-  const { database, core } = house
+  const fixture = await prepared(t)
+  const { database, core } = fixture
   const { suppressions: lists } = core
   const prose = returned({ isStructured: false })
   const tell = async (trace: Trace, telling: Telling): Promise<void> => {
     const { origin, told } = telling(trace)
-    await intakeOf(house).feedback.take(origin, [told])
+    await intakeOf(fixture).feedback.take(origin, [told])
   }
   const entries = async () => (await database.all(suppressions, { organizationId })).map(({ record }) => record)
-  const known = await messageTo(house, 1, true)
+  const known = await messageTo(fixture, 1, true)
   await tell(known, prose)
   await lists.add(principal, { email: addressOf(known, 0) })
   await tell(known, returned(full))
   t.like(await entries(), [{ email: addressOf(known, 0) }])
-  const edited = await messageTo(house, 1, true)
+  const edited = await messageTo(fixture, 1, true)
   await tell(edited, prose)
   const [, entry] = await entries()
   await lists.update(principal, entry?.id ?? '', { reason: 'gone, says his office' })
   await tell(edited, returned(full))
   t.is((await entries()).length, 2)
-  const removed = await messageTo(house, 1, true)
+  const removed = await messageTo(fixture, 1, true)
   await tell(removed, prose)
   const [, , third] = await entries()
   await lists.remove(principal, third?.id ?? '')
   await tell(removed, returned())
   t.is((await entries()).length, 2, 'better evidence of the same puts nobody on the list again')
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('a correction is an event of its own that names the one it corrects, and the entry says the better reason', async (t) => {
-  const house = await prepared(t)
-  const trace = await messageTo(house, 1, true)
+  const fixture = await prepared(t)
+  const trace = await messageTo(fixture, 1, true)
   for (const telling of [returned(vagueWords), returned(), returned()]) {
     const { origin, told } = telling(trace)
-    await intakeOf(house).feedback.take(origin, [told])
+    await intakeOf(fixture).feedback.take(origin, [told])
   }
-  const rows = await house.database.all(webhookDeliveries, { organizationId })
+  const rows = await fixture.database.all(webhookDeliveries, { organizationId })
   const bodies = rows.map(({ record }) => JSON.parse(record.body) as { id: string; type: string; data: Record<string, unknown> })
   const bounces = bodies.filter(({ type }) => type === 'bounced')
   t.is(bodies.length, 3)
@@ -274,53 +278,53 @@ test('a correction is an event of its own that names the one it corrects, and th
     bodies.find(({ type }) => type === 'auto_suppressed'),
     { data: { bounce: { class: 'hard' }, corrects: null } },
   )
-  t.is((await house.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+  t.is((await fixture.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
 })
 
 test('each mail is kept with what it says, and goes with the trace', async (t) => {
-  const house = await prepared(t)
-  const trace = await messageTo(house, 2, false)
+  const fixture = await prepared(t)
+  const trace = await messageTo(fixture, 2, false)
   const both = [0, 1].map((at) => byToken({ ...vagueWords }, at)(trace).told)
-  await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('vague') }, both)
-  await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('clear') }, [byToken({}, 0)(trace).told])
-  const { reports } = await house.traces.get(principal, trace.id)
-  const mails = await Promise.all(reports.map((one) => house.traces.reportMail(principal, trace.id, keptMailId(one))))
+  await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from('vague') }, both)
+  await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from('clear') }, [byToken({}, 0)(trace).told])
+  const { reports } = await fixture.traces.get(principal, trace.id)
+  const mails = await Promise.all(reports.map((one) => fixture.traces.reportMail(principal, trace.id, keptMailId(one))))
   t.deepEqual(Object.fromEntries(reports.map((one, i) => [one.bounce, String(mails[i])])), { hard: 'clear', soft: 'vague' })
-  t.is(await readRawReport(house.database, organizationId, `${trace.id}/none`), undefined)
-  await sound(t, house)
-  t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
-  t.deepEqual(await house.keys('feedback.raw'), [])
+  t.is(await readRawReport(fixture.database, organizationId, `${trace.id}/none`), undefined)
+  await sound(t, fixture)
+  t.true(await removeTrace(fixture.database, organizationId, trace.id, fixture.clock.now()))
+  t.deepEqual(await fixture.keys('feedback.raw'), [])
 })
 
 test('somebody who has a token can replace what stands only so often', async (t) => {
-  const house = await prepared(t)
-  const trace = await messageTo(house, 2, false)
+  const fixture = await prepared(t)
+  const trace = await messageTo(fixture, 2, false)
   const results: (string | undefined)[] = []
   for (let i = 0; i < 20; i++) {
     const told = byToken({ occurredAt: startOfTime - i * 1000, diagnostic: `550 5.1.1 ${i}` })(trace).told
-    results.push((await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from(String(i)) }, [told]))[0]?.result)
+    results.push((await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from(String(i)) }, [told]))[0]?.result)
   }
   t.is(results.filter((result) => result === 'recorded').length, 11)
   // and keeps nobody's stronger evidence out by it
   const { origin, told } = log({ status: '5.2.2', diagnostic: '552 5.2.2 mailbox full', smtpCode: 552 })(trace)
-  t.like((await intakeOf(house).feedback.take(origin, [told]))[0], { result: 'recorded', bounce: 'soft' })
-  await sound(t, house)
+  t.like((await intakeOf(fixture).feedback.take(origin, [told]))[0], { result: 'recorded', bounce: 'soft' })
+  await sound(t, fixture)
 })
 
 test('records of before evidence was compared give way to better evidence, and are found by their class', async (t) => {
-  const house = await prepared(t)
-  const trace = await messageTo(house, 1, true)
+  const fixture = await prepared(t)
+  const trace = await messageTo(fixture, 1, true)
   const vague = returned(vagueWords)(trace)
-  await intakeOf(house).feedback.take(vague.origin, [vague.told])
-  const [stored] = await readReports(house.database, organizationId, trace.id)
+  await intakeOf(fixture).feedback.take(vague.origin, [vague.told])
+  const [stored] = await readReports(fixture.database, organizationId, trace.id)
   const { isStructured: _, maySuppress: __, eventId: ___, ...old } = stored?.record ?? ({} as TraceReport)
-  await house.put<TraceReport>(traceReports, old)
-  const before = await house.trace(trace.id)
-  await house.put<Trace>(traces, { ...before, recipients: before.recipients.map(({ bounce: ____, ...one }) => one) })
-  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(principal, { bounce, limit: 10 })).rows.length
+  await fixture.put<TraceReport>(traceReports, old)
+  const before = await fixture.trace(trace.id)
+  await fixture.put<Trace>(traces, { ...before, recipients: before.recipients.map(({ bounce: ____, ...one }) => one) })
+  const found = async (bounce: 'soft' | 'hard') => (await fixture.traces.list(principal, { bounce, limit: 10 })).rows.length
   t.deepEqual([await found('soft'), await found('hard')], [1, 0])
   const clear = returned()(trace)
-  t.like((await intakeOf(house).feedback.take(clear.origin, [clear.told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })
+  t.like((await intakeOf(fixture).feedback.take(clear.origin, [clear.told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })
   t.deepEqual([await found('soft'), await found('hard')], [0, 1])
-  await sound(t, house)
+  await sound(t, fixture)
 })

@@ -10,7 +10,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, type House } from '../house.ts'
+import { organizationId, type CoreFixture } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 import {
   complaint,
@@ -20,7 +20,7 @@ import {
   intakeOf,
   mailed,
   noClues,
-  sendingHouse,
+  sendingFixture,
   suppressingHouse,
   sentMessage,
   signed,
@@ -31,35 +31,35 @@ import { column, columns } from '../../support/column.ts'
 
 const dayMs = 86_400_000
 
-const listed = async (house: House): Promise<string[]> =>
-  (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
+const listed = async (fixture: CoreFixture): Promise<string[]> =>
+  (await fixture.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
 
 test('a bounce makes the message bounced, and its trace says why', async (t) => {
-  const house = await sendingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const raw = Buffer.from('the mail itself')
   const [outcome] = await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(trace) })])
   t.like(outcome, { result: 'recorded', traceId: trace.id, recipient: 'anna@example.net', bounce: 'hard', suppressed: false })
-  const after = await house.trace(trace.id)
+  const after = await fixture.trace(trace.id)
   t.is(after.status, 'bounced')
   t.like(after.recipients[0], { status: 'bounced', report: { type: 'bounced', bounce: 'hard' } })
-  const story = await house.story(trace.id)
+  const story = await fixture.story(trace.id)
   t.is(story.filter((line) => line.startsWith('sent: ')).length, 1)
   t.regex(story.at(-1) ?? '', /^bounced: Bounced for anna@example\.net: /)
-  await sound(t, house)
-  t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
+  await sound(t, fixture)
+  t.true(await removeTrace(fixture.database, organizationId, trace.id, fixture.clock.now()))
   t.deepEqual(
-    (await house.keys(trace.id)).filter((key) => !key.includes('feedback.key') && !key.includes('expire')),
+    (await fixture.keys(trace.id)).filter((key) => !key.includes('feedback.key') && !key.includes('expire')),
     [],
   )
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 test('one bounce that two sources and a second notice tell counts once', async (t) => {
-  const house = await sendingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const clues = tokenOf(trace)
   const results: (string | undefined)[] = []
   for (const [origin, told] of [
@@ -71,48 +71,48 @@ test('one bounce that two sources and a second notice tell counts once', async (
     results.push((await feedback.take(origin, [told]))[0]?.result)
   }
   t.deepEqual(results, ['recorded', 'duplicate', 'duplicate', 'duplicate'])
-  t.is((await house.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
-  await sound(t, house)
+  t.is((await fixture.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+  await sound(t, fixture)
 })
 
 test('reports at the same moment are all told, each once, whatever else writes to the trace', async (t) => {
-  const house = await sendingHouse(t)
+  const fixture = await sendingFixture(t)
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
-  const trace = await sentMessage(house, { rcptTo })
-  const { feedback } = intakeOf(house)
+  const trace = await sentMessage(fixture, { rcptTo })
+  const { feedback } = intakeOf(fixture)
   const clues = tokenOf(trace)
   const told = rcptTo.flatMap((recipient) => [event({ recipient, clues }), event({ recipient, clues, diagnostic: 'again' })])
   const outcomes = await Promise.all(told.map((one) => feedback.take(signed, [one])))
   t.is(outcomes.flat().filter(({ result }) => result === 'recorded').length, 20)
-  t.true((await house.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))
-  await sound(t, house)
+  t.true((await fixture.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))
+  await sound(t, fixture)
 })
 
 test('a mail about many recipients of a message is kept once, and each of its reports leads to it', async (t) => {
-  const house = await sendingHouse(t)
+  const fixture = await sendingFixture(t)
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
-  const trace = await sentMessage(house, { rcptTo })
-  const { feedback } = intakeOf(house)
+  const trace = await sentMessage(fixture, { rcptTo })
+  const { feedback } = intakeOf(fixture)
   const raw = Buffer.alloc(70_000, 'a bounce for many ')
   await feedback.take(
     { ...mailed, raw },
     rcptTo.map((recipient) => event({ recipient, clues: tokenOf(trace) })),
   )
-  t.is((await house.keys('feedback.raw')).length, 1)
-  const reports = (await readReports(house.database, organizationId, trace.id)).map(({ record }) => record)
+  t.is((await fixture.keys('feedback.raw')).length, 1)
+  const reports = (await readReports(fixture.database, organizationId, trace.id)).map(({ record }) => record)
   t.is(reports.length, 20)
   const [id, ...others] = new Set(reports.map((report) => `${trace.id}/${keptMailId(report)}`))
   t.deepEqual(others, [])
-  t.is((await readRawReport(house.database, organizationId, id ?? ''))?.length, 65_536)
-  await sound(t, house)
-  await removeTrace(house.database, organizationId, trace.id, house.clock.now())
-  t.deepEqual(await house.keys('feedback.raw'), [])
+  t.is((await readRawReport(fixture.database, organizationId, id ?? ''))?.length, 65_536)
+  await sound(t, fixture)
+  await removeTrace(fixture.database, organizationId, trace.id, fixture.clock.now())
+  t.deepEqual(await fixture.keys('feedback.raw'), [])
 })
 
 test('thousands of events are taken some at a time, each once and with its outcome, and what the caller adds is there once', async (t) => {
-  const house = await sendingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const outsiders = Array.from({ length: 2500 }, (_, i) => delivered({ recipient: `stranger${i}@example.org` }))
   const told = [...outsiders, ...outsiders.slice(0, 100), event({ clues: tokenOf(trace) })]
   const counter = [organizationId, 'counter', 'calls']
@@ -123,69 +123,69 @@ test('thousands of events are taken some at a time, each once and with its outco
     [2500, 100, 1],
   )
   t.like(outcomes.at(-1), { result: 'recorded', traceId: trace.id })
-  t.is(await house.database.kv.counter(pack(counter)), 1)
+  t.is(await fixture.database.kv.counter(pack(counter)), 1)
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
-  const house = await suppressingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const outcomes = await feedback.take(signed, [delivered({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
   t.deepEqual(columns(outcomes, 'result', 'suppressed'), [
     ['recorded', false],
     ['recorded', true],
   ])
-  t.is((await house.trace(trace.id)).status, 'delivered')
+  t.is((await fixture.trace(trace.id)).status, 'delivered')
   t.deepEqual(
-    (await house.story(trace.id)).slice(-3).map((line) => line.split(':')[0]),
+    (await fixture.story(trace.id)).slice(-3).map((line) => line.split(':')[0]),
     ['delivered', 'complained', 'auto_suppressed'],
   )
-  t.deepEqual(await listed(house), ['anna@example.net'])
-  await sound(t, house)
+  t.deepEqual(await listed(fixture), ['anna@example.net'])
+  await sound(t, fixture)
 })
 
 test('nobody is suppressed while the flag is off, and no annotation is made', async (t) => {
-  const house = await sendingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const outcomes = await feedback.take(signed, [event({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
   t.deepEqual(column(outcomes, 'suppressed'), [false, false])
-  t.deepEqual(await listed(house), [])
-  t.false((await house.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
+  t.deepEqual(await listed(fixture), [])
+  t.false((await fixture.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
 })
 
 test('the address that the message was sent to is suppressed, and not where it was forwarded', async (t) => {
-  const house = await suppressingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   await feedback.take(mailed, [event({ recipient: 'forwarded@elsewhere.example', clues: tokenOf(trace) })])
-  t.deepEqual(await listed(house), ['anna@example.net'])
+  t.deepEqual(await listed(fixture), ['anna@example.net'])
 })
 
 const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 
 test('soft bounces suppress on the third day of thirty, and not before', async (t) => {
-  const house = await suppressingHouse(t)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const { feedback } = intakeOf(fixture)
   const bounce = async (): Promise<boolean | undefined> => {
-    const trace = await sentMessage(house)
+    const trace = await sentMessage(fixture)
     return (await feedback.take(signed, [event({ ...soft, clues: tokenOf(trace) })]))[0]?.suppressed
   }
   t.false(await bounce())
   t.false(await bounce())
-  house.clock.step(dayMs)
+  fixture.clock.step(dayMs)
   t.false(await bounce())
-  house.clock.step(29 * dayMs)
+  fixture.clock.step(29 * dayMs)
   t.false(await bounce(), 'the first day is too long ago')
-  house.clock.step(-20 * dayMs)
+  fixture.clock.step(-20 * dayMs)
   t.true(await bounce())
-  t.deepEqual(await listed(house), ['anna@example.net'])
-  await sound(t, house)
+  t.deepEqual(await listed(fixture), ['anna@example.net'])
+  await sound(t, fixture)
 })
 
 test('blocks, delays and what is no complaint suppress nobody', async (t) => {
-  const house = await suppressingHouse(t)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const { feedback } = intakeOf(fixture)
   const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
   for (const told of [
     event(block),
@@ -193,68 +193,68 @@ test('blocks, delays and what is no complaint suppress nobody', async (t) => {
     complaint({ feedbackType: 'not-spam' }),
     complaint({ feedbackType: 'auth-failure' }),
   ]) {
-    const trace = await sentMessage(house)
+    const trace = await sentMessage(fixture)
     const [outcome] = await feedback.take(signed, [{ ...told, clues: { ...told.clues, ...tokenOf(trace) } }])
     t.is(outcome?.result, 'recorded')
   }
-  t.deepEqual(await listed(house), [])
+  t.deepEqual(await listed(fixture), [])
 })
 
 test('a mail that only knows the Message-ID is shown as unverified and changes nothing', async (t) => {
-  const house = await suppressingHouse(t)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const clues = { messageIds: [`<${trace.messageId}>`] }
   const [forged] = await feedback.take(mailed, [event({ clues })])
   t.like(forged, { result: 'recorded', isUnverified: true, suppressed: false, traceId: trace.id })
-  t.is((await house.trace(trace.id)).status, 'sent')
-  t.regex((await house.story(trace.id)).at(-1) ?? '', /^bounced: Unverified/)
+  t.is((await fixture.trace(trace.id)).status, 'sent')
+  t.regex((await fixture.story(trace.id)).at(-1) ?? '', /^bounced: Unverified/)
   const [true_] = await feedback.take(signed, [event({ format: 'postfix', clues })])
   t.like(true_, { result: 'recorded', isUnverified: false, suppressed: false })
-  t.is((await house.trace(trace.id)).status, 'bounced')
-  t.deepEqual(await listed(house), [])
+  t.is((await fixture.trace(trace.id)).status, 'bounced')
+  t.deepEqual(await listed(fixture), [])
 })
 
 test('prose without a token, and prose from a sender of its own, suppress nobody', async (t) => {
-  const house = await suppressingHouse(t)
-  const { feedback } = intakeOf(house)
-  const first = await sentMessage(house)
+  const fixture = await suppressingHouse(t)
+  const { feedback } = intakeOf(fixture)
+  const first = await sentMessage(fixture)
   await feedback.take(mailed, [event({ isStructured: false, clues: { messageIds: [`<${first.messageId}>`] } })])
-  const second = await sentMessage(house)
+  const second = await sentMessage(fixture)
   await feedback.take({ ...mailed, hasNullSender: false }, [event({ isStructured: false, clues: tokenOf(second) })])
-  t.is((await house.trace(second.id)).status, 'bounced')
-  t.deepEqual(await listed(house), [])
-  await feedback.take(mailed, [event({ isStructured: false, clues: tokenOf(await sentMessage(house)) })])
-  t.deepEqual(await listed(house), ['anna@example.net'])
+  t.is((await fixture.trace(second.id)).status, 'bounced')
+  t.deepEqual(await listed(fixture), [])
+  await feedback.take(mailed, [event({ isStructured: false, clues: tokenOf(await sentMessage(fixture)) })])
+  t.deepEqual(await listed(fixture), ['anna@example.net'])
 })
 
 test('who got one message of several recipients cannot have the others suppressed by mail', async (t) => {
-  const house = await suppressingHouse(t)
-  const trace = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const trace = await sentMessage(fixture, { rcptTo: ['anna@example.net', 'ben@example.net'] })
+  const { feedback } = intakeOf(fixture)
   await feedback.take(mailed, [event({ recipient: 'ben@example.net', clues: tokenOf(trace) })])
-  const { recipients, status } = await house.trace(trace.id)
+  const { recipients, status } = await fixture.trace(trace.id)
   t.deepEqual([recipients.map((one) => one.status), status], [['sent', 'bounced'], 'bounced'])
-  t.deepEqual(await listed(house), [])
+  t.deepEqual(await listed(fixture), [])
   // whoever passes mails on signs what others wrote
   const passedOn = [event(), complaint()].map((one) => ({ ...one, recipient: 'ben@example.net', clues: { ...noClues, ...tokenOf(trace) } }))
   await feedback.take(signed, passedOn)
-  const second = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
+  const second = await sentMessage(fixture, { rcptTo: ['anna@example.net', 'ben@example.net'] })
   await feedback.take(signed, [event({ recipient: 'ben@example.net', clues: tokenOf(second) })])
-  t.deepEqual(await listed(house), [])
+  t.deepEqual(await listed(fixture), [])
   await feedback.take(signed, [event({ format: 'stalwart', recipient: 'anna@example.net', clues: tokenOf(second) })])
-  t.deepEqual(await listed(house), ['anna@example.net'])
+  t.deepEqual(await listed(fixture), ['anna@example.net'])
 })
 
 test('the queue id that the next host gave leads to the message', async (t) => {
-  const house = await suppressingHouse(t)
-  house.transport.script = async (call) => {
+  const fixture = await suppressingHouse(t)
+  fixture.transport.script = async (call) => {
     const report = await take(call)
     const reply = { code: 250, enhanced: '2.0.0', text: `Message queued with id 3abcde${call.nth}` }
     return { ...report, recipients: report.recipients.map((one) => ({ ...one, reply })) }
   }
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const [wrong] = await feedback.take(signed, [event({ format: 'stalwart', clues: { queueIds: ['3abcde'] } })])
   t.is(wrong?.result, 'unmatched')
   const [right] = await feedback.take(signed, [event({ format: 'stalwart', clues: { queueIds: ['3abcde1'] } })])
@@ -262,47 +262,47 @@ test('the queue id that the next host gave leads to the message', async (t) => {
 })
 
 test('a source of another organization touches nothing, whatever it knows', async (t) => {
-  const house = await sendingHouse(t)
-  const trace = await sentMessage(house, verp)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const trace = await sentMessage(fixture, verp)
+  const { feedback } = intakeOf(fixture)
   const clues = { ...tokenOf(trace), messageIds: [`<${trace.messageId}>`], returnPaths: [returnPathOf(trace)] }
   const [outcome] = await feedback.take({ ...signed, organizationId: 'org_2' }, [event({ format: 'stalwart', clues })])
   t.like(outcome, { result: 'unmatched', traceId: null, recipient: null })
-  t.is((await house.trace(trace.id)).status, 'sent')
-  t.deepEqual(await house.keys('org_1\0\x02feedback\0'), [])
+  t.is((await fixture.trace(trace.id)).status, 'sent')
+  t.deepEqual(await fixture.keys('org_1\0\x02feedback\0'), [])
 })
 
 const verp = { verp: { bounceDomain: null }, rcptTo: ['anna@example.net', 'ben@example.net'] }
 const returnPathOf = ({ recipients }: Trace, at = 0): string => recipients[at]?.verp ?? ''
 
 test('the return path decides the recipient, whatever the report says', async (t) => {
-  const house = await suppressingHouse(t)
-  const trace = await sentMessage(house, verp)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  const trace = await sentMessage(fixture, verp)
+  const { feedback } = intakeOf(fixture)
   const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath: returnPathOf(trace, 1) } as const
   const told = event({ recipient: 'anna@example.net', isStructured: false })
   const [outcome] = await feedback.take(origin, [told])
   t.like(outcome, { result: 'recorded', recipient: 'ben@example.net', suppressed: true })
-  t.deepEqual(await listed(house), ['ben@example.net'])
+  t.deepEqual(await listed(fixture), ['ben@example.net'])
   t.is((await feedback.take(origin, [told]))[0]?.result, 'duplicate')
   const [nobody] = await feedback.take({ ...origin, returnPath: 'b0000000000000000000000@bounces.postern.test' }, [told])
   t.is(nobody?.result, 'unmatched')
 })
 
 test('what the caller adds is in the last write, and nothing is lost or doubled when the process ends before it', async (t) => {
-  const house = await sendingHouse(t)
-  const clues = [tokenOf(await sentMessage(house)), tokenOf(await sentMessage(house)), tokenOf(await sentMessage(house))]
+  const fixture = await sendingFixture(t)
+  const clues = [tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture))]
   const told = clues.map((one) => event({ clues: one }))
   const checkpoint = (change: Change): void => void change.set([organizationId, 'ingest.poll', 'src_2'], Buffer.from('{}'))
   let writes = 0
   const cut = Promise.withResolvers<void>()
-  house.kv.beforeWrite = () => {
+  fixture.kv.beforeWrite = () => {
     if (++writes === 3) cut.resolve()
     return writes >= 3 ? new Promise<void>(() => {}) : undefined
   }
-  void intakeOf(house).feedback.take(mailed, told, checkpoint)
+  void intakeOf(fixture).feedback.take(mailed, told, checkpoint)
   await cut.promise
-  const next = await house.crash()
+  const next = await fixture.crash()
   t.deepEqual(await next.keys('ingest.poll'), [])
   const outcomes = await intakeOf(next).feedback.take(mailed, told, checkpoint)
   t.deepEqual(column(outcomes, 'result'), ['duplicate', 'duplicate', 'recorded'])
@@ -313,29 +313,29 @@ test('what the caller adds is in the last write, and nothing is lost or doubled 
 })
 
 test('the shared view tells of bounces, and neither of complaints nor of what follows from them', async (t) => {
-  const house = await suppressingHouse(t)
-  const { feedback } = intakeOf(house)
-  const bounced = await sentMessage(house)
-  const complained = await sentMessage(house)
+  const fixture = await suppressingHouse(t)
+  const { feedback } = intakeOf(fixture)
+  const bounced = await sentMessage(fixture)
+  const complained = await sentMessage(fixture)
   await feedback.take(signed, [event({ clues: tokenOf(bounced) }), complaint({ clues: tokenOf(complained) })])
-  const first = await house.traces.shared(bounced.id)
+  const first = await fixture.traces.shared(bounced.id)
   t.deepEqual([first.status, first.timeline.at(-1)?.event], ['bounced', 'bounced'])
-  const second = await house.traces.shared(complained.id)
+  const second = await fixture.traces.shared(complained.id)
   t.deepEqual([second.status, second.recipients[0]?.status, second.timeline.at(-1)?.event], ['delivered', 'delivered', 'sent'])
   t.notRegex(JSON.stringify([first, second]), /complain|suppress|5\.1\.1|no such user|example/)
 })
 
 test('webhooks hear of each fate once, in the write that makes it', async (t) => {
-  const house = await suppressingHouse(t)
-  await house.put(webhookEndpoints, hook)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  await fixture.put(webhookEndpoints, hook)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const clues = tokenOf(trace)
   const told = [event({ clues }), event({ type: 'deferred', action: 'delayed', status: '4.2.0', clues })]
   await feedback.take(signed, told)
   await feedback.take(mailed, told)
   await feedback.take(mailed, [event({ clues: { messageIds: [`<${trace.messageId}>`] }, diagnostic: 'unverified' })])
-  const { rows } = await house.database.list(webhookDeliveries, { organizationId }, { limit: 10, ascending: true })
+  const { rows } = await fixture.database.list(webhookDeliveries, { organizationId }, { limit: 10, ascending: true })
   t.deepEqual(rows.map(({ record }) => record.eventType).toSorted(), ['auto_suppressed', 'bounced'])
   const bodies = rows.map(({ record }) => JSON.parse(record.body) as { data: Record<string, unknown> })
   for (const { data } of bodies)
@@ -343,10 +343,10 @@ test('webhooks hear of each fate once, in the write that makes it', async (t) =>
 })
 
 test('webhooks hear nothing of what nobody vouches for', async (t) => {
-  const house = await suppressingHouse(t)
-  await house.put(webhookEndpoints, hook)
-  const trace = await sentMessage(house)
-  const { feedback } = intakeOf(house)
+  const fixture = await suppressingHouse(t)
+  await fixture.put(webhookEndpoints, hook)
+  const trace = await sentMessage(fixture)
+  const { feedback } = intakeOf(fixture)
   const clues = { messageIds: [`<${trace.messageId}>`] }
   const forged = [event({ clues }), complaint({ clues }), delivered({ clues })]
   const outcomes = await feedback.take(mailed, forged)
@@ -354,23 +354,23 @@ test('webhooks hear nothing of what nobody vouches for', async (t) => {
     columns(outcomes, 'result', 'isUnverified'),
     forged.map(() => ['recorded', true]),
   )
-  t.deepEqual(await house.database.all(webhookDeliveries, { organizationId }), [])
+  t.deepEqual(await fixture.database.all(webhookDeliveries, { organizationId }), [])
   await feedback.take(signed, [event({ clues: tokenOf(trace) })])
-  const told = (await house.database.all(webhookDeliveries, { organizationId })).map(({ record }) => record.eventType)
+  const told = (await fixture.database.all(webhookDeliveries, { organizationId })).map(({ record }) => record.eventType)
   t.deepEqual(told.toSorted(), ['auto_suppressed', 'bounced'])
 })
 
 test('a clock that tells nonsense leads to the message all the same', async (t) => {
-  const house = await sendingHouse(t)
-  const { feedback } = intakeOf(house)
+  const fixture = await sendingFixture(t)
+  const { feedback } = intakeOf(fixture)
   for (const occurredAt of [0, -1, 0.5, 8.64e15, startOfTime + 0.25, startOfTime - 3_600_000.5]) {
-    const trace = await sentMessage(house, { facts: { ...facts, messageId: `${Math.abs(occurredAt)}@example.com` } })
+    const trace = await sentMessage(fixture, { facts: { ...facts, messageId: `${Math.abs(occurredAt)}@example.com` } })
     const told = event({ format: 'postfix', occurredAt, clues: { messageIds: [`<${trace.messageId}>`] } })
     t.is((await feedback.take(signed, [told]))[0]?.result, 'recorded', String(occurredAt))
-    t.is((await house.trace(trace.id)).status, 'bounced')
-    t.true((await house.story(trace.id)).some((line) => line.startsWith('bounced')))
+    t.is((await fixture.trace(trace.id)).status, 'bounced')
+    t.true((await fixture.story(trace.id)).some((line) => line.startsWith('bounced')))
   }
-  await sound(t, house)
+  await sound(t, fixture)
 })
 
 const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }

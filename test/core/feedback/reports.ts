@@ -10,7 +10,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, secrets, until, type CoreFixture } from '../core-fixture.ts'
 
 export const noClues: FeedbackEvidence = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
 
@@ -39,14 +39,14 @@ export const complaint = (changes: EventChanges = {}): FeedbackEvent =>
 
 export const tokenOf = ({ id }: Trace): Partial<FeedbackEvidence> => ({ references: [serviceRef(secrets, id)] })
 
-/** Posted with the secret of a source of the house's organization. */
+/** Posted with the secret of a source of the fixture's organization. */
 export const signed: FeedbackOrigin = { organizationId, sourceId: 'src_1', channel: 'signed' }
 /** Mail that anybody could have sent to the mailbox of a source. */
 export const mailed: FeedbackOrigin = { ...signed, sourceId: 'src_2', channel: 'mailbox' }
 
 /** What takes reports, and what tries those again that came too early. */
-export function intakeOf(house: House): { readonly feedback: Feedback; readonly pending: PendingReports } {
-  const { feedback, pendingReports } = house.part(T.Ingest)
+export function intakeOf(fixture: CoreFixture): { readonly feedback: Feedback; readonly pending: PendingReports } {
+  const { feedback, pendingReports } = fixture.part(T.Ingest)
   return { feedback, pending: pendingReports }
 }
 
@@ -57,34 +57,34 @@ export const hook: WebhookEndpoint = {
 }
 
 /** A message that the provider has taken. */
-export async function sentMessage(house: House, changes: Parameters<House['submit']>[0] = {}): Promise<Trace> {
-  const { traceId } = await house.submit({ destinationId: 'dst_1', ...changes })
-  await until('the message is sent', async () => (await house.trace(traceId)).status !== 'queued')
-  return house.trace(traceId)
+export async function sentMessage(fixture: CoreFixture, changes: Parameters<CoreFixture['submit']>[0] = {}): Promise<Trace> {
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1', ...changes })
+  await until('the message is sent', async () => (await fixture.trace(traceId)).status !== 'queued')
+  return fixture.trace(traceId)
 }
 
-export async function switchFlag(house: House, flag: string, on: boolean): Promise<void> {
-  const { organization } = await house.policies.of(organizationId)
-  await house.organization({ flags: { ...organization.flags, [flag]: on } })
+export async function switchFlag(fixture: CoreFixture, flag: string, on: boolean): Promise<void> {
+  const { organization } = await fixture.policies.of(organizationId)
+  await fixture.organization({ flags: { ...organization.flags, [flag]: on } })
 }
 
-/** A house with a destination, whose queue runs. */
-export async function sendingHouse(t: ExecutionContext): Promise<House> {
-  const house = await houseOf(t)
-  await house.destination()
-  await house.queue.start()
-  t.teardown(() => house.queue.stop(0))
-  return house
+/** A fixture with a destination, whose queue runs. */
+export async function sendingFixture(t: ExecutionContext): Promise<CoreFixture> {
+  const fixture = await coreFixture(t)
+  await fixture.destination()
+  await fixture.queue.start()
+  t.teardown(() => fixture.queue.stop(0))
+  return fixture
 }
 
 /** One that suppresses whose mail comes back. */
-export async function suppressingHouse(t: ExecutionContext): Promise<House> {
-  const house = await sendingHouse(t)
-  await switchFlag(house, 'bounce_auto_suppress', true)
-  return house
+export async function suppressingHouse(t: ExecutionContext): Promise<CoreFixture> {
+  const fixture = await sendingFixture(t)
+  await switchFlag(fixture, 'bounce_auto_suppress', true)
+  return fixture
 }
 
 /** Nothing in the store contradicts itself, and nothing went wrong. */
-export const sound = async (t: ExecutionContext, house: House): Promise<void> => {
-  t.deepEqual(await house.problems(), [])
+export const sound = async (t: ExecutionContext, fixture: CoreFixture): Promise<void> => {
+  t.deepEqual(await fixture.problems(), [])
 }

@@ -6,23 +6,23 @@ import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, quiet, principal, until, type House, relaying } from '../house.ts'
+import { coreFixture, organizationId, quiet, principal, until, type CoreFixture, relaying } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 
 const hour = 3_600_000
 const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
 
-const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
-  (await house.core.suppressions.add(principal, { email, ...more })).suppression
+const add = async (fixture: CoreFixture, email: string, more: Partial<NewSuppression> = {}) =>
+  (await fixture.core.suppressions.add(principal, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
 test('a message to suppressed recipients alone is kept as suppressed, is never queued, and says why', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const entry = await add(house, 'Anna@Example.NET', { reason: 'asked on the telephone' })
-  const { traceId, status, outcome, repeated } = await house.submit({ rcptTo: ['aNNa@example.net'] })
+  const fixture = await relaying(t, (call) => take(call))
+  const entry = await add(fixture, 'Anna@Example.NET', { reason: 'asked on the telephone' })
+  const { traceId, status, outcome, repeated } = await fixture.submit({ rcptTo: ['aNNa@example.net'] })
   t.deepEqual({ status, outcome, repeated }, { status: 'suppressed', outcome: 'relayed', repeated: false })
-  await quiet(house)
-  const trace = await house.trace(traceId)
+  await quiet(fixture)
+  const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'suppressed', attempts: 0, nextAttemptAt: null })
   t.deepEqual(trace.recipients[0]?.suppression, {
     id: entry.id,
@@ -30,25 +30,25 @@ test('a message to suppressed recipients alone is kept as suppressed, is never q
     reason: 'asked on the telephone',
     at: startOfTime,
   })
-  t.deepEqual(await house.story(traceId), [
+  t.deepEqual(await fixture.story(traceId), [
     'accepted: Accepted by the REST API: 22 bytes for 1 recipient.',
     'routed: Rule any (priority 10) selects the destination Provider.',
     'suppressed: The message is not sent to 1 of 1 recipient: suppressed.',
   ])
-  t.deepEqual([house.transport.calls.length, house.queued.length, await house.queueLength()], [0, 0, 0])
+  t.deepEqual([fixture.transport.calls.length, fixture.queued.length, await fixture.queueLength()], [0, 0, 0])
 })
 
 test('of several recipients only the suppressed ones are held back, and each has its own state', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  await add(house, 'ben@example.net')
-  const { traceId, status } = await house.submit({ rcptTo: three })
+  const fixture = await relaying(t, (call) => take(call))
+  await add(fixture, 'ben@example.net')
+  const { traceId, status } = await fixture.submit({ rcptTo: three })
   t.is(status, undefined)
-  await until('sent', () => house.attempted.length === 1)
-  t.deepEqual(house.transport.calls[0]?.job.rcptTo, ['anna@example.net', 'carl@example.net'])
-  const trace = await house.trace(traceId)
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual(fixture.transport.calls[0]?.job.rcptTo, ['anna@example.net', 'carl@example.net'])
+  const trace = await fixture.trace(traceId)
   t.is(trace.status, 'suppressed', 'the status of the worst recipient')
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net sent'])
-  t.deepEqual((await house.story(traceId)).slice(2), [
+  t.deepEqual((await fixture.story(traceId)).slice(2), [
     'queued: The destination Provider is live.',
     'suppressed: The message is not sent to 1 of 3 recipients: suppressed.',
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 2 accepted.',
@@ -57,105 +57,105 @@ test('of several recipients only the suppressed ones are held back, and each has
 })
 
 test('a recipient suppressed while the message waits for its retry is not handed over any more', async (t) => {
-  const house = await relaying(t, (call) => report(call, { 'ben@example.net': 'transient', 'carl@example.net': 'transient' }))
-  const { traceId } = await house.submit({ rcptTo: three })
-  await until('first attempt', () => house.attempted.length === 1)
-  const { id } = await add(house, 'ben@example.net', { reason: 'no' })
-  await quiet(house)
-  house.clock.advance(hour)
-  await until('second attempt', () => house.attempted.length === 2)
-  t.deepEqual(house.transport.calls[1]?.job.rcptTo, ['carl@example.net'])
-  await add(house, 'carl@example.net')
-  await quiet(house)
-  house.clock.advance(hour)
-  await until('done', async () => (await house.queueLength()) === 0)
-  await quiet(house)
-  const trace = await house.trace(traceId)
-  t.is(house.transport.calls.length, 2)
+  const fixture = await relaying(t, (call) => report(call, { 'ben@example.net': 'transient', 'carl@example.net': 'transient' }))
+  const { traceId } = await fixture.submit({ rcptTo: three })
+  await until('first attempt', () => fixture.attempted.length === 1)
+  const { id } = await add(fixture, 'ben@example.net', { reason: 'no' })
+  await quiet(fixture)
+  fixture.clock.advance(hour)
+  await until('second attempt', () => fixture.attempted.length === 2)
+  t.deepEqual(fixture.transport.calls[1]?.job.rcptTo, ['carl@example.net'])
+  await add(fixture, 'carl@example.net')
+  await quiet(fixture)
+  fixture.clock.advance(hour)
+  await until('done', async () => (await fixture.queueLength()) === 0)
+  await quiet(fixture)
+  const trace = await fixture.trace(traceId)
+  t.is(fixture.transport.calls.length, 2)
   t.like(trace, { status: 'suppressed', nextAttemptAt: null, attempts: 2 })
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net suppressed'])
   t.like(trace.recipients[1]?.suppression, { id, reason: 'no' })
-  const events = (await house.story(traceId)).map((line) => line.split(':')[0])
+  const events = (await fixture.story(traceId)).map((line) => line.split(':')[0])
   t.deepEqual(events.slice(3), ['attempt', 'retry_scheduled', 'suppressed', 'attempt', 'retry_scheduled', 'suppressed', 'partly_sent'])
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a message whose last recipients failed names those that were suppressed apart', async (t) => {
-  const house = await relaying(t, (call) => report(call, 'permanent'))
-  await add(house, 'ben@example.net')
-  const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
-  await until('failed', () => house.attempted.length === 1)
-  t.is((await house.trace(traceId)).status, 'failed')
-  t.is((await house.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
+  const fixture = await relaying(t, (call) => report(call, 'permanent'))
+  await add(fixture, 'ben@example.net')
+  const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
+  await until('failed', () => fixture.attempted.length === 1)
+  t.is((await fixture.trace(traceId)).status, 'failed')
+  t.is((await fixture.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
 })
 
 test('captures stay captures, whoever is suppressed', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  await house.inbox()
-  await house.destination({ mode: 'sandbox' })
-  await add(house, 'anna@example.net')
-  const { traceId, status, outcome } = await house.submit()
+  const fixture = await relaying(t, (call) => take(call))
+  await fixture.inbox()
+  await fixture.destination({ mode: 'sandbox' })
+  await add(fixture, 'anna@example.net')
+  const { traceId, status, outcome } = await fixture.submit()
   t.deepEqual({ status, outcome }, { status: undefined, outcome: 'captured.sandbox_destination' })
-  t.deepEqual(fates(await house.trace(traceId)), ['anna@example.net captured'])
+  t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net captured'])
 })
 
 test('an expired entry suppresses nothing, and a new one takes its place', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const old = await add(house, 'anna@example.net', { expiresAt: startOfTime + hour, reason: 'old' })
-  t.is((await house.submit()).status, 'suppressed')
-  house.clock.advance(hour)
-  t.is((await house.submit()).status, undefined)
-  const fresh = await add(house, 'anna@example.net', { reason: 'new' })
+  const fixture = await relaying(t, (call) => take(call))
+  const old = await add(fixture, 'anna@example.net', { expiresAt: startOfTime + hour, reason: 'old' })
+  t.is((await fixture.submit()).status, 'suppressed')
+  fixture.clock.advance(hour)
+  t.is((await fixture.submit()).status, undefined)
+  const fresh = await add(fixture, 'anna@example.net', { reason: 'new' })
   t.not(fresh.id, old.id)
-  t.is((await house.submit()).status, 'suppressed')
-  const { rows } = await house.core.suppressions.list(principal, { limit: 10 })
+  t.is((await fixture.submit()).status, 'suppressed')
+  const { rows } = await fixture.core.suppressions.list(principal, { limit: 10 })
   t.deepEqual(rows, [fresh])
-  t.is(await house.database.get(suppressions, { organizationId }, old.id), undefined)
-  t.deepEqual(await house.problems(), [])
+  t.is(await fixture.database.get(suppressions, { organizationId }, old.id), undefined)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('the same idempotency key tells again that the message was suppressed', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const entry = await add(house, 'anna@example.net')
-  const first = await house.submit({ idempotencyKey: 'k' })
-  await house.core.suppressions.remove(principal, entry.id)
-  t.deepEqual(await house.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
+  const fixture = await relaying(t, (call) => take(call))
+  const entry = await add(fixture, 'anna@example.net')
+  const first = await fixture.submit({ idempotencyKey: 'k' })
+  await fixture.core.suppressions.remove(principal, entry.id)
+  t.deepEqual(await fixture.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
 })
 
 test('addresses are the same in any case, with composed letters and with either form of a domain', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const entry = await add(house, 'Zoe\u0308@BÜCHER.example')
+  const fixture = await relaying(t, (call) => take(call))
+  const entry = await add(fixture, 'Zoe\u0308@BÜCHER.example')
   t.is(entry.email, 'zoë@xn--bcher-kva.example')
-  t.is((await house.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
-  const found = async (q: string) => (await house.core.suppressions.list(principal, { q, limit: 10 })).rows.length
+  t.is((await fixture.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
+  const found = async (q: string) => (await fixture.core.suppressions.list(principal, { q, limit: 10 })).rows.length
   t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
 })
 
 test('other organizations are not asked', async (t) => {
-  const house = await relaying(t, (call) => take(call))
-  const entry = await add(house, 'anna@example.net')
-  await house.core.suppressions.remove(principal, entry.id)
-  await addSuppressions(house.database, 'org_2', [entry], startOfTime)
-  t.is((await house.submit()).status, undefined)
+  const fixture = await relaying(t, (call) => take(call))
+  const entry = await add(fixture, 'anna@example.net')
+  await fixture.core.suppressions.remove(principal, entry.id)
+  await addSuppressions(fixture.database, 'org_2', [entry], startOfTime)
+  t.is((await fixture.submit()).status, undefined)
 })
 
 test('placeSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
-  const house = await houseOf(t)
-  const placed = await Promise.all(Array.from({ length: 8 }, () => house.core.suppressions.add(principal, { email: 'anna@example.net' })))
+  const fixture = await coreFixture(t)
+  const placed = await Promise.all(Array.from({ length: 8 }, () => fixture.core.suppressions.add(principal, { email: 'anna@example.net' })))
   t.is(placed.filter(({ added }) => added).length, 1)
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
 
 test('placeSuppressions() that expects new addresses leaves what is there, renews what has expired and adds the rest', async (t) => {
-  const house = await houseOf(t)
-  const there = await add(house, 'anna@example.net', { reason: 'first' })
-  const expired = await add(house, 'otto@example.net', { expiresAt: startOfTime + hour })
+  const fixture = await coreFixture(t)
+  const there = await add(fixture, 'anna@example.net', { reason: 'first' })
+  const expired = await add(fixture, 'otto@example.net', { expiresAt: startOfTime + hour })
   const now = startOfTime + 2 * hour
   const entries = ['anna', 'otto', 'eva', 'eva'].map((name, i) => ({
     ...{ id: `sup_new${i}`, email: `${name}@example.net`, reason: null, projectId: null },
     ...{ source: 'import' as const, expiresAt: null, createdAt: now },
   }))
-  const placed = await addSuppressions(house.database, organizationId, entries, now, { expectsNew: true })
+  const placed = await addSuppressions(fixture.database, organizationId, entries, now, { expectsNew: true })
   t.deepEqual(
     placed.map(({ suppression, added }) => [suppression.id, added]),
     [
@@ -165,26 +165,26 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
       ['sup_new2', false],
     ],
   )
-  const { rows } = await house.core.suppressions.list(principal, { limit: 10 })
+  const { rows } = await fixture.core.suppressions.list(principal, { limit: 10 })
   t.deepEqual(rows.map(({ id }) => id).toSorted(), [there.id, 'sup_new1', 'sup_new2'].toSorted())
-  t.is(await house.database.get(suppressions, { organizationId }, expired.id), undefined)
-  t.deepEqual(await house.problems(), [])
+  t.is(await fixture.database.get(suppressions, { organizationId }, expired.id), undefined)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('placeSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
-  const house = await houseOf(t)
+  const fixture = await coreFixture(t)
   const until = async (expiresAt: number | null) =>
-    (await add(house, 'anna@example.net', { expiresAt, reason: String(expiresAt) })).expiresAt
+    (await add(fixture, 'anna@example.net', { expiresAt, reason: String(expiresAt) })).expiresAt
   t.is(await until(startOfTime + 2 * hour), startOfTime + 2 * hour)
   t.is(await until(startOfTime + hour), startOfTime + 2 * hour)
   t.is(await until(startOfTime + 3 * hour), startOfTime + 3 * hour)
   t.is(await until(null), null)
   t.is(await until(startOfTime + hour), null)
-  t.is((await add(house, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'the rest stays as it was')
+  t.is((await add(fixture, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'the rest stays as it was')
 })
 
 test('an import of rows that are all refused lets others have their turn', async (t) => {
-  const { core } = await houseOf(t)
+  const { core } = await coreFixture(t)
   let [mutex, isDone] = [0, false]
   const toEntry = (): never => {
     throw invalid([{ path: 'email', message: 'is none' }])

@@ -9,26 +9,26 @@ import { removeDue, webhookDeliveries, type WebhookDelivery } from '#core/webhoo
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const kibibyte = 1024
 
 interface Place {
-  readonly house: House
+  readonly fixture: CoreFixture
   readonly intake: RouteIntake
 }
 
 /** An organization that keeps a MiB. */
 async function place(t: ExecutionContext): Promise<Place> {
-  const house = await houseOf(t)
-  await house.organization({ overrides: { inboundMebibytes: 1 } })
+  const fixture = await coreFixture(t)
+  await fixture.organization({ overrides: { inboundMebibytes: 1 } })
   const route = { id: 'inr_1', projectId, localPartPattern: 'sales', webhookUrl: 'https://hooks.example.ch/', sealedSecret: '' }
-  await house.put(inboundRoutes, { ...route, createdAt: startOfTime, updatedAt: startOfTime })
-  return { house, intake: house.part(T.Inbound).routeIntake }
+  await fixture.put(inboundRoutes, { ...route, createdAt: startOfTime, updatedAt: startOfTime })
+  return { fixture, intake: fixture.part(T.Inbound).routeIntake }
 }
 
-async function take({ house: { clock }, intake }: Place, octets: number): Promise<string> {
+async function take({ fixture: { clock }, intake }: Place, octets: number): Promise<string> {
   clock.advance(1) // ids begin with the time
   const found = await intake.routeFor('sales')
   const mail = intake.open([{ route: found!, recipients: ['sales@in.test'] }])
@@ -42,7 +42,7 @@ async function take({ house: { clock }, intake }: Place, octets: number): Promis
 }
 
 /** Its webhook was told, with that success. */
-async function tell({ database, clock }: House, id: string, status: WebhookDelivery['status']): Promise<string> {
+async function tell({ database, clock }: CoreFixture, id: string, status: WebhookDelivery['status']): Promise<string> {
   const stored = (await database.get(inboundMessages, { organizationId }, id))!
   const change = new Change().delete(['', 'inbound.unprepared', organizationId, id])
   const told = { eventId: 'evt_1', eventType: 'inbound_message', endpointId: 'inr_1', projectId, traceId: null, body: '{}' } as const
@@ -57,61 +57,61 @@ async function tell({ database, clock }: House, id: string, status: WebhookDeliv
   return deliveryId
 }
 
-const ids = async ({ database }: House): Promise<string[]> =>
+const ids = async ({ database }: CoreFixture): Promise<string[]> =>
   (await database.all(inboundMessages, { organizationId })).map(({ record }) => record.id)
-const taken = ({ database }: House): Promise<number> => database.kv.counter(pack(storedInboundCounter(organizationId)))
+const taken = ({ database }: CoreFixture): Promise<number> => database.kv.counter(pack(storedInboundCounter(organizationId)))
 test('an organization keeps as much mail as its plan says, and is then full until its webhook has some of it', async (t) => {
   const here = await place(t)
-  const { house } = here
+  const { fixture } = here
   const mails: string[] = []
   for (let n = 0; n < 4; n++) mails.push(await take(here, 256 * kibibyte))
   await t.throwsAsync(here.intake.routeFor('sales'), { code: 'quota_exhausted' })
-  t.is(await taken(house), 1024 * kibibyte)
-  const parked = await tell(house, mails[0]!, 'parked')
-  const succeeded = await tell(house, mails[1]!, 'succeeded')
-  house.clock.advance(10_000)
+  t.is(await taken(fixture), 1024 * kibibyte)
+  const parked = await tell(fixture, mails[0]!, 'parked')
+  const succeeded = await tell(fixture, mails[1]!, 'succeeded')
+  fixture.clock.advance(10_000)
   t.is((await here.intake.routeFor('sales'))?.id, 'inr_1')
-  t.deepEqual(await ids(house), [mails[0], mails[2], mails[3]], 'what nobody was told of, or nobody heard, stays')
-  t.truthy(await house.database.get(webhookDeliveries, { organizationId }, parked))
-  t.is(await house.database.get(webhookDeliveries, { organizationId }, succeeded), undefined)
-  t.is(await taken(house), 768 * kibibyte)
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await ids(fixture), [mails[0], mails[2], mails[3]], 'what nobody was told of, or nobody heard, stays')
+  t.truthy(await fixture.database.get(webhookDeliveries, { organizationId }, parked))
+  t.is(await fixture.database.get(webhookDeliveries, { organizationId }, succeeded), undefined)
+  t.is(await taken(fixture), 768 * kibibyte)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('room is made when a mail does not fit, so that nobody is turned away while something can go', async (t) => {
   const here = await place(t)
-  const { house } = here
+  const { fixture } = here
   const mails: string[] = []
   for (let n = 0; n < 3; n++) mails.push(await take(here, 256 * kibibyte))
-  for (const id of mails) await tell(house, id, 'succeeded')
+  for (const id of mails) await tell(fixture, id, 'succeeded')
   const large = await take(here, 600 * kibibyte)
-  t.deepEqual(await ids(house), [mails[2], large])
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await ids(fixture), [mails[2], large])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a mail that is larger than all that may be kept is too large, and leaves nothing behind', async (t) => {
   const here = await place(t)
-  const { house } = here
+  const { fixture } = here
   await t.throwsAsync(take(here, 1025 * kibibyte), { code: 'request_too_large' })
-  t.is(await taken(house), 0)
-  t.deepEqual(await house.problems(), [])
+  t.is(await taken(fixture), 0)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('mails that come at the same moment do not pass the limit together', async (t) => {
   const here = await place(t)
-  const { house } = here
+  const { fixture } = here
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(here, 300 * kibibyte)))
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 3)
   t.true(results.every((result) => result.status === 'fulfilled' || (result.reason as { code: string }).code === 'quota_exhausted'))
-  t.deepEqual(await house.problems(), [])
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('a small mail counts for what it takes, and what goes is no longer counted', async (t) => {
   const here = await place(t)
-  const { house } = here
+  const { fixture } = here
   await take(here, 1)
-  t.is(await taken(house), 16 * kibibyte)
-  await house.organization({ overrides: { inboundMebibytes: -1 } })
+  t.is(await taken(fixture), 16 * kibibyte)
+  await fixture.organization({ overrides: { inboundMebibytes: -1 } })
   for (let n = 0; n < 5; n++) await take(here, 300 * kibibyte)
-  t.is((await ids(house)).length, 6)
+  t.is((await ids(fixture)).length, 6)
 })

@@ -10,7 +10,7 @@ import { organizations, projects } from '#core/tenancy/organization.ts'
 import { contentRowKey } from '#store/content.ts'
 import { Change } from '#store/change.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, until, type CoreFixture } from '../core-fixture.ts'
 
 const none = { result: 'none', domain: null }
 const nothing: Authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
@@ -40,7 +40,7 @@ class Slow implements Authenticator {
 }
 
 interface Place {
-  readonly house: House
+  readonly fixture: CoreFixture
   readonly intake: RouteIntake
   readonly slow: Slow
   readonly preparation: Preparation
@@ -49,8 +49,8 @@ interface Place {
 
 /** Two organizations with a route each: `one` and `two`. */
 async function place(t: ExecutionContext): Promise<Place> {
-  const house = await houseOf(t)
-  const { database } = house
+  const fixture = await coreFixture(t)
+  const { database } = fixture
   const { record } = (await database.get(organizations, { organizationId }, organizationId))!
   const project = (await database.get(projects, { organizationId }, projectId))!.record
   const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: startOfTime, updatedAt: startOfTime }
@@ -63,14 +63,14 @@ async function place(t: ExecutionContext): Promise<Place> {
   const slow = new Slow()
   const errors: string[] = []
   const onError = (_error: unknown, id: string): void => void errors.push(id)
-  const base = { ...house.context, reader, authenticator: slow, baseUrl: 'https://post.example.ch', onError }
+  const base = { ...fixture.context, reader, authenticator: slow, baseUrl: 'https://post.example.ch', onError }
   const preparation = new Preparation(base)
   t.teardown(() => preparation.stop())
-  return { house, intake: new RouteIntake(house.context), slow, preparation, errors }
+  return { fixture, intake: new RouteIntake(fixture.context), slow, preparation, errors }
 }
 
-async function take({ intake, house }: Place, local: string, mailFrom: string): Promise<string> {
-  house.clock.advance(1)
+async function take({ intake, fixture }: Place, local: string, mailFrom: string): Promise<string> {
+  fixture.clock.advance(1)
   const found = await intake.routeFor(local)
   const mail = intake.open([{ route: found!, recipients: [`${local}@in.test`] }])
   await mail.write(Buffer.from('Subject: x\r\n\r\nx\r\n'))
@@ -78,7 +78,7 @@ async function take({ intake, house }: Place, local: string, mailFrom: string): 
   return id
 }
 
-const isPrepared = async ({ house: { database } }: Place, organization: string, id: string): Promise<boolean> =>
+const isPrepared = async ({ fixture: { database } }: Place, organization: string, id: string): Promise<boolean> =>
   (await database.get(inboundMessages, { organizationId: organization }, id))?.record.prepared !== null
 
 test('a flood that is slow to authenticate keeps only the mail of its own organization waiting', async (t) => {
@@ -92,14 +92,14 @@ test('a flood that is slow to authenticate keeps only the mail of its own organi
   t.is(here.slow.most, 16)
   here.slow.letGo()
   await until('the flood is prepared', () => isPrepared(here, organizationId, flood.at(-1) ?? ''))
-  t.deepEqual(await here.house.keys('inbound.unprepared'), [])
+  t.deepEqual(await here.fixture.keys('inbound.unprepared'), [])
   t.deepEqual(here.errors, [])
 })
 
 test('a mail whose content is damaged is told of once, and what comes after it is prepared', async (t) => {
   const here = await place(t)
   const damaged = await take(here, 'one', 'ada@peer.test')
-  await here.house.database.commit(new Change().delete(contentRowKey(organizationId, damaged, 0)))
+  await here.fixture.database.commit(new Change().delete(contentRowKey(organizationId, damaged, 0)))
   here.preparation.start()
   for (let n = 0; n < 3; n++) {
     const id = await take(here, 'one', 'ada@peer.test')

@@ -7,7 +7,7 @@ import { inboundMessages, type InboundMessage } from '#core/inbound-routes/inbou
 import { parsePattern, patternsFor } from '#core/inbound-routes/route-pattern.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, projectId, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { column } from '../../support/column.ts'
 
@@ -18,10 +18,10 @@ const route = (localPartPattern: string): InboundRoute => ({
   ...{ createdAt: startOfTime, updatedAt: startOfTime },
 })
 
-async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ readonly house: House; readonly intake: RouteIntake }> {
-  const house = await houseOf(t)
-  for (const pattern of patterns) await house.put(inboundRoutes, route(pattern))
-  return { house, intake: house.part(T.Inbound).routeIntake }
+async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ readonly fixture: CoreFixture; readonly intake: RouteIntake }> {
+  const fixture = await coreFixture(t)
+  for (const pattern of patterns) await fixture.put(inboundRoutes, route(pattern))
+  return { fixture, intake: fixture.part(T.Inbound).routeIntake }
 }
 
 async function take(intake: RouteIntake, local: string, octets = 10): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ async function take(intake: RouteIntake, local: string, octets = 10): Promise<re
   return mail.commit({ mailFrom: '', remoteAddress: '192.0.2.1', helo: 'mx.peer.test', isEncrypted: false, prefix: '' })
 }
 
-const kept = async ({ database }: House): Promise<InboundMessage[]> =>
+const kept = async ({ database }: CoreFixture): Promise<InboundMessage[]> =>
   (await database.all(inboundMessages, { organizationId })).map(({ record }) => record)
 
 test('patterns are tried from the most specific one', (t) => {
@@ -42,51 +42,51 @@ test('patterns are tried from the most specific one', (t) => {
 })
 
 test('a route whose organization or flag is off takes nothing, and no wider pattern takes it instead', async (t) => {
-  const { house, intake } = await place(t, 'sales', '*')
+  const { fixture, intake } = await place(t, 'sales', '*')
   t.is((await intake.routeFor('SALES'))?.id, 'inr_sales')
   t.is((await intake.routeFor('else'))?.id, 'inr_*')
-  await house.organization({ flags: { inbound_routes: false } })
+  await fixture.organization({ flags: { inbound_routes: false } })
   t.is(await intake.routeFor('sales'), undefined)
 })
 
 test('a mail whose route was deleted or changed while it came in is not taken, and leaves nothing behind', async (t) => {
-  const { house, intake } = await place(t, 'sales')
+  const { fixture, intake } = await place(t, 'sales')
   const found = await intake.routeFor('sales')
   const mail = intake.open([{ route: found!, recipients: [] }])
   await mail.write(Buffer.alloc(600_000, 'x'))
-  await house.remove(inboundRoutes, 'inr_sales')
+  await fixture.remove(inboundRoutes, 'inr_sales')
   const facts = { mailFrom: '', remoteAddress: '', helo: '', isEncrypted: false, prefix: '' }
   await t.throwsAsync(mail.commit(facts), { code: 'conflict' })
   await mail.discard()
-  t.deepEqual(await kept(house), [])
-  t.deepEqual(await house.keys('content'), [])
+  t.deepEqual(await kept(fixture), [])
+  t.deepEqual(await fixture.keys('content'), [])
 })
 
 test('mail goes with age once it is told of, with a deleted route at once, and with its project', async (t) => {
-  const { house, intake } = await place(t, 'sales', 'shop')
+  const { fixture, intake } = await place(t, 'sales', 'shop')
   const [first = ''] = await take(intake, 'sales', 600_000)
   const [second = ''] = await take(intake, 'shop')
-  const work = { database: house.database, stopping: () => false }
-  const later = { nowMs: house.clock.now() + 8 * day, retentionDays: 7 }
+  const work = { database: fixture.database, stopping: () => false }
+  const later = { nowMs: fixture.clock.now() + 8 * day, retentionDays: 7 }
   await sweepInbound(work, organizationId, later)
-  t.is((await kept(house)).length, 2, 'nobody was told of them yet')
-  const { record } = (await house.database.get(inboundMessages, { organizationId }, first))!
+  t.is((await kept(fixture)).length, 2, 'nobody was told of them yet')
+  const { record } = (await fixture.database.get(inboundMessages, { organizationId }, first))!
   const none = { result: 'none', domain: null }
   const authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
-  await house.put(inboundMessages, {
+  await fixture.put(inboundMessages, {
     ...record,
     prepared: { subject: '', from: [], unreadable: null, authentication, deliveryId: 'wha_1' },
   })
-  await sweepInbound(work, organizationId, { ...later, nowMs: house.clock.now() + 6 * day })
-  t.is((await kept(house)).length, 2)
+  await sweepInbound(work, organizationId, { ...later, nowMs: fixture.clock.now() + 6 * day })
+  t.is((await kept(fixture)).length, 2)
   await sweepInbound(work, organizationId, later)
-  t.deepEqual(column(await kept(house), 'id'), [second])
-  t.deepEqual(await house.keys(first), [])
-  await house.remove(inboundRoutes, 'inr_shop')
-  await sweepInbound(work, organizationId, { nowMs: house.clock.now() })
-  t.deepEqual(await house.keys(second), [])
+  t.deepEqual(column(await kept(fixture), 'id'), [second])
+  t.deepEqual(await fixture.keys(first), [])
+  await fixture.remove(inboundRoutes, 'inr_shop')
+  await sweepInbound(work, organizationId, { nowMs: fixture.clock.now() })
+  t.deepEqual(await fixture.keys(second), [])
   const [third = ''] = await take(intake, 'sales')
-  await removeProject({ ...work, nowMs: house.clock.now(), keepsLinks: false }, organizationId, projectId, undefined)
-  t.deepEqual(await house.keys(third), [])
-  t.deepEqual(await house.keys('inbound_route'), [])
+  await removeProject({ ...work, nowMs: fixture.clock.now(), keepsLinks: false }, organizationId, projectId, undefined)
+  t.deepEqual(await fixture.keys(third), [])
+  t.deepEqual(await fixture.keys('inbound_route'), [])
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { recipientKind, type InboundFacts } from '#core/inbound/recipient-kind.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
-import { secrets } from '../house.ts'
+import { secrets } from '../core-fixture.ts'
 
 const domain = 'bounces.example.ch'
 const inspectTests = { isOurs: (address: string) => /^[a-z2-7]{26}@bounces\.example\.ch$/i.test(address) }

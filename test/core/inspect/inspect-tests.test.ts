@@ -10,7 +10,7 @@ import { removeProject } from '#core/administration/remove-project.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
-import { houseOf, organizationId, projectId, principal, type House } from '../house.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { ScriptedScorer, someReport } from './scripted-scorer.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { column } from '../../support/column.ts'
@@ -19,28 +19,28 @@ const domain = 'in.postern.test'
 const hour = 3_600_000
 
 interface Bench {
-  readonly house: House
+  readonly fixture: CoreFixture
   readonly tests: InspectTests
   readonly scorer: ScriptedScorer
   readonly scoring: InspectScoring
 }
 
-function benchOf(house: House, scorer: ScriptedScorer): Bench {
-  const { inspectTests: tests, inspectScoring: scoring } = house.part(T.MailDoors).inspect
-  return { house, tests, scorer, scoring }
+function benchOf(fixture: CoreFixture, scorer: ScriptedScorer): Bench {
+  const { inspectTests: tests, inspectScoring: scoring } = fixture.part(T.MailDoors).inspect
+  return { fixture, tests, scorer, scoring }
 }
 
 async function bench(t: ExecutionContext): Promise<Bench> {
   const scorer = new ScriptedScorer()
-  const house = await houseOf(t, { bounceDomain: domain, scorer })
-  await house.project({ id: 'prj_2', isDefault: false })
-  return benchOf(house, scorer)
+  const fixture = await coreFixture(t, { bounceDomain: domain, scorer })
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  return benchOf(fixture, scorer)
 }
 
 /** The process ends, and another one opens the same store. */
-async function crashed({ house }: Bench): Promise<Bench> {
+async function crashed({ fixture }: Bench): Promise<Bench> {
   const scorer = new ScriptedScorer()
-  return benchOf(await house.crash({ scorer }), scorer)
+  return benchOf(await fixture.crash({ scorer }), scorer)
 }
 
 const session = (clientIp = '203.0.113.25'): InspectSession => ({
@@ -63,8 +63,8 @@ const settled = (b: Bench, made: InspectTest): Promise<InspectTest> =>
     return found.result || found.problem !== null ? found : undefined
   })
 
-async function intact(t: ExecutionContext, { house }: Bench): Promise<void> {
-  t.deepEqual(await house.problems(), [])
+async function intact(t: ExecutionContext, { fixture }: Bench): Promise<void> {
+  t.deepEqual(await fixture.problems(), [])
 }
 
 test('an address is minted, counted once, takes mail for a day and is found in any case', async (t) => {
@@ -72,9 +72,9 @@ test('an address is minted, counted once, takes mail for a day and is found in a
   const made = await b.tests.create(principal, undefined)
   t.regex(made.token, /^[a-z2-7]{26}$/)
   t.is(made.expiresAt - made.createdAt, 24 * hour)
-  const month = new Date(b.house.clock.now()).toISOString().slice(0, 7)
-  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
-  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month, projectId))), 1)
+  const month = new Date(b.fixture.clock.now()).toISOString().slice(0, 7)
+  t.is(await b.fixture.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
+  t.is(await b.fixture.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month, projectId))), 1)
   t.deepEqual(await b.tests.recipientOf(`${made.token.toUpperCase()}@IN.postern.test`), { organizationId, id: made.id })
   for (const address of [
     `${made.token}@other.test`,
@@ -84,17 +84,17 @@ test('an address is minted, counted once, takes mail for a day and is found in a
     `${made.shareToken}@${domain}`,
   ])
     t.is(await b.tests.recipientOf(address), undefined, address)
-  b.house.clock.advance(24 * hour)
+  b.fixture.clock.advance(24 * hour)
   t.is(await b.tests.recipientOf(`${made.token}@${domain}`), undefined)
-  t.is(inspectStatus(await read(b, made), b.house.clock.now()), 'expired')
-  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
+  t.is(inspectStatus(await read(b, made), b.fixture.clock.now()), 'expired')
+  t.is(await b.fixture.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
   await intact(t, b)
 })
 
 test('the first mail counts, later ones are counted, and the report is read with the test and by its link', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
-  const now = (): number => b.house.clock.now()
+  const now = (): number => b.fixture.clock.now()
   t.is(inspectStatus(await read(b, made), now()), 'waiting')
   t.is(await deliver(b, made, 'Subject: first\r\n\r\nx\r\n'), 'first')
   t.is(inspectStatus(await read(b, made), now()), 'scoring')
@@ -139,7 +139,7 @@ test('a stop breaks the scoring off without a verdict, and the next start gives 
   await deliver(b, made)
   await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
   await b.scoring.stop()
-  t.is(inspectStatus(await read(b, made), b.house.clock.now()), 'scoring')
+  t.is(inspectStatus(await read(b, made), b.fixture.clock.now()), 'scoring')
   const next = await crashed(b)
   next.scorer.answer = { ok: true, report: someReport }
   next.scoring.wake()
@@ -153,7 +153,7 @@ test('a mail that cannot be read, or that ends the process again and again, fail
   b.scorer.answer = { ok: false, problem: 'The mail took too long to be checked.', error }
   await deliver(b, made)
   t.is((await settled(b, made)).problem, 'The mail took too long to be checked.')
-  t.regex(JSON.stringify(b.house.daemon.errors.splice(0)), /out of memory/)
+  t.regex(JSON.stringify(b.fixture.daemon.errors.splice(0)), /out of memory/)
   let life = b
   const poison = await b.tests.create(principal, undefined)
   b.scorer.answer = undefined
@@ -165,7 +165,7 @@ test('a mail that cannot be read, or that ends the process again and again, fail
   }
   t.regex((await settled(life, poison)).problem ?? '', /could not be checked/)
   t.is(life.scorer.scored, 0)
-  t.regex(JSON.stringify(life.house.daemon.errors.splice(0)), /ended the process 3 times/)
+  t.regex(JSON.stringify(life.fixture.daemon.errors.splice(0)), /ended the process 3 times/)
   await intact(t, life)
 })
 
@@ -183,8 +183,8 @@ test('who has another project or organization, or a wrong link, finds nothing', 
 })
 
 test('without a domain no address is minted', async (t) => {
-  const house = await houseOf(t, { bounceDomain: null })
-  await t.throwsAsync(house.core.inspectTests.create(principal, undefined), { message: /operator/ })
+  const fixture = await coreFixture(t, { bounceDomain: null })
+  await t.throwsAsync(fixture.core.inspectTests.create(principal, undefined), { message: /operator/ })
 })
 
 test('old tests go with mail and report, also those of a project that is deleted; young ones stay', async (t) => {
@@ -193,17 +193,17 @@ test('old tests go with mail and report, also those of a project that is deleted
   const [old, kept] = [await b.tests.create(principal, undefined), await b.tests.create(principal, 'prj_2')]
   await deliver(b, old, `Subject: x\r\n\r\n${'x'.repeat(300_000)}`)
   await settled(b, old)
-  const { database, clock } = b.house
+  const { database, clock } = b.fixture
   t.is(await sweepInspectTests({ database, stopping: () => false }, organizationId, { nowMs: clock.now() + 30 * 24 * hour }), 0)
-  await b.house.put(inspectTests, { ...(await read(b, kept)), createdAt: clock.now() + 60 * 24 * hour })
+  await b.fixture.put(inspectTests, { ...(await read(b, kept)), createdAt: clock.now() + 60 * 24 * hour })
   t.is(await sweepInspectTests({ database, stopping: () => false }, organizationId, { nowMs: clock.now() + 91 * 24 * hour }), 1)
-  t.deepEqual(await b.house.keys(old.id), [])
-  t.deepEqual(await b.house.keys('inm_'), [])
+  t.deepEqual(await b.fixture.keys(old.id), [])
+  t.deepEqual(await b.fixture.keys('inm_'), [])
   await deliver(b, kept)
   await settled(b, kept)
   const work = { database, nowMs: clock.now(), keepsLinks: false, stopping: () => false }
   await removeProject(work, organizationId, 'prj_2', undefined)
-  t.deepEqual(await b.house.keys(kept.id), [])
-  t.deepEqual(await b.house.keys('inm_'), [])
+  t.deepEqual(await b.fixture.keys(kept.id), [])
+  t.deepEqual(await b.fixture.keys('inm_'), [])
   await intact(t, b)
 })

@@ -7,10 +7,10 @@ import {
   verifiesChallenge,
 } from '#core/oauth/grants/authorization-code.ts'
 import { Change } from '#store/change.ts'
-import { houseOf } from '../house.ts'
+import { coreFixture } from '../core-fixture.ts'
 
 test('useAuthorizationCode() works once, whoever else has read the code meanwhile', async (t) => {
-  const { database, clock } = await houseOf(t)
+  const { database, clock } = await coreFixture(t)
   const change = new Change()
   const text = addAuthorizationCode(change, {
     ...{ clientId: 'c', redirectUri: 'https://a.example/', codeChallenge: 'x', organizationId: 'o', grantId: 'grt_1' },

@@ -3,7 +3,7 @@ import test from 'ava'
 import { Challenges } from '#core/people/sign-in/challenges.ts'
 import { relyingPartyOf } from '#core/people/sign-in/relying-party.ts'
 import { Change } from '#store/change.ts'
-import { houseOf, secrets } from '../house.ts'
+import { coreFixture, secrets } from '../core-fixture.ts'
 
 test('a challenge is known again for its purpose and until its end, and a changed one is not', (t) => {
   const challenges = new Challenges(secrets)
@@ -23,7 +23,7 @@ test('a challenge is known again for its purpose and until its end, and a change
 })
 
 test('a challenge is used once, also by two writes at the same time', async (t) => {
-  const { database } = await houseOf(t)
+  const { database } = await coreFixture(t)
   const challenges = new Challenges(secrets)
   const challenge = Buffer.from(challenges.issue('sign in', 0)).toString('base64url')
   t.false(await challenges.wasUsed(database, challenge))

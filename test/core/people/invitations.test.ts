@@ -6,14 +6,14 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import { organizationId, principal } from '../house.ts'
-import { peopleHouse } from './rig.ts'
+import { organizationId, principal } from '../core-fixture.ts'
+import { peopleFixture } from './people-fixture.ts'
 
 const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
   (await t.throwsAsync(work, { instanceOf: Refusal })).code
 
 test('an invitation is mailed, shown and accepted once, by the invited address only', async (t) => {
-  const { invitations, members, member, mails, acts, house } = await peopleHouse(t)
+  const { invitations, members, member, mails, acts, fixture } = await peopleFixture(t)
   const other = { ...(await member('other@example.ch', 'viewer')) }
   const made = await invitations.create(principal, { email: 'Ben@Example.CH', role: 'developer' })
   t.is(made.email, 'ben@example.ch')
@@ -21,7 +21,7 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
   t.is(mail?.trace.subject, 'Invitation to Acme')
   const view = await invitations.look(mail?.secret ?? '')
   t.like(view, { organization: { name: 'Acme' }, invitation: { role: 'developer' } })
-  t.false(JSON.stringify((await house.database.all(invitationRecords, { organizationId }))[0]?.record).includes(mail?.secret ?? 'x'))
+  t.false(JSON.stringify((await fixture.database.all(invitationRecords, { organizationId }))[0]?.record).includes(mail?.secret ?? 'x'))
   t.is(await code(t, invitations.accept(other, organizationId, made.id)), 'not_found')
   t.is((await invitations.forAddress('other@example.ch')).length, 0)
   t.is((await invitations.forAddress('ben@example.ch')).length, 1)
@@ -35,9 +35,9 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
 })
 
 test('an invitation ends after 7 days, when revoked, and its old link when sent again', async (t) => {
-  const { invitations, mails, house, acts } = await peopleHouse(t)
+  const { invitations, mails, fixture, acts } = await peopleFixture(t)
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
-  house.clock.advance(7 * 24 * 3_600_000)
+  fixture.clock.advance(7 * 24 * 3_600_000)
   const first = (await mails()).at(-1)?.secret ?? ''
   t.is(await code(t, invitations.look(first)), 'not_found')
   t.deepEqual(await invitations.forAddress('ben@example.ch'), [])
@@ -54,7 +54,7 @@ test('an invitation ends after 7 days, when revoked, and its old link when sent 
 })
 
 test('an address is invited once, and members are not invited', async (t) => {
-  const { invitations, member } = await peopleHouse(t)
+  const { invitations, member } = await peopleFixture(t)
   await member('ada@example.ch', 'viewer')
   await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   t.is(await code(t, invitations.create(principal, { email: 'BEN@example.ch', role: 'admin' })), 'conflict')
@@ -63,7 +63,7 @@ test('an address is invited once, and members are not invited', async (t) => {
 })
 
 test('only owners invite owners, and only administrators invite', async (t) => {
-  const { invitations, members, member } = await peopleHouse(t)
+  const { invitations, members, member } = await peopleFixture(t)
   const [olga, adam, dev] = [
     await member('o@example.ch', 'owner'),
     await member('a@example.ch', 'admin'),
@@ -81,16 +81,16 @@ test('only owners invite owners, and only administrators invite', async (t) => {
 })
 
 test('mails of invitations are limited by the hour', async (t) => {
-  const { invitations, house } = await peopleHouse(t)
+  const { invitations, fixture } = await peopleFixture(t)
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   for (let i = 1; i < 60; i++) await invitations.resend(principal, made.id)
   t.is(await code(t, invitations.resend(principal, made.id)), 'rate_limit_exceeded')
-  house.clock.advance(3_600_000)
+  fixture.clock.advance(3_600_000)
   await t.notThrowsAsync(invitations.resend(principal, made.id))
 })
 
 test('the mail of an invitation outlives a crash right after it was made, and is sent once', async (t) => {
-  const { invitations, mails, handing, outbox, background, errors, house } = await peopleHouse(t)
+  const { invitations, mails, handing, outbox, background, errors, fixture } = await peopleFixture(t)
   handing.fails = true
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   t.deepEqual(await mails(), [])
@@ -104,19 +104,19 @@ test('the mail of an invitation outlives a crash right after it was made, and is
   outbox.wake()
   await background.idle()
   t.is((await mails()).length, 1)
-  for await (const _ of house.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
+  for await (const _ of fixture.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
 })
 
 test('nobody joins an organization that is deleted', async (t) => {
-  const { invitations, member, mails, house } = await peopleHouse(t)
+  const { invitations, member, mails, fixture } = await peopleFixture(t)
   const ben = await member('ben@example.ch', 'viewer')
   const user = { ...ben, id: `usr_${'c'.repeat(32)}`, email: 'cleo@example.ch' }
   const made = await invitations.create(principal, { email: 'cleo@example.ch', role: 'viewer' })
   const [mail] = await mails()
-  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  const stored = await fixture.database.get(organizations, { organizationId }, organizationId)
   if (!stored) return t.fail()
-  const deleted = { ...stored.record, deletedAt: house.clock.now() }
-  await house.database.commit(new Change().replace(organizations, organizationId, stored, deleted))
+  const deleted = { ...stored.record, deletedAt: fixture.clock.now() }
+  await fixture.database.commit(new Change().replace(organizations, organizationId, stored, deleted))
   t.is(await code(t, invitations.look(mail?.secret ?? '')), 'not_found')
   t.deepEqual(await invitations.forAddress('cleo@example.ch'), [])
   t.is(await code(t, invitations.accept(user, organizationId, made.id)), 'not_found')

@@ -6,20 +6,20 @@ import { userByEmail } from '#core/people/users/user.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { traces } from '#core/trace/trace.ts'
-import { organizationId, principal } from '../house.ts'
-import { browser, peopleHouse, systemDestinationId, type PeopleHouse } from './rig.ts'
+import { organizationId, principal } from '../core-fixture.ts'
+import { browser, peopleFixture, systemDestinationId, type PeopleFixture } from './people-fixture.ts'
 
 const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
   (await t.throwsAsync(work, { instanceOf: Refusal })).code
 
-async function linkFor({ loginLinks, mails }: PeopleHouse, email: string): Promise<string> {
+async function linkFor({ loginLinks, mails }: PeopleFixture, email: string): Promise<string> {
   loginLinks.request(email, '/account', '192.0.2.1')
   return (await mails()).at(-1)?.secret ?? ''
 }
 
 test('a link signs in once, within 15 minutes; looking at it uses nothing up', async (t) => {
-  const people = await peopleHouse(t)
-  const first = await people.house.keys('login_link')
+  const people = await peopleFixture(t)
+  const first = await people.fixture.keys('login_link')
   const ada = await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, ' ADA@example.ch ')
   for (let i = 0; i < 3; i++) t.deepEqual(await people.loginLinks.look(secret), { email: 'ada@example.ch' })
@@ -30,15 +30,15 @@ test('a link signs in once, within 15 minutes; looking at it uses nothing up', a
   t.is(await code(t, people.loginLinks.look(secret)), 'not_found')
 
   const late = await linkFor(people, 'ada@example.ch')
-  people.house.clock.advance(15 * 60_000)
+  people.fixture.clock.advance(15 * 60_000)
   t.is(await code(t, people.loginLinks.consume(late, browser)), 'not_found')
   for (const wrong of ['', 'x', 'A'.repeat(43)]) t.is(await code(t, people.loginLinks.look(wrong)), 'not_found')
-  await people.house.database.sweep(people.house.clock.now() + 1)
-  t.deepEqual(await people.house.keys('login_link'), first)
+  await people.fixture.database.sweep(people.fixture.clock.now() + 1)
+  t.deepEqual(await people.fixture.keys('login_link'), first)
 })
 
 test('of two who press the button at the same time one signs in', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, 'ada@example.ch')
   const pressed = await Promise.allSettled([1, 2, 3].map(() => people.loginLinks.consume(secret, browser)))
@@ -46,10 +46,10 @@ test('of two who press the button at the same time one signs in', async (t) => {
 })
 
 test('the store holds no secret of a link that is not used yet, but in its mail', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, 'ada@example.ch')
-  const rows = await people.house.database.all(linkRecords, { organizationId: 'people' })
+  const rows = await people.fixture.database.all(linkRecords, { organizationId: 'people' })
   t.is(rows.length, 2, 'the one of the first start, and this one')
   t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
 })
@@ -60,7 +60,7 @@ test('an unknown address gets nothing, unless sign-up is open or it is invited',
     ['invited', ['invited@example.ch']],
     ['open', ['invited@example.ch', 'stranger@example.ch']],
   ] as const) {
-    const people = await peopleHouse(t, { signUp })
+    const people = await peopleFixture(t, { signUp })
     await people.invitations.create(principal, { email: 'invited@example.ch', role: 'viewer' })
     for (const email of ['invited@example.ch', 'stranger@example.ch']) people.loginLinks.request(email, '/', '192.0.2.1')
     const sent = (await people.mails()).filter(({ trace }) => trace.subject === 'Your sign-in link')
@@ -69,15 +69,15 @@ test('an unknown address gets nothing, unless sign-up is open or it is invited',
 })
 
 test('asking answers before anybody looks, and too often is refused alike for known and unknown addresses', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
-  const { loginLinks, house } = people
+  const { loginLinks, fixture } = people
   for (const email of ['ada@example.ch', 'nobody@example.ch']) {
     for (let i = 0; i < 5; i++) t.is(loginLinks.request(email, undefined, `192.0.2.${i}`), undefined)
     const error = t.throws(() => loginLinks.request(email, undefined, '192.0.2.9'), { instanceOf: Refusal })
     t.deepEqual([error.code, error.retryAfterSeconds], ['rate_limit_exceeded', 3600], email)
   }
-  house.clock.advance(3_600_000)
+  fixture.clock.advance(3_600_000)
   for (let i = 0; i < 20; i++) loginLinks.request(`a${i}@example.ch`, undefined, '2001:db8::1')
   // the whole /64 counts as one
   t.throws(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
@@ -90,36 +90,36 @@ test('asking answers before anybody looks, and too often is refused alike for kn
 })
 
 test('no key of the organization that owns the destination can see the mail or its content', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   await linkFor(people, 'ada@example.ch')
   const [mail] = await people.mails()
   const id = mail?.trace.id ?? ''
-  const { database, traces: reader } = people.house
+  const { database, traces: reader } = people.fixture
   t.deepEqual((await reader.list(principal, { limit: 50 })).rows, [])
   t.is(await code(t, reader.get(principal, id)), 'not_found')
   t.is((await database.all(traces, { organizationId })).length, 0)
-  t.deepEqual(await people.house.keys(`${organizationId}\0\x02content`), [])
+  t.deepEqual(await people.fixture.keys(`${organizationId}\0\x02content`), [])
   t.is(await code(t, reader.shared(id)), 'not_found', 'it has no share link either')
   t.is(mail?.trace.outcome, 'relayed')
   t.is(mail?.trace.destinationId, systemDestinationId)
 })
 
 test('a destination that is gone or in sandbox mode sends nothing, and nothing is captured', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   t.true(await people.mail.isReady())
-  await people.house.destination({ id: systemDestinationId, mode: 'sandbox' })
+  await people.fixture.destination({ id: systemDestinationId, mode: 'sandbox' })
   t.false(await people.mail.isReady())
   t.is(await linkFor(people, 'ada@example.ch'), '')
-  await people.house.remove(destinations, systemDestinationId)
+  await people.fixture.remove(destinations, systemDestinationId)
   t.false(await people.mail.isReady())
-  t.false(await (await peopleHouse(t, { hasMail: false })).mail.isReady())
+  t.false(await (await peopleFixture(t, { hasMail: false })).mail.isReady())
 })
 
 test('the operator’s link makes the account, and the first owner', async (t) => {
-  const people = await peopleHouse(t, { hasMail: false, signUp: 'closed' })
-  const { database, clock } = people.house
+  const people = await peopleFixture(t, { hasMail: false, signUp: 'closed' })
+  const { database, clock } = people.fixture
   const secretOf = async (email: string) => (await operatorLink(database, clock, email)).split('/').at(-1) ?? ''
   const [first, second] = [await secretOf('olga@example.ch'), await secretOf('ben@example.ch')]
   await people.loginLinks.consume(first, browser)

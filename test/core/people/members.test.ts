@@ -3,8 +3,8 @@ import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { roles } from '#core/access/principal/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
-import { organizationId, principal as keyScope } from '../house.ts'
-import { peopleHouse } from './rig.ts'
+import { organizationId, principal as keyScope } from '../core-fixture.ts'
+import { peopleFixture } from './people-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise<unknown>): Promise<void> => {
@@ -13,7 +13,7 @@ const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise
 }
 
 test('each role has its rights, and who is no member has none', async (t) => {
-  const { members, member } = await peopleHouse(t)
+  const { members, member } = await peopleFixture(t)
   const table: Record<string, unknown> = {}
   for (const role of roles) {
     const { id } = await member(`${role}@example.ch`, role)
@@ -32,7 +32,7 @@ test('each role has its rights, and who is no member has none', async (t) => {
 })
 
 test('a change of role and a removal act at once, and the member is told', async (t) => {
-  const { members, member, mails, acts } = await peopleHouse(t)
+  const { members, member, mails, acts } = await peopleFixture(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
   const principal = await members.principalOf(olga.id, organizationId)
   t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
@@ -47,7 +47,7 @@ test('a change of role and a removal act at once, and the member is told', async
 })
 
 test('the last owner neither leaves, nor is demoted or removed', async (t) => {
-  const { members, member } = await peopleHouse(t)
+  const { members, member } = await peopleFixture(t)
   const olga = await member('olga@example.ch', 'owner')
   const principal = await members.principalOf(olga.id, organizationId)
   await refusedWith(t, 'conflict', members.remove(principal, olga.id))
@@ -58,14 +58,14 @@ test('the last owner neither leaves, nor is demoted or removed', async (t) => {
 })
 
 test('two owners who leave at the same time leave one', async (t) => {
-  const { members, member } = await peopleHouse(t)
+  const { members, member } = await peopleFixture(t)
   const both = [await member('a@example.ch', 'owner'), await member('b@example.ch', 'owner')]
   const left = await Promise.allSettled(both.map(async ({ id }) => members.remove(await members.principalOf(id, organizationId), id)))
   t.deepEqual(left.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
 })
 
 test('only owners make and unmake owners; administrators and keys do not', async (t) => {
-  const { members, member } = await peopleHouse(t)
+  const { members, member } = await peopleFixture(t)
   const olga = await member('olga@example.ch', 'owner')
   const adam = await member('adam@example.ch', 'admin')
   const ben = await member('ben@example.ch', 'viewer')
@@ -79,7 +79,7 @@ test('only owners make and unmake owners; administrators and keys do not', async
 })
 
 test('ownership is handed on in one step', async (t) => {
-  const { members, member, acts } = await peopleHouse(t)
+  const { members, member, acts } = await peopleFixture(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'viewer')]
   const principal = await members.principalOf(olga.id, organizationId)
   await refusedWith(t, 'conflict', members.transferOwnership(principal, olga.id))
@@ -96,10 +96,10 @@ test('ownership is handed on in one step', async (t) => {
 })
 
 test('developers and viewers change nothing of the whole organization, and everybody may leave', async (t) => {
-  const { members, member, house } = await peopleHouse(t)
+  const { members, member, fixture } = await peopleFixture(t)
   await member('olga@example.ch', 'owner')
   const ben = await member('ben@example.ch', 'viewer')
-  const { sendingDomains, suppressions } = house.core
+  const { sendingDomains, suppressions } = fixture.core
   for (const role of ['developer', 'viewer', 'billing'] as const) {
     const user = await member(`${role}@example.ch`, role)
     const principal = await members.principalOf(user.id, organizationId)
@@ -114,10 +114,10 @@ test('developers and viewers change nothing of the whole organization, and every
 })
 
 test('a developer mints keys of a project only, and reaches no others', async (t) => {
-  const { members, member, house } = await peopleHouse(t)
+  const { members, member, fixture } = await peopleFixture(t)
   const dev = await member('dev@example.ch', 'developer')
   const principal = await members.principalOf(dev.id, organizationId)
-  const { apiKeys: keys } = house.core
+  const { apiKeys: keys } = fixture.core
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
   await refusedWith(t, 'validation_failed', keys.mint(principal, { name: 'mine', scopes: ['api:admin'] }))
   const mine = await keys.mint(principal, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
@@ -125,5 +125,5 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))
   await t.notThrowsAsync(keys.revoke(principal, mine.record.id))
-  t.is((await house.database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
+  t.is((await fixture.database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
 })

@@ -3,59 +3,59 @@ import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { sessions as sessionRecords } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'
-import { browser, peopleHouse, type PeopleHouse } from './rig.ts'
+import { browser, peopleFixture, type PeopleFixture } from './people-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const day = 24 * 3_600_000
 
-async function begin({ sessions, house }: PeopleHouse, userId: string, cookie?: string) {
+async function begin({ sessions, fixture }: PeopleFixture, userId: string, cookie?: string) {
   const change = new Change()
   const begun = await sessions.begin(change, userId, 'link', { ...browser, cookie })
-  await house.database.commit(change)
+  await fixture.database.commit(change)
   return begun
 }
 
 test('a session lasts 14 days after it was last seen, and being seen is written once an hour', async (t) => {
-  const people = await peopleHouse(t)
-  const { sessions, house, member } = people
+  const people = await peopleFixture(t)
+  const { sessions, fixture, member } = people
   const { id } = await member('ada@example.ch', 'owner')
   const { cookie } = await begin(people, id)
   t.regex(cookie, /^usr_[0-9a-f]{32}\.[\w-]{43}$/)
-  const commits = house.database.commits
-  house.clock.advance(3_599_000)
+  const commits = fixture.database.commits
+  fixture.clock.advance(3_599_000)
   t.like(await sessions.read(cookie), { wasProlonged: false, user: { email: 'ada@example.ch' } })
-  t.is(house.database.commits, commits)
-  house.clock.advance(1000)
+  t.is(fixture.database.commits, commits)
+  fixture.clock.advance(1000)
   t.is((await sessions.read(cookie))?.wasProlonged, true)
   t.is((await sessions.read(cookie))?.wasProlonged, false)
-  t.is(house.database.commits, commits + 1)
-  house.clock.advance(14 * day - 1)
+  t.is(fixture.database.commits, commits + 1)
+  fixture.clock.advance(14 * day - 1)
   t.truthy(await sessions.read(cookie))
-  house.clock.advance(14 * day)
+  fixture.clock.advance(14 * day)
   t.is(await sessions.read(cookie), undefined)
   t.deepEqual(await sessions.list(id), [])
-  await house.database.sweep(house.clock.now() + 1)
-  t.is(await house.database.get(sessionRecords, { organizationId: id }, (await sessions.list(id))[0]?.id ?? ''), undefined)
-  t.deepEqual(await house.keys('session'), [])
+  await fixture.database.sweep(fixture.clock.now() + 1)
+  t.is(await fixture.database.get(sessionRecords, { organizationId: id }, (await sessions.list(id))[0]?.id ?? ''), undefined)
+  t.deepEqual(await fixture.keys('session'), [])
 })
 
 test('a prolonged session survives the sweep of its first end', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { cookie } = await begin(people, id)
-  people.house.clock.advance(10 * day)
+  people.fixture.clock.advance(10 * day)
   await people.sessions.read(cookie)
-  people.house.clock.advance(5 * day)
-  await people.house.database.sweep(people.house.clock.now())
+  people.fixture.clock.advance(5 * day)
+  await people.fixture.database.sweep(people.fixture.clock.now())
   t.truthy(await people.sessions.read(cookie))
 })
 
 test('the store holds no secret of a session, and a cookie that was cut or changed does not work', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { cookie } = await begin(people, id)
   const [, secret = ''] = cookie.split('.')
-  const rows = await people.house.database.all(sessionRecords, { organizationId: id })
+  const rows = await people.fixture.database.all(sessionRecords, { organizationId: id })
   t.is(rows.length, 1)
   t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
   const other = secret.startsWith('A') ? `B${secret.slice(1)}` : `A${secret.slice(1)}`
@@ -64,7 +64,7 @@ test('the store holds no secret of a session, and a cookie that was cut or chang
 })
 
 test('a sign-in ends the session that the browser had, and gives a new secret', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const first = await begin(people, id)
   const second = await begin(people, id, first.cookie)
@@ -77,7 +77,7 @@ test('a sign-in ends the session that the browser had, and gives a new secret', 
 })
 
 test('sessions are listed and ended, one or all others', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const user = await people.member('ada@example.ch', 'owner')
   const other = await people.member('ben@example.ch', 'admin')
   const [a, b, c] = [await begin(people, user.id), await begin(people, user.id), await begin(people, user.id)]
@@ -97,18 +97,18 @@ test('sessions are listed and ended, one or all others', async (t) => {
 })
 
 test('what is hard to undo needs a proof that is not older than ten minutes', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { session } = await begin(people, id)
-  people.house.clock.advance(10 * 60_000 - 1)
+  people.fixture.clock.advance(10 * 60_000 - 1)
   t.notThrows(() => people.sessions.requireFresh(session))
-  people.house.clock.advance(1)
+  people.fixture.clock.advance(1)
   const error = t.throws(() => people.sessions.requireFresh(session), { instanceOf: Refusal })
   t.is(error.nextAction, 'sign_in_again')
 })
 
 test('the token of forms is that of the session', async (t) => {
-  const people = await peopleHouse(t)
+  const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const [{ session: one }, { session: two }] = [await begin(people, id), await begin(people, id)]
   t.notThrows(() => people.sessions.requireCsrfToken(one, people.sessions.csrfToken(one)))

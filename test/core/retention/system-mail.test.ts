@@ -3,18 +3,18 @@ import test from 'ava'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
-import { peopleHouse } from '../people/rig.ts'
+import { peopleFixture } from '../people/people-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 const reach = { organizationId: systemOrganizationId }
 
 test('a sign-in mail is forgotten after seven days, with its content, but not while it is queued', async (t) => {
-  const { house, member, loginLinks, mails } = await peopleHouse(t)
-  const { database, clock } = house
+  const { fixture, member, loginLinks, mails } = await peopleFixture(t)
+  const { database, clock } = fixture
   await member('ada@example.ch', 'owner')
   loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
   const [mail] = await mails()
-  const retention = house.part(T.Retention)
+  const retention = fixture.part(T.Retention)
   clock.advance(8 * 24 * 3_600_000)
   t.is(await retention.round(), 0)
   const stored = await database.get(traces, reach, mail?.trace.id ?? '')
@@ -22,5 +22,5 @@ test('a sign-in mail is forgotten after seven days, with its content, but not wh
   await database.commit(new Change().rewrite(traces, systemOrganizationId, stored, { ...stored.record, status: 'sent' as const }))
   t.is(await retention.round(), 1)
   t.deepEqual(await database.all(traces, reach), [])
-  t.deepEqual(await house.keys('content'), [])
+  t.deepEqual(await fixture.keys('content'), [])
 })

@@ -5,7 +5,7 @@ import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match/
 import { decideOutcome } from '#core/routing/match/outcome.ts'
 import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
 import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
-import { houseOf, organizationId, projectId } from '../house.ts'
+import { coreFixture, organizationId, projectId } from '../core-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const destination = (id: string, changes: Partial<SmtpDestination> = {}) =>
@@ -174,35 +174,35 @@ test('decideOutcome() follows the five rules for every project, destination and 
 })
 
 test('Policies.of() reads once, and again when a setting of the organization was written', async (t) => {
-  const house = await houseOf(t)
-  const first = await house.policies.of(organizationId)
-  t.is(await house.policies.of(organizationId), first)
-  await house.submit()
-  t.is(await house.policies.of(organizationId), first, 'messages are no settings')
-  await house.destination()
-  const second = await house.policies.of(organizationId)
+  const fixture = await coreFixture(t)
+  const first = await fixture.policies.of(organizationId)
+  t.is(await fixture.policies.of(organizationId), first)
+  await fixture.submit()
+  t.is(await fixture.policies.of(organizationId), first, 'messages are no settings')
+  await fixture.destination()
+  const second = await fixture.policies.of(organizationId)
   t.deepEqual([...second.destinations.keys()], ['dst_1'])
-  await house.rule({ any: true })
-  t.is((await house.policies.of(organizationId)).rules.get(projectId)?.length, 1)
-  await house.remove(destinations, 'dst_1')
-  t.is((await house.policies.of(organizationId)).destinations.size, 0)
-  const [one, two] = await Promise.all([house.policies.of(organizationId), house.policies.of(organizationId)])
+  await fixture.rule({ any: true })
+  t.is((await fixture.policies.of(organizationId)).rules.get(projectId)?.length, 1)
+  await fixture.remove(destinations, 'dst_1')
+  t.is((await fixture.policies.of(organizationId)).destinations.size, 0)
+  const [one, two] = await Promise.all([fixture.policies.of(organizationId), fixture.policies.of(organizationId)])
   t.is(one, two)
 })
 
 test('Policies.of() sees a setting that was written while it read', async (t) => {
-  const house = await houseOf(t)
-  await house.destination()
-  const reading = house.policies.of(organizationId)
-  await house.destination({ mode: 'sandbox' })
+  const fixture = await coreFixture(t)
+  await fixture.destination()
+  const reading = fixture.policies.of(organizationId)
+  await fixture.destination({ mode: 'sandbox' })
   await reading
-  t.is((await house.policies.of(organizationId)).destinations.get('dst_1')?.mode, 'sandbox')
+  t.is((await fixture.policies.of(organizationId)).destinations.get('dst_1')?.mode, 'sandbox')
 })
 
 test('Policies.of() fails for an organization that is not there, and tries again the next time', async (t) => {
-  const house = await houseOf(t)
-  await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
-  await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
+  const fixture = await coreFixture(t)
+  await t.throwsAsync(fixture.policies.of('org_2'), { message: 'organization org_2 is missing' })
+  await t.throwsAsync(fixture.policies.of('org_2'), { message: 'organization org_2 is missing' })
 })
 
 /** Where a message goes that names the environment, and by whom it was named. */

@@ -11,13 +11,13 @@ import { projects, type Project } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
 import {
   destinationDefaults,
-  houseOf,
+  coreFixture,
   organizationId,
   projectDefaults,
   projectId as firstProject,
   principal,
-  type House,
-} from '../house.ts'
+  type CoreFixture,
+} from '../core-fixture.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
 /** Labels that nest, that begin alike, and one that is written in two ways. */
@@ -208,21 +208,21 @@ for (const seed of seeds) {
 
   test(`sends through the store are routed like the naive model, seed ${seed}`, async (t) => {
     const random = new Seeded(seed).branch('store')
-    const house = await houseOf(t, { deaf: true })
+    const fixture = await coreFixture(t, { deaf: true })
     const world = worldOf(random)
-    for (const one of world.projects) await house.put(projects, one)
-    for (const one of world.destinations) await house.put(destinations, one)
-    for (const one of world.rules) await house.put(routingRules, one)
-    for (const one of world.destinations) if (world.down.has(one.id)) breakDown(house, one)
-    const { board, core } = house
+    for (const one of world.projects) await fixture.put(projects, one)
+    for (const one of world.destinations) await fixture.put(destinations, one)
+    for (const one of world.rules) await fixture.put(routingRules, one)
+    for (const one of world.destinations) if (world.down.has(one.id)) breakDown(fixture, one)
+    const { board, core } = fixture
     for (const one of world.destinations) t.is(board.restMs(one) > 0, world.down.has(one.id))
     for (let n = 0; n < 60; n++) {
       const question = questionOf(random, world)
       const headerFrom = `${typed(random, question.local)}@${spelled(random, question.labels)}`
       const send = { projectId: question.projectId, ...question.named, facts: { ...facts, headerFrom } }
-      const told = await house.submit(send).then(
+      const told = await fixture.submit(send).then(
         async ({ traceId }) => {
-          const { route, outcome, destinationId } = await house.trace(traceId)
+          const { route, outcome, destinationId } = await fixture.trace(traceId)
           return [route.by, route.ruleId, outcome, destinationId].join(' ')
         },
         (error: { code: string }) => `refused ${error.code}`,
@@ -240,7 +240,7 @@ for (const seed of seeds) {
 }
 
 /** As attempts that fail would have it. */
-function breakDown({ board }: House, destination: Destination): void {
+function breakDown({ board }: CoreFixture, destination: Destination): void {
   const report = { error: { code: 'connect_timeout', message: 'x', phase: 'connect' }, milliseconds: {}, recipients: [] }
   for (let n = 0; n < 5; n++) {
     board.attempting(destination)

@@ -4,26 +4,30 @@ import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
-import { factsDefaults, houseOf, organizationId, principal, type House } from '../house.ts'
+import { factsDefaults, coreFixture, organizationId, principal, type CoreFixture } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { column } from '../../support/column.ts'
 
 /** Submits `n` messages, one each second, the i-th as `vary` says; returns their ids. */
-async function submitSome(house: House, n: number, vary: (i: number) => Parameters<House['submit']>[0] = () => ({})): Promise<string[]> {
+async function submitSome(
+  fixture: CoreFixture,
+  n: number,
+  vary: (i: number) => Parameters<CoreFixture['submit']>[0] = () => ({}),
+): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) {
-    ids.push((await house.submit(vary(i))).traceId)
-    house.clock.advance(1000)
+    ids.push((await fixture.submit(vary(i))).traceId)
+    fixture.clock.advance(1000)
   }
   return ids
 }
 
 /** All pages of a list, at most `limit` each. */
-async function pages(house: House, filter: TraceFilter, limit: number, asking: Principal = principal): Promise<string[][]> {
+async function pages(fixture: CoreFixture, filter: TraceFilter, limit: number, asking: Principal = principal): Promise<string[][]> {
   const all: string[][] = []
   let cursor: string | undefined
   do {
-    const page = await house.traces.list(asking, { ...filter, limit, cursor })
+    const page = await fixture.traces.list(asking, { ...filter, limit, cursor })
     all.push(page.rows.map(({ id }) => id))
     cursor = page.nextCursor
   } while (cursor !== undefined)
@@ -31,50 +35,50 @@ async function pages(house: House, filter: TraceFilter, limit: number, asking: P
 }
 
 test('TraceReader.get() answers alike for missing and foreign ids', async (t) => {
-  const house = await houseOf(t)
-  const { traceId } = await house.submit()
+  const fixture = await coreFixture(t)
+  const { traceId } = await fixture.submit()
   const gone = { code: 'not_found', message: 'No trace has this id.' }
-  t.is((await house.traces.get(principal, traceId)).trace.id, traceId)
-  await t.throwsAsync(house.traces.get(principal, newTraceId()), gone)
-  await t.throwsAsync(house.traces.get({ ...principal, organizationId: 'org_2' }, traceId), gone)
-  await t.throwsAsync(house.traces.get({ ...principal, bound: true, projectId: 'prj_2' }, traceId), gone)
-  await t.throwsAsync(house.traces.shared(newTraceId()), gone)
-  t.is((await house.traces.shared(traceId)).traceId, traceId, 'the public view needs no scope')
+  t.is((await fixture.traces.get(principal, traceId)).trace.id, traceId)
+  await t.throwsAsync(fixture.traces.get(principal, newTraceId()), gone)
+  await t.throwsAsync(fixture.traces.get({ ...principal, organizationId: 'org_2' }, traceId), gone)
+  await t.throwsAsync(fixture.traces.get({ ...principal, bound: true, projectId: 'prj_2' }, traceId), gone)
+  await t.throwsAsync(fixture.traces.shared(newTraceId()), gone)
+  t.is((await fixture.traces.shared(traceId)).traceId, traceId, 'the public view needs no scope')
 })
 
 test('TraceReader.list() shows everything once, newest first, whatever the size of the page', async (t) => {
-  const house = await houseOf(t)
-  const ids = (await submitSome(house, 23)).toReversed()
+  const fixture = await coreFixture(t)
+  const ids = (await submitSome(fixture, 23)).toReversed()
   for (const limit of [1, 2, 7, 22, 23, 24, 100]) {
-    const all = await pages(house, {}, limit)
+    const all = await pages(fixture, {}, limit)
     t.deepEqual(all.flat(), ids)
     t.true(all.every(({ length }) => length <= limit))
   }
 })
 
 test('TraceReader.list() keeps its place while new traces come', async (t) => {
-  const house = await houseOf(t)
-  const ids = (await submitSome(house, 6)).toReversed()
-  const first = await house.traces.list(principal, { limit: 3 })
-  await submitSome(house, 3)
-  const second = await house.traces.list(principal, { limit: 3, cursor: first.nextCursor })
+  const fixture = await coreFixture(t)
+  const ids = (await submitSome(fixture, 6)).toReversed()
+  const first = await fixture.traces.list(principal, { limit: 3 })
+  await submitSome(fixture, 3)
+  const second = await fixture.traces.list(principal, { limit: 3, cursor: first.nextCursor })
   t.deepEqual(column([...first.rows, ...second.rows], 'id'), ids)
 })
 
 test('TraceReader.list() filters', async (t) => {
-  const house = await houseOf(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  await house.destination()
-  await house.rule({ from: 'relay@example.com' })
-  const ids = await submitSome(house, 12, (i) => ({
+  const fixture = await coreFixture(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.destination()
+  await fixture.rule({ from: 'relay@example.com' })
+  const ids = await submitSome(fixture, 12, (i) => ({
     rcptTo: i % 3 === 0 ? ['Anna@example.net', 'ben@example.net'] : ['carl@example.net'],
     projectId: i % 4 === 3 ? 'prj_2' : 'prj_1',
     mailFrom: i % 2 ? 'bounce@example.com' : 'shop@example.com',
     facts: { headerFrom: i === 4 ? 'Relay@Example.com' : 'shop@example.com' } as never,
   }))
-  await house.put<Trace>(traces, { ...(await house.trace(ids[4] ?? '')), status: 'sent' })
+  await fixture.put<Trace>(traces, { ...(await fixture.trace(ids[4] ?? '')), status: 'sent' })
   const list = async (filter: TraceFilter, asking: Principal = principal) =>
-    (await pages(house, filter, 2, asking))
+    (await pages(fixture, filter, 2, asking))
       .flat()
       .map((id) => ids.indexOf(id))
       .toSorted((a, b) => a - b)
@@ -96,22 +100,22 @@ test('TraceReader.list() filters', async (t) => {
 })
 
 test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes on from there', async (t) => {
-  const house = await houseOf(t)
-  const rare = await house.submit({ mailFrom: 'rare@example.com' })
-  house.clock.advance(1)
-  for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 50 }, () => house.submit()))
-  const first = await house.traces.list(principal, { from: 'rare@example.com', limit: 50 })
+  const fixture = await coreFixture(t)
+  const rare = await fixture.submit({ mailFrom: 'rare@example.com' })
+  fixture.clock.advance(1)
+  for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 50 }, () => fixture.submit()))
+  const first = await fixture.traces.list(principal, { from: 'rare@example.com', limit: 50 })
   t.deepEqual(first.rows, [])
   t.truthy(first.nextCursor)
-  const second = await house.traces.list(principal, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
+  const second = await fixture.traces.list(principal, { from: 'rare@example.com', limit: 50, cursor: first.nextCursor })
   t.deepEqual(column(second.rows, 'id'), [rare.traceId])
-  t.is((await house.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
+  t.is((await fixture.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
 })
 
 test('TraceReader.list() looks through many traces in one walk of the store, however small the page', async (t) => {
-  const house = await houseOf(t)
-  await submitSome(house, 30)
-  const { kv } = house.database
+  const fixture = await coreFixture(t)
+  await submitSome(fixture, 30)
+  const { kv } = fixture.database
   const range = kv.range.bind(kv)
   let walks = 0
   kv.range = (wanted) => {
@@ -120,18 +124,18 @@ test('TraceReader.list() looks through many traces in one walk of the store, how
   }
   for (const filter of [{ q: 'stands nowhere' }, { status: 'failed' }] satisfies TraceFilter[]) {
     walks = 0
-    t.deepEqual(await house.traces.list(principal, { ...filter, limit: 1 }), { rows: [], nextCursor: undefined })
+    t.deepEqual(await fixture.traces.list(principal, { ...filter, limit: 1 }), { rows: [], nextCursor: undefined })
     t.is(walks, 1)
   }
 })
 
 test('TraceReader.list() finds text however it is composed, and internationalized domains as people write them', async (t) => {
-  const house = await houseOf(t)
-  const composed = (await house.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] }))
+  const fixture = await coreFixture(t)
+  const composed = (await fixture.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] }))
     .traceId
-  house.clock.advance(1000)
-  const apart = (await house.submit({ facts: { ...factsDefaults, subject: 'cafe\u0301' } })).traceId
-  const found = async (q: string) => (await pages(house, { q }, 10)).flat()
+  fixture.clock.advance(1000)
+  const apart = (await fixture.submit({ facts: { ...factsDefaults, subject: 'cafe\u0301' } })).traceId
+  const found = async (q: string) => (await pages(fixture, { q }, 10)).flat()
   t.deepEqual(await found('CAFE\u0301'), [apart, composed])
   t.deepEqual(await found('caf\u00e9'), [apart, composed])
   t.deepEqual(await found('@M\u00dcLLER.example'), [composed])

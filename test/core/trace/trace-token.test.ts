@@ -3,7 +3,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { serviceRef, traceOfServiceRef } from '#core/trace/trace-token.ts'
 import { newTraceId } from '#store/ids.ts'
 import { contentOf, take, type Call } from '../scripted-transport.ts'
-import { houseOf, principal, secrets, until } from '../house.ts'
+import { coreFixture, principal, secrets, until } from '../core-fixture.ts'
 
 test('serviceRef() leads back to its trace, in any case of letters', (t) => {
   for (let n = 0; n < 200; n++) {
@@ -27,23 +27,23 @@ test('traceOfServiceRef() takes no token with another digit, of another length o
 })
 
 test('relayed mail carries the token in its header and as its envelope id; captured mail does not', async (t) => {
-  const house = await houseOf(t)
-  await house.destination()
-  await house.rule({ domain: 'example.com' })
+  const fixture = await coreFixture(t)
+  await fixture.destination()
+  await fixture.rule({ domain: 'example.com' })
   const calls: { call: Call; content: string }[] = []
-  house.transport.script = async (call) => {
+  fixture.transport.script = async (call) => {
     calls.push({ call, content: (await contentOf(call)).toString() })
     return take(call)
   }
-  const { traceId } = await house.submit({ content: 'From: shop@example.com\r\n\r\nHello\r\n' })
-  await until('sent', () => house.attempted.length === 1)
+  const { traceId } = await fixture.submit({ content: 'From: shop@example.com\r\n\r\nHello\r\n' })
+  await until('sent', () => fixture.attempted.length === 1)
   const token = serviceRef(secrets, traceId)
   t.is(calls[0]?.content, `X-Service-Ref: ${token}\r\nFrom: shop@example.com\r\n\r\nHello\r\n`)
   t.is(calls[0]?.call.job.envelopeId, token)
-  t.is((await house.traces.get(principal, token)).trace.id, traceId)
-  const captured = await house.submit({
+  t.is((await fixture.traces.get(principal, token)).trace.id, traceId)
+  const captured = await fixture.submit({
     facts: { prefix: '', subject: '', messageId: '', headerFrom: 'a@other.test', headerAddresses: [], eightBit: false, utf8Headers: false },
   })
   t.is(captured.outcome, 'captured.no_route')
-  t.is((await house.trace(captured.traceId)).prefix, '')
+  t.is((await fixture.trace(captured.traceId)).prefix, '')
 })

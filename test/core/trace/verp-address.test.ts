@@ -1,7 +1,7 @@
 import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { newVerpId, openVerpAddress, verpAddress, verpIdOf } from '#core/trace/verp-address.ts'
-import { secrets } from '../house.ts'
+import { secrets } from '../core-fixture.ts'
 
 const domain = 'bounces.example.ch'
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

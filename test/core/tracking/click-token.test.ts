@@ -3,7 +3,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { clickToken, readClickToken } from '#core/tracking/click-token.ts'
 import { newTraceId } from '#store/ids.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { secrets } from '../house.ts'
+import { secrets } from '../core-fixture.ts'
 
 const target = 'https://shop.example.ch/order?id=1&lang=de#top'
 

@@ -7,8 +7,8 @@ import { dueKey } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, principal, until } from '../house.ts'
-import { receiverOf, webhookRig } from './rig.ts'
+import { organizationId, principal, until } from '../core-fixture.ts'
+import { receiverOf, webhookFixture } from './webhook-fixture.ts'
 import { columns } from '../../support/column.ts'
 
 const minute = 60_000
@@ -16,13 +16,13 @@ const hour = 60 * minute
 
 test('an event arrives once, signed as the specification has it and as Standard Webhooks has it', async (t) => {
   const receiver = await receiverOf(t)
-  const rig = await webhookRig(t, { clock: new FakeClock(Date.now()) }) // the packages look at the clock
-  const { secret } = await rig.endpoint(receiver.url)
-  await rig.announce(['ada+ü@example.net'])
+  const setup = await webhookFixture(t, { clock: new FakeClock(Date.now()) }) // the packages look at the clock
+  const { secret } = await setup.endpoint(receiver.url)
+  await setup.announce(['ada+ü@example.net'])
   const [first] = await receiver.hasReceived(1)
   const { headers, body } = first!
-  await rig.reaches('succeeded')
-  const { deliveryId, body: stored } = await rig.delivery()
+  await setup.reaches('succeeded')
+  const { deliveryId, body: stored } = await setup.delivery()
   t.is(body, stored)
   t.is(headers['x-service-signature'], `sha256=${createHmac('sha256', secret).update(Buffer.from(body)).digest('hex')}`)
   t.is(headers['x-service-delivery'], deliveryId)
@@ -41,108 +41,108 @@ test('an event arrives once, signed as the specification has it and as Standard 
 
 test('after a rotation the next attempt is signed with the new secret, and the old one verifies nothing', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
-  const rig = await webhookRig(t, { clock: new FakeClock(Date.now()) })
-  const { id, secret } = await rig.endpoint(receiver.url)
-  await rig.announce()
-  await rig.reaches('failed')
-  const { secret: fresh } = await rig.core.webhooks.rotate(principal, id)
-  rig.house.clock.advance(minute)
+  const setup = await webhookFixture(t, { clock: new FakeClock(Date.now()) })
+  const { id, secret } = await setup.endpoint(receiver.url)
+  await setup.announce()
+  await setup.reaches('failed')
+  const { secret: fresh } = await setup.core.webhooks.rotate(principal, id)
+  setup.fixture.clock.advance(minute)
   const [, second] = await receiver.hasReceived(2)
   const { headers, body } = second!
   t.not(fresh, secret)
   const given = headers as Record<string, string>
   t.throws(() => new StandardWebhook(secret).verify(body, given))
   t.is(headers['x-service-signature'], `sha256=${createHmac('sha256', fresh).update(body).digest('hex')}`)
-  t.not((await rig.house.database.get(webhookEndpoints, { organizationId }, id))!.record.sealedSecret, fresh)
+  t.not((await setup.fixture.database.get(webhookEndpoints, { organizationId }, id))!.record.sealedSecret, fresh)
 })
 
 test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h and 24 h, under one delivery id, and then never', async (t) => {
   const times: number[] = []
-  const rig = await webhookRig(t)
-  const { clock } = rig.house
+  const setup = await webhookFixture(t)
+  const { clock } = setup.fixture
   const receiver = await receiverOf(t, {
     answer(response) {
       times.push(clock.now() - startOfTime)
       response.writeHead(503).end(`down for ${times.length}`)
     },
   })
-  await rig.endpoint(receiver.url)
-  await rig.announce()
-  await rig.core.webhookDispatcher.idle()
+  await setup.endpoint(receiver.url)
+  await setup.announce()
+  await setup.core.webhookDispatcher.idle()
   const delays = [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]
   for (const [at, delay] of delays.entries()) {
-    t.like(await rig.delivery(), { status: 'failed', attemptCount: at + 1, nextAttemptAt: clock.now() + delay })
-    await rig.pass(delay - 1)
+    t.like(await setup.delivery(), { status: 'failed', attemptCount: at + 1, nextAttemptAt: clock.now() + delay })
+    await setup.pass(delay - 1)
     t.is(times.length, at + 1, 'not a moment too early')
-    await rig.pass(1)
+    await setup.pass(1)
   }
   const sums = delays.map((_, at) => delays.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0))
   t.deepEqual(times, [0, ...sums])
-  t.like(await rig.delivery(), {
+  t.like(await setup.delivery(), {
     status: 'parked',
     attemptCount: 7,
     lastStatusCode: 503,
     lastError: 'The receiver returned status 503.',
     nextAttemptAt: null,
   })
-  await rig.pass(100 * hour)
+  await setup.pass(100 * hour)
   t.is(times.length, 7)
   t.is(new Set(receiver.received.map(({ headers, body }) => `${String(headers['x-service-delivery'])} ${body}`)).size, 1)
-  const { attempts } = await rig.core.webhookDeliveries.get(principal, (await rig.delivery()).id)
+  const { attempts } = await setup.core.webhookDeliveries.get(principal, (await setup.delivery()).id)
   t.deepEqual(
     columns(attempts, 'number', 'statusCode', 'answer'),
     times.map((_, at) => [at + 1, 503, `down for ${at + 1}`]),
   )
-  t.deepEqual(await rig.problems(), [])
+  t.deepEqual(await setup.problems(), [])
 })
 
 test('what was parked or has succeeded can be asked for again: the same delivery id, at once, and a whole new schedule', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
-  const rig = await webhookRig(t)
-  await rig.endpoint(receiver.url)
-  await rig.announce()
-  await rig.core.webhookDispatcher.idle()
-  for (const delay of [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]) await rig.pass(delay)
-  const parked = await rig.delivery()
+  const setup = await webhookFixture(t)
+  await setup.endpoint(receiver.url)
+  await setup.announce()
+  await setup.core.webhookDispatcher.idle()
+  for (const delay of [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]) await setup.pass(delay)
+  const parked = await setup.delivery()
   t.is(parked.status, 'parked')
-  t.like(await rig.core.webhookDeliveries.redeliver(principal, parked.id), {
+  t.like(await setup.core.webhookDeliveries.redeliver(principal, parked.id), {
     status: 'pending',
     attemptCount: 7,
     deliveryId: parked.deliveryId,
   })
-  await rig.core.webhookDispatcher.idle()
-  t.like(await rig.delivery(), { status: 'failed', attemptCount: 8, nextAttemptAt: rig.house.clock.now() + minute })
+  await setup.core.webhookDispatcher.idle()
+  t.like(await setup.delivery(), { status: 'failed', attemptCount: 8, nextAttemptAt: setup.fixture.clock.now() + minute })
   receiver.answer = (response) => response.writeHead(299).end()
-  await rig.pass(minute)
-  t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 9, lastStatusCode: 299, lastError: null, nextAttemptAt: null })
-  await rig.core.webhookDeliveries.redeliver(principal, parked.id)
-  await rig.core.webhookDispatcher.idle()
-  t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 10 })
+  await setup.pass(minute)
+  t.like(await setup.delivery(), { status: 'succeeded', attemptCount: 9, lastStatusCode: 299, lastError: null, nextAttemptAt: null })
+  await setup.core.webhookDeliveries.redeliver(principal, parked.id)
+  await setup.core.webhookDispatcher.idle()
+  t.like(await setup.delivery(), { status: 'succeeded', attemptCount: 10 })
   t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
-  t.deepEqual(await rig.problems(), [])
+  t.deepEqual(await setup.problems(), [])
 })
 
 test('asked for again while an attempt is under way, it is sent again behind that', async (t) => {
-  const rig = await webhookRig(t)
+  const setup = await webhookFixture(t)
   const release = Promise.withResolvers<void>()
   const receiver = await receiverOf(t, {
     answer: (response, _request, nth) => void (nth === 1 ? release.promise : Promise.resolve()).then(() => response.writeHead(200).end()),
   })
-  await rig.endpoint(receiver.url)
-  await rig.announce()
+  await setup.endpoint(receiver.url)
+  await setup.announce()
   await receiver.hasReceived(1)
-  rig.house.clock.advance(1000)
-  await rig.core.webhookDeliveries.redeliver(principal, (await rig.delivery()).id)
+  setup.fixture.clock.advance(1000)
+  await setup.core.webhookDeliveries.redeliver(principal, (await setup.delivery()).id)
   release.resolve()
   await receiver.hasReceived(2)
-  await rig.reaches('succeeded')
-  t.like(await rig.delivery(), { attemptCount: 2 })
-  t.deepEqual(await rig.problems(), [])
+  await setup.reaches('succeeded')
+  t.like(await setup.delivery(), { attemptCount: 2 })
+  t.deepEqual(await setup.problems(), [])
 })
 
 test('a process that dies during an attempt, or before, leaves the event to the next one, under the same delivery id', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 2 && response.writeHead(200).end()) })
-  const first = await webhookRig(t, { isIdle: true })
+  const first = await webhookFixture(t, { isIdle: true })
   await first.endpoint(receiver.url)
   await first.announce()
   const second = await first.crash()
@@ -158,11 +158,11 @@ test('a process that dies during an attempt, or before, leaves the event to the 
 
 test('a wait between two attempts goes on in the next process, from where it stood', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
-  const first = await webhookRig(t)
+  const first = await webhookFixture(t)
   await first.endpoint(receiver.url)
   await first.announce()
   await first.reaches('failed')
-  first.house.clock.advance(40_000)
+  first.fixture.clock.advance(40_000)
   const next = await first.crash()
   await next.pass(19_999)
   t.is(receiver.received.length, 1)
@@ -172,15 +172,15 @@ test('a wait between two attempts goes on in the next process, from where it sto
 
 test('stopping breaks off what does not end, which is due again at once and counts as no attempt', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 1 && response.writeHead(200).end()) })
-  const rig = await webhookRig(t)
-  await rig.endpoint(receiver.url)
-  await rig.announce()
+  const setup = await webhookFixture(t)
+  await setup.endpoint(receiver.url)
+  await setup.announce()
   await receiver.hasReceived(1)
-  const stopped = rig.core.webhookDispatcher.stop(5000)
-  rig.house.clock.advance(5000)
+  const stopped = setup.core.webhookDispatcher.stop(5000)
+  setup.fixture.clock.advance(5000)
   await stopped
-  t.like(await rig.delivery(), { status: 'pending', attemptCount: 0 })
-  const next = await rig.crash()
+  t.like(await setup.delivery(), { status: 'pending', attemptCount: 0 })
+  const next = await setup.crash()
   await receiver.hasReceived(2)
   await next.reaches('succeeded')
   t.like(await next.delivery(), { attemptCount: 1 })
@@ -188,31 +188,31 @@ test('stopping breaks off what does not end, which is due again at once and coun
 
 test('a deleted endpoint gets nothing more, and its deliveries go with their attempts', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
-  const rig = await webhookRig(t)
-  const { id } = await rig.endpoint(receiver.url)
-  const kept = await rig.endpoint(receiver.url, { name: 'Kept' })
-  await rig.announce(Array.from({ length: 120 }, (_, n) => `r${n}@example.net`))
-  await rig.reaches('failed', 240)
-  await rig.core.webhooks.remove(principal, id)
-  await rig.core.webhooks.remove(principal, id)
-  await until('they are gone', async () => (await rig.deliveries()).length === 120)
-  t.true((await rig.deliveries()).every(({ endpointId }) => endpointId === kept.id))
-  await rig.core.webhookDispatcher.idle()
+  const setup = await webhookFixture(t)
+  const { id } = await setup.endpoint(receiver.url)
+  const kept = await setup.endpoint(receiver.url, { name: 'Kept' })
+  await setup.announce(Array.from({ length: 120 }, (_, n) => `r${n}@example.net`))
+  await setup.reaches('failed', 240)
+  await setup.core.webhooks.remove(principal, id)
+  await setup.core.webhooks.remove(principal, id)
+  await until('they are gone', async () => (await setup.deliveries()).length === 120)
+  t.true((await setup.deliveries()).every(({ endpointId }) => endpointId === kept.id))
+  await setup.core.webhookDispatcher.idle()
   t.deepEqual(
-    await rig.house.keys(id),
-    (await rig.house.keys(id)).filter((key) => key.includes('audit')),
+    await setup.fixture.keys(id),
+    (await setup.fixture.keys(id)).filter((key) => key.includes('audit')),
   )
-  t.deepEqual(await rig.problems(), [])
+  t.deepEqual(await setup.problems(), [])
 })
 
 test('a deletion that a crash cuts short goes on with the next start, and an event announced at that moment is dropped', async (t) => {
   const receiver = await receiverOf(t)
-  const rig = await webhookRig(t, { isIdle: true })
-  const { id } = await rig.endpoint(receiver.url)
-  await rig.announce()
-  await rig.core.webhooks.remove(principal, id)
-  t.is((await rig.deliveries()).length, 1)
-  const next = await rig.crash()
+  const setup = await webhookFixture(t, { isIdle: true })
+  const { id } = await setup.endpoint(receiver.url)
+  await setup.announce()
+  await setup.core.webhooks.remove(principal, id)
+  t.is((await setup.deliveries()).length, 1)
+  const next = await setup.crash()
   await until('it is gone', async () => (await next.deliveries()).length === 0)
   t.is(receiver.connections, 0)
   t.deepEqual(await next.problems(), [])
@@ -220,25 +220,25 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
 
 test('a name that led to the internet when it was set, and inside when it is sent to, is not connected to', async (t) => {
   const inside = await receiverOf(t, { host: '127.0.0.2' })
-  const rig = await webhookRig(t)
-  rig.names.set('hooks.test', ['8.8.8.8'])
-  await rig.endpoint(`https://hooks.test:${inside.port}/`)
-  rig.names.set('hooks.test', ['127.0.0.2', '10.0.0.1'])
-  await rig.announce()
-  await rig.reaches('failed')
-  t.like(await rig.delivery(), { lastStatusCode: null, lastError: 'The host has no address that this service may connect to.' })
+  const setup = await webhookFixture(t)
+  setup.names.set('hooks.test', ['8.8.8.8'])
+  await setup.endpoint(`https://hooks.test:${inside.port}/`)
+  setup.names.set('hooks.test', ['127.0.0.2', '10.0.0.1'])
+  await setup.announce()
+  await setup.reaches('failed')
+  t.like(await setup.delivery(), { lastStatusCode: null, lastError: 'The host has no address that this service may connect to.' })
   t.is(inside.connections, 0)
 })
 
 test('verify finds a delivery that nothing would send, and a row that sends what is not due', async (t) => {
   const receiver = await receiverOf(t)
-  const rig = await webhookRig(t, { isIdle: true })
-  await rig.endpoint(receiver.url)
-  await rig.announce()
-  const { id, endpointId, nextAttemptAt } = await rig.delivery()
+  const setup = await webhookFixture(t, { isIdle: true })
+  await setup.endpoint(receiver.url)
+  await setup.announce()
+  const { id, endpointId, nextAttemptAt } = await setup.delivery()
   const change = new Change().delete(dueKey(endpointId, nextAttemptAt ?? 0, id))
-  await rig.house.database.commit(change.set(dueKey(endpointId, 5, id), encode(organizationId)))
-  const problems = (await rig.problems()).join('\n')
+  await setup.fixture.database.commit(change.set(dueKey(endpointId, 5, id), encode(organizationId)))
+  const problems = (await setup.problems()).join('\n')
   t.regex(problems, /it waits for its next attempt, and nothing finds it then/)
   t.regex(problems, new RegExp(`the delivery ${id} is not due then`))
 })

@@ -6,29 +6,29 @@ import type { DueRow } from '#core/webhooks/delivery.ts'
 import { addDue } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
-import { houseOf, organizationId, projectDefaults, quiet, until, type House } from '../house.ts'
-import { receiverOf, webhookRig } from './rig.ts'
+import { coreFixture, organizationId, projectDefaults, quiet, until, type CoreFixture } from '../core-fixture.ts'
+import { receiverOf, webhookFixture } from './webhook-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}@example.net`)
 
 test('a receiver that hangs holds up nobody, and its events get through when it answers again', async (t) => {
-  const rig = await webhookRig(t)
+  const setup = await webhookFixture(t)
   const hanging = await receiverOf(t, { answer: () => undefined })
   const good = await receiverOf(t)
-  await rig.endpoint(hanging.url)
-  await rig.endpoint(good.url)
-  await rig.announce(names(200))
+  await setup.endpoint(hanging.url)
+  await setup.endpoint(good.url)
+  await setup.announce(names(200))
   await good.hasReceived(200)
-  await rig.reaches('succeeded', 200)
+  await setup.reaches('succeeded', 200)
   await hanging.hasReceived(2)
-  t.deepEqual([hanging.received.length, rig.core.webhookDispatcher.active], [2, 2], 'a new endpoint gets two at a time')
+  t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [2, 2], 'a new endpoint gets two at a time')
   hanging.answer = (response) => response.writeHead(200).end()
-  rig.house.clock.advance(10_000) // those under way are given up
-  await until('the rest has arrived', async () => (await rig.deliveries()).filter(({ status }) => status === 'succeeded').length >= 398)
+  setup.fixture.clock.advance(10_000) // those under way are given up
+  await until('the rest has arrived', async () => (await setup.deliveries()).filter(({ status }) => status === 'succeeded').length >= 398)
   t.deepEqual(
     column(
-      (await rig.deliveries()).filter(({ status }) => status === 'failed'),
+      (await setup.deliveries()).filter(({ status }) => status === 'failed'),
       'lastError',
     ),
     Array(2).fill('The receiver did not answer within 10 seconds.'),
@@ -36,15 +36,15 @@ test('a receiver that hangs holds up nobody, and its events get through when it 
 })
 
 test('a receiver that goes on hanging gets one connection at a time, and rests three times as long as each took', async (t) => {
-  const rig = await webhookRig(t)
-  const { clock } = rig.house
+  const setup = await webhookFixture(t)
+  const { clock } = setup.fixture
   const hanging = await receiverOf(t, { answer: () => undefined })
-  await rig.endpoint(hanging.url)
-  await rig.announce(names(20))
+  await setup.endpoint(hanging.url)
+  await setup.announce(names(20))
   const giveUp = async (): Promise<void> => {
-    const failed = async () => (await rig.deliveries()).filter(({ status }) => status === 'failed').length
+    const failed = async () => (await setup.deliveries()).filter(({ status }) => status === 'failed').length
     const before = await failed()
-    const active = rig.core.webhookDispatcher.active
+    const active = setup.core.webhookDispatcher.active
     clock.advance(10_000)
     await until('they are given up', async () => (await failed()) === before + active)
   }
@@ -54,20 +54,20 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
     await hanging.hasReceived(n)
     await giveUp()
   }
-  await quiet(rig.house)
-  t.deepEqual([hanging.received.length, rig.core.webhookDispatcher.active], [5, 0], 'it rests')
+  await quiet(setup.fixture)
+  t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [5, 0], 'it rests')
   clock.advance(29_999)
-  await quiet(rig.house)
+  await quiet(setup.fixture)
   t.is(hanging.received.length, 5)
   clock.advance(1)
   await hanging.hasReceived(6)
-  t.is(rig.core.webhookDispatcher.active, 1)
+  t.is(setup.core.webhookDispatcher.active, 1)
 })
 
 /** A dispatcher whose attempts end when the test says so. */
-async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<DispatcherOptions> = {}) {
-  const house = await houseOf(t)
-  const { context, database, clock, errors } = house
+async function dispatching(t: Parameters<typeof coreFixture>[0], limits: Partial<DispatcherOptions> = {}) {
+  const fixture = await coreFixture(t)
+  const { context, database, clock, errors } = fixture
   const inFlight: { readonly row: DueRow; readonly end: (result?: AttemptResult | Error) => Promise<void> }[] = []
   let most = 0
   const attempts = {
@@ -93,13 +93,13 @@ async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<Dis
     for (let n = 0; n < count; n++)
       addDue(change, { endpointId, dueMs: clock.now(), id: `wha_${endpointId}_${String(n).padStart(4, '0')}`, organizationId: of })
     await database.commit(change)
-    await quiet(house)
+    await quiet(fixture)
   }
   const endAll = async (): Promise<void> => {
     for (const entry of [...inFlight]) await entry.end()
-    await quiet(house)
+    await quiet(fixture)
   }
-  return { house, dispatcher, inFlight, due, endAll, most: () => most }
+  return { fixture, dispatcher, inFlight, due, endAll, most: () => most }
 }
 
 test('an endpoint that answers well gets more at a time, up to ten', async (t) => {
@@ -129,19 +129,19 @@ test('an organization gets its share and no more, and endpoints of others go on'
 })
 
 test('an attempt that our own code fails rests its endpoint for a minute and says so', async (t) => {
-  const { house, inFlight, due } = await dispatching(t)
+  const { fixture, inFlight, due } = await dispatching(t)
   await due('whk_a', 3)
   const [first] = inFlight
   await first?.end(new Error('a defect'))
-  await quiet(house)
-  t.is(house.errors.splice(0).length, 1)
+  await quiet(fixture)
+  t.is(fixture.errors.splice(0).length, 1)
   t.is(inFlight.length, 1)
-  house.clock.advance(60_000)
-  await quiet(house)
+  fixture.clock.advance(60_000)
+  await quiet(fixture)
   t.is(inFlight.length, 2)
 })
 
-const neighbour = async (house: House): Promise<void> => {
+const neighbour = async (fixture: CoreFixture): Promise<void> => {
   const { createdAt } = projectDefaults
   const change = new Change().insert(organizations, 'org_2', {
     id: 'org_2',
@@ -150,16 +150,16 @@ const neighbour = async (house: House): Promise<void> => {
     defaultProjectId: 'prj_b',
     createdAt,
   })
-  await house.database.commit(change.insert(projects, 'org_2', { ...projectDefaults, id: 'prj_b' }))
+  await fixture.database.commit(change.insert(projects, 'org_2', { ...projectDefaults, id: 'prj_b' }))
 }
 
 test('an endpoint of another organization hears nothing', async (t) => {
-  const rig = await webhookRig(t)
-  await neighbour(rig.house)
+  const setup = await webhookFixture(t)
+  await neighbour(setup.fixture)
   const receiver = await receiverOf(t)
   const requester = { organizationId: 'org_2', projectId: 'prj_b', bound: false, scopes: ['api:admin'] as const, credentialId: 'key_b' }
-  await rig.core.webhooks.create(requester, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
-  await rig.announce()
-  await rig.core.webhookDispatcher.idle()
+  await setup.core.webhooks.create(requester, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
+  await setup.announce()
+  await setup.core.webhookDispatcher.idle()
   t.is(receiver.connections, 0)
 })

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { until } from '../../core/house.ts'
+import { until } from '../../core/core-fixture.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 

@@ -3,7 +3,7 @@ import test from 'ava'
 import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator-command.ts'
 import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator-words.ts'
-import { operatorKey, startRig } from '../../admin-api/rest/fixture/rig.ts'
+import { operatorKey, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
 const read = (line: string) => readOperatorWords(line.split(' '))
 
@@ -58,7 +58,7 @@ test('words that make no sense are told', (t) => {
 })
 
 test('the answers of a daemon are readable tables', async (t) => {
-  const { address, organizationId, operator, addOrganization } = await startRig(t, { plan: 'basic' })
+  const { address, organizationId, operator, addOrganization } = await startFixture(t, { plan: 'basic' })
   await addOrganization('free')
   const config = loadConfig({ env: { POSTERN_OPERATOR_KEY: operatorKey }, readFile: () => '' })
   const run = async (line: string): Promise<string> => {
@@ -87,7 +87,7 @@ test('the answers of a daemon are readable tables', async (t) => {
 })
 
 test('what the daemon refuses is told in its words', async (t) => {
-  const { address } = await startRig(t)
+  const { address } = await startFixture(t)
   const withKey = (key: string) => loadConfig({ env: { POSTERN_OPERATOR_KEY: key }, readFile: () => '' })
   const run = (line: string, key = operatorKey, url = `http://${address}`) =>
     operate(key === '' ? loadConfig({ env: {}, readFile: () => '' }) : withKey(key), read(`${line} --url ${url}`) as OperatorRequest, {
@@ -99,6 +99,6 @@ test('what the daemon refuses is told in its words', async (t) => {
   await t.throwsAsync(run('organizations', operatorKey, 'http://127.0.0.1:1'), {
     message: /^No daemon answers at http:\/\/127\.0\.0\.1:1;/,
   })
-  const other = await startRig(t, { hasOperator: false })
+  const other = await startFixture(t, { hasOperator: false })
   await t.throwsAsync(run('show org_1', operatorKey, `http://${other.address}`), { message: /has no operator key/ })
 })

@@ -7,9 +7,9 @@ import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, projectId, quiet, principal, until, type House } from '../../core/house.ts'
+import { coreFixture, projectId, quiet, principal, until, type CoreFixture } from '../../core/core-fixture.ts'
 import { goodCertificate, otherCertificate } from '../../protocols/relay/certificates.ts'
-import { testTransport } from '../../protocols/relay/rig.ts'
+import { testTransport } from '../../protocols/relay/relay-fixture.ts'
 import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
@@ -171,7 +171,7 @@ class Provider {
 }
 
 interface Site {
-  readonly house: House
+  readonly fixture: CoreFixture
   readonly provider: Provider
   readonly fallback: Provider
 }
@@ -183,11 +183,11 @@ async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step
     await one.start()
     t.teardown(() => one.sink[Symbol.asyncDispose]())
   }
-  const house = await houseOf(t, { clock, network: testTransport(t, { clock }) })
+  const fixture = await coreFixture(t, { clock, network: testTransport(t, { clock }) })
   for (const [id, { port }] of Object.entries({ dst_1: provider, dst_2: fallback }))
-    await house.destination({ id, name: id === 'dst_1' ? 'Provider' : 'Fallback', host: 'mail.test', port, username: 'me' }, 'secret')
+    await fixture.destination({ id, name: id === 'dst_1' ? 'Provider' : 'Fallback', host: 'mail.test', port, username: 'me' }, 'secret')
   if (hasFallback)
-    await house.put<FailoverPolicy>(failoverPolicies, {
+    await fixture.put<FailoverPolicy>(failoverPolicies, {
       id: 'fop_1',
       projectId,
       primaryId: 'dst_1',
@@ -197,28 +197,28 @@ async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step
       createdAt: startOfTime,
       updatedAt: startOfTime,
     })
-  return { house, provider, fallback }
+  return { fixture, provider, fallback }
 }
 
 /** Hands a message in and lets the fault happen; the time that passes meanwhile is what a silent peer is given. */
-async function firstAttempt({ house, provider }: Site, [fault, step]: Row): Promise<string> {
-  const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+async function firstAttempt({ fixture, provider }: Site, [fault, step]: Row): Promise<string> {
+  const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
   if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
     await provider.sink.reached(step as SinkStep)
-    await quiet(house)
-    house.clock.advance(patienceWith(fault, step) - 1)
-    await quiet(house)
-    if (house.attempted.length > 0) throw new Error('it was not given its time')
+    await quiet(fixture)
+    fixture.clock.advance(patienceWith(fault, step) - 1)
+    await quiet(fixture)
+    if (fixture.attempted.length > 0) throw new Error('it was not given its time')
     if (fault === 'just in time') provider.goOn()
-    else house.clock.advance(1)
+    else fixture.clock.advance(1)
   }
-  await until('the first attempt is over', () => house.attempted.length > 0)
+  await until('the first attempt is over', () => fixture.attempted.length > 0)
   return traceId
 }
 
-async function storyOf({ house }: Site, traceId: string): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
-  await until('the trace has told its story', async () => (await house.queueLength()) === 0)
-  return { ...(await house.traces.get(principal, traceId)), story: (await house.story(traceId)).join('\n') }
+async function storyOf({ fixture }: Site, traceId: string): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
+  await until('the trace has told its story', async () => (await fixture.queueLength()) === 0)
+  return { ...(await fixture.traces.get(principal, traceId)), story: (await fixture.story(traceId)).join('\n') }
 }
 
 const verdicts = { 'at once': 'transient', 'after its wait': 'unknown', never: 'permanent', sent: 'accepted' } as const
@@ -264,14 +264,14 @@ for (const row of table) {
 
   test(`${what}, with a fallback: ${next}`, async (t) => {
     const site = await siteOf(t, row, true)
-    const { house, fallback } = site
+    const { fixture, fallback } = site
     const traceId = await firstAttempt(site, row)
     if (next === 'after its wait') {
-      house.clock.advance(unknownWait - 1)
-      await quiet(house)
+      fixture.clock.advance(unknownWait - 1)
+      await quiet(fixture)
       t.is(fallback.sink.connections.length, 0, 'the provider may have it')
-      t.is((await house.trace(traceId)).status, 'queued')
-      house.clock.advance(1)
+      t.is((await fixture.trace(traceId)).status, 'queued')
+      fixture.clock.advance(1)
     }
     const { trace, attempts, story } = await storyOf(site, traceId)
     t.deepEqual(statusesOf(trace), next === 'never' ? ['failed', 'failed'] : ['sent', 'sent'])
@@ -292,17 +292,17 @@ for (const row of table) {
   if (next === 'sent' || next === 'never') continue
   test(`${what}, without a fallback: again ${next === 'at once' ? 'after a minute' : next}`, async (t) => {
     const site = await siteOf(t, row, false)
-    const { house, provider } = site
+    const { fixture, provider } = site
     const traceId = await firstAttempt(site, row)
     await provider.heal()
     const wait = next === 'at once' ? minute : unknownWait
-    t.is((await house.trace(traceId)).nextAttemptAt, house.clock.now() + wait)
+    t.is((await fixture.trace(traceId)).nextAttemptAt, fixture.clock.now() + wait)
     const mails = (): number => provider.sink.lines.filter((line) => line.startsWith('MAIL')).length
     const before = mails()
-    house.clock.advance(wait - 1)
-    await quiet(house)
+    fixture.clock.advance(wait - 1)
+    await quiet(fixture)
     t.is(mails(), before, 'a probe may look at the provider, but nothing is handed to it')
-    house.clock.advance(1)
+    fixture.clock.advance(1)
     const { trace, attempts, story } = await storyOf(site, traceId)
     checkFirstAttempt(t, attempts[0], row, wait)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
@@ -314,11 +314,11 @@ for (const row of table) {
 
 test('of three recipients the fallback gets the one that was put off, and nobody who was taken or refused', async (t) => {
   const site = await siteOf(t, [], true)
-  const { house, provider, fallback } = site
+  const { fixture, provider, fallback } = site
   provider.sink.script = (step, line) =>
     step !== 'rcpt' ? undefined : line.includes('never') ? '550 5.1.1 Nobody' : line.includes('later') ? '450 4.2.1 Busy' : undefined
   const rcptTo = ['taken@example.net', 'never@example.net', 'later@example.net']
-  const { traceId } = await house.submit({ content, destinationId: 'dst_1', rcptTo })
+  const { traceId } = await fixture.submit({ content, destinationId: 'dst_1', rcptTo })
   const { trace, attempts } = await storyOf(site, traceId)
   t.deepEqual(statusesOf(trace), ['failed', 'sent', 'failed', 'sent'])
   t.is(attempts.length, 2)
@@ -331,34 +331,34 @@ test('of three recipients the fallback gets the one that was put off, and nobody
 for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
   test(`a provider that throttles at ${step} is told so, and a policy for that gives the message to the fallback`, async (t) => {
     const site = await siteOf(t, [], false)
-    const { house, provider, fallback } = site
+    const { fixture, provider, fallback } = site
     const times = { createdAt: startOfTime, updatedAt: startOfTime }
     const on = ['rate_limited'] as const
-    await house.put<FailoverPolicy>(failoverPolicies, {
+    await fixture.put<FailoverPolicy>(failoverPolicies, {
       ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on, latencyMs: null, ...times },
     })
     provider.sink.script = (at) => (at === step ? '454 Throttling failure: Maximum sending rate exceeded.' : undefined)
-    const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+    const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
     const { trace, attempts } = await storyOf(site, traceId)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
     t.is(fallback.sink.deliveries.length, 1)
-    t.is(house.board.throttledMs('dst_1'), 5000)
-    t.is(house.board.throttledMs('dst_2'), 0)
+    t.is(fixture.board.throttledMs('dst_1'), 5000)
+    t.is(fixture.board.throttledMs('dst_2'), 0)
   })
 
 for (const hasFallback of [true, false]) {
   test(`a message that is lost after the dot twice is not handed over again, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
     const site = await siteOf(t, ['drop', 'dot'], hasFallback)
-    const { house, provider, fallback } = site
+    const { fixture, provider, fallback } = site
     let lost = 0
     fallback.sink.script = (step) => (step === 'dot' && ++lost ? { act: 'drop' } : undefined)
-    const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
-    await until('lost once', () => house.attempted.length === 1)
-    house.clock.advance(unknownWait)
+    const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
+    await until('lost once', () => fixture.attempted.length === 1)
+    fixture.clock.advance(unknownWait)
     const { trace, attempts } = await storyOf(site, traceId)
-    house.clock.advance(48 * 60 * minute)
-    await quiet(house)
+    fixture.clock.advance(48 * 60 * minute)
+    await quiet(fixture)
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])
     t.deepEqual(column(attempts, 'state'), ['unknown', 'unknown'])
     t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0])

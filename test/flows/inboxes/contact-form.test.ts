@@ -1,10 +1,10 @@
-/** A generated form in Chromium, on pages of two origins, posting to the service at a third; providers of captchas are played. */
+/** A generated form in Chromium, on pages of two origins, posting to the service at a third; providers of captchas are replaced. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
-import { baseUrl, startRig, type Rig, type RigOptions } from '../../admin-api/rest/fixture/rig.ts'
+import { baseUrl, startFixture, type Fixture, type FixtureOptions } from '../../admin-api/rest/fixture/rest-fixture.ts'
 import { axeFaults, browserOf, overflows, type Page } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
@@ -27,7 +27,7 @@ async function siteWith(t: ExecutionContext, html: { current: string }): Promise
   return `http://localhost:${(server.address() as AddressInfo).port}`
 }
 
-interface Form extends Rig {
+interface Form extends Fixture {
   readonly allowed: string
   readonly refused: string
 }
@@ -36,19 +36,19 @@ interface Form extends Rig {
 async function formOf(
   t: ExecutionContext,
   changes: object = {},
-  options: RigOptions = {},
+  options: FixtureOptions = {},
   style = 'minimal',
   paste: (html: string) => string = (html) => html,
 ): Promise<Form> {
-  const rig = await startRig(t, options)
+  const fixture = await startFixture(t, options)
   const html = { current: '' }
   const [allowed, refused] = [await siteWith(t, html), await siteWith(t, html)]
   const key = { allowed_origins: [allowed], allowed_to: ['@example.ch'], locked_from: 'Shop <form@example.ch>', ...changes }
-  const { reveal_url } = await rig.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
+  const { reveal_url } = await fixture.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
   const request = { reveal_url, to_address: 'ada@example.ch', from_address: 'form@example.ch', template_style: style }
-  const made = await rig.rest.must('POST', '/v1/publishable-keys/snippets', request)
-  html.current = paste(String(made['html']).replace(baseUrl, `http://${rig.address}`))
-  return { ...rig, allowed, refused }
+  const made = await fixture.rest.must('POST', '/v1/publishable-keys/snippets', request)
+  html.current = paste(String(made['html']).replace(baseUrl, `http://${fixture.address}`))
+  return { ...fixture, allowed, refused }
 }
 
 async function openAt(t: ExecutionContext, origin: string, widget?: { readonly host: string; readonly script: string }): Promise<Page> {
@@ -80,7 +80,7 @@ const frameOf = (page: Page, selector: string) =>
   page.evaluate<string>(`(({ font, padding, border, borderRadius }) => [font, padding, border, borderRadius].join())
     (getComputedStyle(document.querySelector('form ${selector}')))`)
 
-const tracesOf = async ({ rest }: Rig) => (await rest.must('GET', '/v1/traces'))['data'] as Record<string, unknown>[]
+const tracesOf = async ({ rest }: Fixture) => (await rest.must('GET', '/v1/traces'))['data'] as Record<string, unknown>[]
 
 for (const style of ['minimal', 'tailwind'])
   test(`${style}: a form sends from its page, and says so`, async (t) => {
@@ -240,13 +240,13 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
   })
 
 test('a person reveals a key in the browser, without scripts', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
-  const { reveal_url } = await rig.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
+  const { reveal_url } = await fixture.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
   const context = await browser().newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } })
   t.teardown(() => context.close())
   const page = await context.newPage()
-  await page.goto(String(reveal_url).replace(baseUrl, `http://${rig.address}`))
+  await page.goto(String(reveal_url).replace(baseUrl, `http://${fixture.address}`))
   await Promise.all([page.waitForEvent('load'), page.click('text=Reveal >> nth=-1')])
   t.regex(await page.innerText('main'), /svcpub_eyJ/)
   t.deepEqual(await overflows(page), [])

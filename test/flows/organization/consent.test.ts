@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/client'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
-import { until } from '../../core/house.ts'
+import { until } from '../../core/core-fixture.ts'
 import { leave, startApplication } from '../../support/web/application.ts'
 import { browserOf, type Page } from '../../support/web/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'

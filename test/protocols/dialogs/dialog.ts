@@ -18,7 +18,7 @@ import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import type { SubmissionLimits, SubmissionOptions } from '../../../protocols/submission/submission-settings.ts'
 import { plainToken, type DoorDouble } from '../submission/door-double.ts'
 import type { LineClient } from '../submission/line-client.ts'
-import { startRig, type Rig } from '../submission/rig.ts'
+import { startFixture, type Fixture } from '../submission/submission-fixture.ts'
 
 export interface Line {
   readonly number: number
@@ -41,10 +41,10 @@ export async function playDialog(t: ExecutionContext, text: string): Promise<voi
   const lines = parseDialog(text)
   if (!lines.some((line) => line.mark === '==' && line.text.startsWith('taken '))) throw new Error('a dialog ends with "== taken"')
   const settings = lines.filter(({ mark }) => mark === '@').map((line) => line.text.split(' '))
-  const rig = await startRig(t, limitsOf(settings), optionsOf(settings))
-  for (const [what, name = '', value = ''] of settings) if (what === 'door') setDoor(rig.door, name, value)
-  const client = await rig.connect(settings.some(([what]) => what === 'inside-tls'))
-  await playLines(t, lines, client, (what, value, at) => checkDoor(t, rig, what, value, at))
+  const fixture = await startFixture(t, limitsOf(settings), optionsOf(settings))
+  for (const [what, name = '', value = ''] of settings) if (what === 'door') setDoor(fixture.door, name, value)
+  const client = await fixture.connect(settings.some(([what]) => what === 'inside-tls'))
+  await playLines(t, lines, client, (what, value, at) => checkDoor(t, fixture, what, value, at))
 }
 
 /** Looks at the outcome of a dialog: a step of `==` that is none of the client's. */
@@ -101,7 +101,7 @@ class Player {
   }
 }
 
-function checkDoor(t: ExecutionContext, { door }: Rig, what: string, value: string, at: string): void {
+function checkDoor(t: ExecutionContext, { door }: Fixture, what: string, value: string, at: string): void {
   const { taken, drafts } = door
   const last = taken.at(-1)
   const found: Record<string, unknown> = {

@@ -6,13 +6,13 @@ import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-m
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { houseOf, organizationId, quiet, principal, secrets, until, type House } from '../../core/house.ts'
+import { coreFixture, organizationId, quiet, principal, secrets, until, type CoreFixture } from '../../core/core-fixture.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
 
 interface Place {
-  readonly house: House
+  readonly fixture: CoreFixture
   readonly poller: Poller
   /** Host names that were looked up, in order. */
   readonly asked: string[]
@@ -21,8 +21,8 @@ interface Place {
 }
 
 async function place(t: ExecutionContext): Promise<Place> {
-  const house = await houseOf(t)
-  const { database, clock } = house
+  const fixture = await coreFixture(t)
+  const { database, clock } = fixture
   const failed: string[] = []
   const defects: unknown[] = []
   const events: PollEvents = {
@@ -31,9 +31,9 @@ async function place(t: ExecutionContext): Promise<Place> {
     defect: (error) => void defects.push(error),
   }
   const found: Place = {
-    ...{ house, asked: [], failed },
+    ...{ fixture, asked: [], failed },
     poller: new Poller({
-      mailboxes: new PolledMailboxes({ ...house.context, feedback: new FeedbackDouble(database) }),
+      mailboxes: new PolledMailboxes({ ...fixture.context, feedback: new FeedbackDouble(database) }),
       network: {
         resolver: { resolve4: (name) => look(name), resolve6: () => Promise.resolve([]) },
         guard: () => true,
@@ -52,7 +52,7 @@ async function place(t: ExecutionContext): Promise<Place> {
         pollIntervalSeconds,
         sealedPassword: secrets.seal('p', imapPasswordContext(id)),
       }
-      await house.put(ingestSources, { id, provider: 'postfix' as const, label: '', sealedSecret: '', imap, createdAt: startOfTime })
+      await fixture.put(ingestSources, { id, provider: 'postfix' as const, label: '', sealedSecret: '', imap, createdAt: startOfTime })
     },
   }
   const look = async (name: string): Promise<string[]> => {
@@ -67,16 +67,16 @@ async function place(t: ExecutionContext): Promise<Place> {
 }
 
 test('Poller looks into new mailboxes at once and into those that fail ever more seldom, and tells why', async (t) => {
-  const { house, poller, asked, failed, source } = await place(t)
+  const { fixture, poller, asked, failed, source } = await place(t)
   await source('a.test')
   poller.start()
-  await until('a timer', () => house.clock.pending >= 1)
+  await until('a timer', () => fixture.clock.pending >= 1)
   await until('the first look', () => {
-    house.clock.advance(0)
+    fixture.clock.advance(0)
     return failed.length === 1
   })
   t.deepEqual([asked, failed], [['a.test'], ['src_a.test name']])
-  const poll = await readPoll(house.database, organizationId, 'src_a.test')
+  const poll = await readPoll(fixture.database, organizationId, 'src_a.test')
   t.is(poll?.lastError, 'The host name leads to no address.')
 
   await source('b.test')
@@ -85,7 +85,7 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
     [1, 3],
     [120, 5],
   ] as const) {
-    await advance(house, seconds)
+    await advance(fixture, seconds)
     t.is(asked.length, count, asked.join(' '))
   }
   // a: at 0, 60 and 180; b: when it was noticed after at most 15 s, and a minute later
@@ -93,12 +93,12 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
 })
 
 test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
-  const { house, poller, asked, failed } = await place(t)
-  const { clock } = house
+  const { fixture, poller, asked, failed } = await place(t)
+  const { clock } = fixture
   poller.start()
   await until('nothing is to be done', () => clock.pending === 1)
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
-  const sources = new IngestSources({ ...house.context, ...open })
+  const sources = new IngestSources({ ...fixture.context, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
   const { story } = await sources.create(principal, { provider: 'postfix', imap })
   await until('the first look', () => {
@@ -111,20 +111,20 @@ test('Poller hears of a mailbox that comes, and of one that goes, without waitin
 })
 
 test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
-  const { house, poller, asked, failed, source } = await place(t)
+  const { fixture, poller, asked, failed, source } = await place(t)
   await source('a.test')
   await source('b.test')
   poller.start()
   await until('two looks', () => {
-    house.clock.advance(0)
+    fixture.clock.advance(0)
     return failed.length === 2
   })
-  await house.remove(ingestSources, 'src_a.test')
-  await advance(house, 60)
+  await fixture.remove(ingestSources, 'src_a.test')
+  await advance(fixture, 60)
   t.is(asked.length, 3)
   t.is(asked.at(-1), 'b.test')
-  await house.organization({ flags: { bounce_sources: false } })
-  await advance(house, 3600)
+  await fixture.organization({ flags: { bounce_sources: false } })
+  await advance(fixture, 3600)
   t.is(asked.length, 3)
 })
 
@@ -169,9 +169,9 @@ test('Poller looks into ten mailboxes at a time, five of one organization, and s
 })
 
 /** In steps, so that what a timer begins ends before the next one. */
-async function advance(house: House, seconds: number): Promise<void> {
+async function advance(fixture: CoreFixture, seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed++) {
-    house.clock.advance(second)
-    await quiet(house)
+    fixture.clock.advance(second)
+    await quiet(fixture)
   }
 }

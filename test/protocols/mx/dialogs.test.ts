@@ -1,6 +1,6 @@
 /**
  * Dialogs with the MX server as data, in the form of `test/protocols/dialogs/dialog.ts`. `{anna}`, `{ben}` and the like stand
- * for what `rig.ts` names so. Of its own there are
+ * for what `fixture.ts` names so. Of its own there are
  *
  *     @ limit maxRecipients 2    as there; also mails, which fit into the box of the postmaster
  *     @ feedback fails           the core cannot store
@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import { parseDialog, playLines } from '../dialogs/dialog.ts'
-import { startRig, type Rig } from './rig.ts'
+import { startFixture, type Fixture } from './mx-fixture.ts'
 
 const folder = fileURLToPath(new URL('dialogs/', import.meta.url))
 
@@ -30,21 +30,21 @@ async function play(t: ExecutionContext, text: string): Promise<void> {
   const refuse = (): void => {
     if (code !== undefined) throw new Refusal(code as RefusalCode, 'Not now.')
   }
-  const rig = await startRig(t, {
+  const fixture = await startFixture(t, {
     limits,
     ...(mails !== undefined && { box: { mails: Number(mails), octets: 1_000_000 } }),
     admission: { check: refuse },
   })
-  if (settings.some(([what]) => what === 'feedback')) rig.feedback.failure = new Error('secret detail')
+  if (settings.some(([what]) => what === 'feedback')) fixture.feedback.failure = new Error('secret detail')
   const lines = marked.map((line) => ({
     ...line,
-    text: line.text.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) => rig.names[name] ?? whole),
+    text: line.text.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) => fixture.names[name] ?? whole),
   }))
-  await playLines(t, lines, await rig.connect(), (what, value, at) => check(t, rig, what, value, at))
-  if (!lines.some((line) => line.text.startsWith('defects '))) t.deepEqual(rig.events.defects, [])
+  await playLines(t, lines, await fixture.connect(), (what, value, at) => check(t, fixture, what, value, at))
+  if (!lines.some((line) => line.text.startsWith('defects '))) t.deepEqual(fixture.events.defects, [])
 }
 
-async function check(t: ExecutionContext, { feedback, events, kept }: Rig, what: string, value: string, at: string): Promise<void> {
+async function check(t: ExecutionContext, { feedback, events, kept }: Fixture, what: string, value: string, at: string): Promise<void> {
   const last = events.receptions.at(-1)
   const mails = await kept()
   const found: Record<string, () => string> = {

@@ -1,11 +1,11 @@
 /** Clients that guess return paths. */
 import test from 'ava'
-import { startRig, type Rig } from './rig.ts'
+import { startFixture, type Fixture } from './mx-fixture.ts'
 
 const hour = 3_600_000
 
 /** The answers to a RCPT for each of the addresses, in a session of its own. */
-async function ask({ connect }: Rig, addresses: readonly string[]): Promise<string[]> {
+async function ask({ connect }: Fixture, addresses: readonly string[]): Promise<string[]> {
   const client = await connect()
   await client.reply()
   await client.command('EHLO relay.test')
@@ -17,42 +17,42 @@ async function ask({ connect }: Rig, addresses: readonly string[]): Promise<stri
 }
 
 test('A client that guessed twenty return paths is not listened to for an hour, in any session and for any address', async (t) => {
-  const rig = await startRig(t)
-  const { forged = '', anna = '', 'forged-srs0': wrapped = '' } = rig.names
-  const waiting = await rig.connect()
+  const fixture = await startFixture(t)
+  const { forged = '', anna = '', 'forged-srs0': wrapped = '' } = fixture.names
+  const waiting = await fixture.connect()
   await waiting.reply()
   await waiting.command('EHLO relay.test')
   await waiting.command('MAIL FROM:<>')
 
   const guesses = Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? forged : wrapped))
-  t.deepEqual(await ask(rig, [...guesses, anna]), [...guesses.map(() => '550 5.1.1'), '250 2.1.5'], 'ten')
+  t.deepEqual(await ask(fixture, [...guesses, anna]), [...guesses.map(() => '550 5.1.1'), '250 2.1.5'], 'ten')
   t.deepEqual(
-    await ask(rig, guesses),
+    await ask(fixture, guesses),
     guesses.map(() => '550 5.1.1'),
     'twenty',
   )
 
   t.regex(await waiting.command(`RCPT TO:<${anna}>`), /^421 4\.7\.0 Too many unknown return paths/)
   t.is(await waiting.closed(), '')
-  const late = await rig.connect()
+  const late = await fixture.connect()
   t.regex(await late.reply(), /^421 4\.7\.0 /)
   t.is(await late.closed(), '')
 
-  rig.clock.advance(hour - 1)
-  t.regex(await (await rig.connect()).reply(), /^421 4\.7\.0 /)
-  rig.clock.advance(1)
-  t.deepEqual(await ask(rig, [anna]), ['250 2.1.5'])
+  fixture.clock.advance(hour - 1)
+  t.regex(await (await fixture.connect()).reply(), /^421 4\.7\.0 /)
+  fixture.clock.advance(1)
+  t.deepEqual(await ask(fixture, [anna]), ['250 2.1.5'])
 })
 
 test('Addresses that nobody could take for a return path are no guesses', async (t) => {
-  const rig = await startRig(t)
-  const { anna = '', local = '', domain = '' } = rig.names
+  const fixture = await startFixture(t)
+  const { anna = '', local = '', domain = '' } = fixture.names
   // another key made the first, as before a change of the master key
   const others = [`b${local[1] === '0' ? '1' : '0'}${local.slice(2)}@${domain}`, `info@${domain}`, `${local.slice(1)}@${domain}`]
   for (let round = 0; round < 10; round++)
     t.deepEqual(
-      await ask(rig, others),
+      await ask(fixture, others),
       others.map(() => '550 5.1.1'),
     )
-  t.deepEqual(await ask(rig, [anna]), ['250 2.1.5'])
+  t.deepEqual(await ask(fixture, [anna]), ['250 2.1.5'])
 })

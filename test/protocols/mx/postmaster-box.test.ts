@@ -4,8 +4,8 @@ import test, { type ExecutionContext } from 'ava'
 import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { until } from '../../core/house.ts'
-import { startRig } from './rig.ts'
+import { until } from '../../core/core-fixture.ts'
+import { startFixture } from './mx-fixture.ts'
 
 async function folderOf(t: ExecutionContext): Promise<string> {
   const folder = await temporaryFolder('box')
@@ -90,13 +90,13 @@ test('PostmasterBox clears away what a crash left unfinished, after a day and a 
 })
 
 test('A mail for the postmaster that does not come to its end leaves nothing behind', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.connect()
+  const fixture = await startFixture(t)
+  const client = await fixture.connect()
   await client.reply()
   for (const line of ['EHLO relay.test', 'MAIL FROM:<ada@example.net>', 'RCPT TO:<postmaster>', 'DATA']) await client.command(line)
   await client.sendApart(Buffer.from(`Subject: half\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(1000)))
-  await until('it is being written', async () => (await readdir(join(rig.box, 'tmp')).catch(() => [])).length === 1)
+  await until('it is being written', async () => (await readdir(join(fixture.box, 'tmp')).catch(() => [])).length === 1)
   client.destroy()
-  await until('it is forgotten', async () => (await readdir(join(rig.box, 'tmp'))).length === 0)
-  t.deepEqual(await rig.kept(), [])
+  await until('it is forgotten', async () => (await readdir(join(fixture.box, 'tmp'))).length === 0)
+  t.deepEqual(await fixture.kept(), [])
 })

@@ -8,19 +8,19 @@ import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { organizationId, projectId } from '../../core/house.ts'
+import { organizationId, projectId } from '../../core/core-fixture.ts'
 import { SmtpClient, type Answer } from '../../support/smtp/smtp-client.ts'
-import { startRig, type Rig } from './rig.ts'
+import { startFixture, type Fixture } from './mx-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const content = Buffer.from('Subject: for all\r\n\r\nx\r\n')
 
-async function addRoute({ database }: Rig): Promise<void> {
+async function addRoute({ database }: Fixture): Promise<void> {
   const route = { id: 'inr_1', projectId, localPartPattern: '*', webhookUrl: 'https://hooks.example.ch/', sealedSecret: '' }
   await database.commit(new Change().insert(inboundRoutes, organizationId, { ...route, createdAt: 1, updatedAt: 1 }))
 }
 
-async function send({ port }: Rig, to: readonly string[]): Promise<Answer> {
+async function send({ port }: Fixture, to: readonly string[]): Promise<Answer> {
   const client = await SmtpClient.connect({ port })
   const answer = await client.send({ from: 'ada@peer.test', to, content })
   await client.quit()
@@ -28,38 +28,38 @@ async function send({ port }: Rig, to: readonly string[]): Promise<Answer> {
 }
 
 test('one mail to a test, a route and the postmaster, or to a route and a return path, comes to each of them, whole', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const { anna = '', test: address = '', domain = '' } = rig.names
-  t.true((await send(rig, [`sales@${domain}`, address, `postmaster@${domain}`])).accepted)
-  t.is((await rig.kept()).length, 1)
-  const tested = await rig.database.get(inspectTests, { organizationId }, rig.testId)
-  const [routed, ...more] = await rig.database.all(inboundMessages, { organizationId })
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const { anna = '', test: address = '', domain = '' } = fixture.names
+  t.true((await send(fixture, [`sales@${domain}`, address, `postmaster@${domain}`])).accepted)
+  t.is((await fixture.kept()).length, 1)
+  const tested = await fixture.database.get(inspectTests, { organizationId }, fixture.testId)
+  const [routed, ...more] = await fixture.database.all(inboundMessages, { organizationId })
   t.deepEqual(more, [])
   t.deepEqual(routed?.record.recipients, [`sales@${domain}`])
   for (const stored of [tested?.record.mail?.content, routed?.record.content])
-    t.true(stored && Buffer.from(await readWholeContent(rig.database, organizationId, stored)).equals(content))
-  t.like(rig.events.receptions, [{ testId: rig.testId, routed: [routed?.record.id], isKept: true }])
-  t.true((await send(rig, [`sales@${domain}`, anna])).accepted)
-  t.deepEqual(column(rig.feedback.taken, 'origin', 'returnPath'), [anna])
-  t.is((await rig.database.all(inboundMessages, { organizationId })).length, 2)
-  t.deepEqual(rig.events.defects, [])
+    t.true(stored && Buffer.from(await readWholeContent(fixture.database, organizationId, stored)).equals(content))
+  t.like(fixture.events.receptions, [{ testId: fixture.testId, routed: [routed?.record.id], isKept: true }])
+  t.true((await send(fixture, [`sales@${domain}`, anna])).accepted)
+  t.deepEqual(column(fixture.feedback.taken, 'origin', 'returnPath'), [anna])
+  t.is((await fixture.database.all(inboundMessages, { organizationId })).length, 2)
+  t.deepEqual(fixture.events.defects, [])
 })
 
 test('a route for every local part gets neither the mail of the postmaster, nor that of a test that is over, nor guesses', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const { test: address = '', forged = '', domain = '' } = rig.names
-  t.true((await send(rig, [`abuse@${domain}`])).accepted)
-  rig.clock.advance(86_400_000)
-  for (const gone of [address, forged]) t.like(await send(rig, [gone]), { accepted: false, reply: { code: 550 } })
-  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
-  t.true((await send(rig, [`anybody@${domain}`])).accepted)
-  t.is((await rig.database.all(inboundMessages, { organizationId })).length, 1)
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const { test: address = '', forged = '', domain = '' } = fixture.names
+  t.true((await send(fixture, [`abuse@${domain}`])).accepted)
+  fixture.clock.advance(86_400_000)
+  for (const gone of [address, forged]) t.like(await send(fixture, [gone]), { accepted: false, reply: { code: 550 } })
+  t.deepEqual(await fixture.database.all(inboundMessages, { organizationId }), [])
+  t.true((await send(fixture, [`anybody@${domain}`])).accepted)
+  t.is((await fixture.database.all(inboundMessages, { organizationId })).length, 1)
 })
 
 /** A mail up to its final dot, with something done before the dot. */
-async function interrupted({ connect }: Rig, to: readonly string[], meanwhile: () => Promise<unknown>): Promise<string> {
+async function interrupted({ connect }: Fixture, to: readonly string[], meanwhile: () => Promise<unknown>): Promise<string> {
   const client = await connect()
   await client.reply()
   await client.command('EHLO peer.test')
@@ -71,47 +71,47 @@ async function interrupted({ connect }: Rig, to: readonly string[], meanwhile: (
   return client.command('.')
 }
 
-const routeOf = async ({ database }: Rig): Promise<Stored<InboundRoute>> =>
+const routeOf = async ({ database }: Fixture): Promise<Stored<InboundRoute>> =>
   (await database.get(inboundRoutes, { organizationId }, 'inr_1'))!
 
 test('a mail whose route is deleted while it comes in is to be sent again, and the postmaster has it once', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const { domain = '' } = rig.names
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const { domain = '' } = fixture.names
   const to = [`sales@${domain}`, `postmaster@${domain}`]
-  const reply = await interrupted(rig, to, async () =>
-    rig.database.commit(new Change().remove(inboundRoutes, organizationId, await routeOf(rig))),
+  const reply = await interrupted(fixture, to, async () =>
+    fixture.database.commit(new Change().remove(inboundRoutes, organizationId, await routeOf(fixture))),
   )
   t.regex(reply, /^451 4\.5\.0 /)
-  t.deepEqual(rig.events.defects, [], 'it is nothing unexpected')
-  t.like(await send(rig, [`sales@${domain}`]), { reply: { code: 550 } })
-  t.true((await send(rig, [`postmaster@${domain}`])).accepted)
-  t.is((await rig.kept()).length, 1)
-  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
-  t.deepEqual(await rig.unfinished(), [])
+  t.deepEqual(fixture.events.defects, [], 'it is nothing unexpected')
+  t.like(await send(fixture, [`sales@${domain}`]), { reply: { code: 550 } })
+  t.true((await send(fixture, [`postmaster@${domain}`])).accepted)
+  t.is((await fixture.kept()).length, 1)
+  t.deepEqual(await fixture.database.all(inboundMessages, { organizationId }), [])
+  t.deepEqual(await fixture.unfinished(), [])
 })
 
 test('a mail whose organization loses its routes while it comes in is to be sent again', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
-    const stored = (await rig.database.get(organizations, { organizationId }, organizationId))!
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const reply = await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => {
+    const stored = (await fixture.database.get(organizations, { organizationId }, organizationId))!
     const off = { ...stored.record, flags: { inbound_routes: false } }
-    await rig.database.commit(new Change().replace(organizations, organizationId, stored, off))
+    await fixture.database.commit(new Change().replace(organizations, organizationId, stored, off))
   })
   t.regex(reply, /^451 4\.5\.0 /)
-  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
+  t.deepEqual(await fixture.database.all(inboundMessages, { organizationId }), [])
 })
 
 test('a mail goes to ten routes at most, and to as many recipients of each as there may be', async (t) => {
-  const rig = await startRig(t, { limits: { maxRecipients: 100 } })
-  const { domain = '' } = rig.names
+  const fixture = await startFixture(t, { limits: { maxRecipients: 100 } })
+  const { domain = '' } = fixture.names
   const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: 1, updatedAt: 1 }
   for (let n = 0; n < 11; n++)
-    await rig.database.commit(
+    await fixture.database.commit(
       new Change().insert(inboundRoutes, organizationId, { ...route, id: `inr_${n}`, localPartPattern: `shop${n}+*` }),
     )
-  const client = await rig.connect()
+  const client = await fixture.connect()
   await client.reply()
   for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
   for (let n = 0; n < 10; n++) t.regex(await client.command(`RCPT TO:<shop${n}+a@${domain}>`), /^250 /)
@@ -120,18 +120,18 @@ test('a mail goes to ten routes at most, and to as many recipients of each as th
   await client.command('DATA')
   client.send(content)
   t.regex(await client.command('.'), /^250 /)
-  t.is((await rig.database.all(inboundMessages, { organizationId })).length, 10)
+  t.is((await fixture.database.all(inboundMessages, { organizationId })).length, 10)
 })
 
 test('Received says by which protocol a mail came', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
   const say = async (hello: string, parameters = '', isEncrypted = false): Promise<void> => {
-    const client = await rig.connect()
+    const client = await fixture.connect()
     await client.reply()
     await client.command(hello)
     if (isEncrypted) await client.startTls()
-    for (const line of [hello, `MAIL FROM:<ada@peer.test>${parameters}`, `RCPT TO:<sales@${rig.names['domain'] ?? ''}>`, 'DATA'])
+    for (const line of [hello, `MAIL FROM:<ada@peer.test>${parameters}`, `RCPT TO:<sales@${fixture.names['domain'] ?? ''}>`, 'DATA'])
       await client.command(line)
     client.send(content)
     t.regex(await client.command('.'), /^250 /)
@@ -141,41 +141,41 @@ test('Received says by which protocol a mail came', async (t) => {
   await say('EHLO peer.test', ' SMTPUTF8')
   await say('EHLO peer.test', '', true)
   await say('EHLO peer.test', ' SMTPUTF8', true)
-  const mails = await rig.database.all(inboundMessages, { organizationId })
+  const mails = await fixture.database.all(inboundMessages, { organizationId })
   const protocols = mails.map(({ record }) => /\(Postern\) with (\w+);/.exec(record.prefix)?.[1])
   t.deepEqual(new Set(protocols), new Set(['SMTP', 'ESMTP', 'UTF8SMTP', 'ESMTPS', 'UTF8SMTPS']))
 })
 
 test('Received names an IPv6 address as one', async (t) => {
-  const rig = await startRig(t, { host: '::1' })
-  await addRoute(rig)
-  t.regex(await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => undefined), /^250 /)
-  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  const fixture = await startFixture(t, { host: '::1' })
+  await addRoute(fixture)
+  t.regex(await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => undefined), /^250 /)
+  const [message] = await fixture.database.all(inboundMessages, { organizationId })
   t.regex(message?.record.prefix ?? '', /^Received: from peer\.test \(\[IPv6:::1\]\)/m)
 })
 
 test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
-    const stored = await routeOf(rig)
-    const project = (await rig.database.get(projects, { organizationId }, projectId))!.record
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const reply = await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => {
+    const stored = await routeOf(fixture)
+    const project = (await fixture.database.get(projects, { organizationId }, projectId))!.record
     const change = new Change().insert(projects, organizationId, { ...project, id: 'prj_2' })
-    await rig.database.commit(change.replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
+    await fixture.database.commit(change.replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
   })
   t.regex(reply, /^250 /)
-  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  const [message] = await fixture.database.all(inboundMessages, { organizationId })
   t.is(message?.record.projectId, 'prj_2')
 })
 
 test('a recipient who keeps as much mail as he may is refused for now, and others of the same mail are not', async (t) => {
-  const rig = await startRig(t)
-  await addRoute(rig)
-  const { record, version } = (await rig.database.get(organizations, { organizationId }, organizationId))!
+  const fixture = await startFixture(t)
+  await addRoute(fixture)
+  const { record, version } = (await fixture.database.get(organizations, { organizationId }, organizationId))!
   const small = { ...record, overrides: { inboundMebibytes: 0 } }
-  await rig.database.commit(new Change().replace(organizations, organizationId, { record, version }, small))
-  const { domain = '' } = rig.names
-  const client = await rig.connect()
+  await fixture.database.commit(new Change().replace(organizations, organizationId, { record, version }, small))
+  const { domain = '' } = fixture.names
+  const client = await fixture.connect()
   await client.reply()
   for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
   t.regex(await client.command(`RCPT TO:<sales@${domain}>`), /^452 4\.2\.2 /)
@@ -187,9 +187,9 @@ test('while the disk is short, what would be stored is refused for now at each s
   admission.check = () => {
     if (admission.isShort) throw new Refusal('storage_full', 'No room.')
   }
-  const rig = await startRig(t, { admission })
-  await addRoute(rig)
-  const client = await rig.connect()
+  const fixture = await startFixture(t, { admission })
+  await addRoute(fixture)
+  const client = await fixture.connect()
   await client.reply()
   await client.command('EHLO peer.test')
   const refused = async (line: string, reply: RegExp): Promise<void> => {
@@ -199,7 +199,7 @@ test('while the disk is short, what would be stored is refused for now at each s
   }
   await refused('MAIL FROM:<ada@peer.test>', /^452 4\.3\.1 /)
   await client.command('MAIL FROM:<ada@peer.test>')
-  await client.command(`RCPT TO:<sales@${rig.names['domain'] ?? ''}>`)
+  await client.command(`RCPT TO:<sales@${fixture.names['domain'] ?? ''}>`)
   await refused('DATA', /^452 4\.3\.1 /)
   t.regex(await client.command('DATA'), /^354 /)
 })

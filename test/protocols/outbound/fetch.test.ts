@@ -10,7 +10,7 @@ import { guardedFetch } from '../../../protocols/outbound/clients.ts'
 import { publicFetch } from '../../../daemon/composition/oauth-core.ts'
 import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { testResolver } from '../relay/rig.ts'
+import { testResolver } from '../relay/relay-fixture.ts'
 
 const limits = { deadlineMs: 20_000, maxBytes: 1000 }
 

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../../../protocols/outbound/clients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { testResolver } from '../relay/rig.ts'
+import { testResolver } from '../relay/relay-fixture.ts'
 
 const limits = { deadlineMs: 5000, maxBytes: 4 }
 const never = new AbortController().signal

@@ -9,7 +9,7 @@ import { guardedPost } from '../../../protocols/outbound/clients.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { testResolver } from '../relay/rig.ts'
+import { testResolver } from '../relay/relay-fixture.ts'
 
 const limits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
 const never = new AbortController().signal

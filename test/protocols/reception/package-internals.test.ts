@@ -10,7 +10,7 @@ import { ReceptionListener } from '../../../protocols/reception/listener.ts'
 import { SubmissionConnection } from '../../../protocols/submission/submission-connection.ts'
 import { SubmissionListener } from '../../../protocols/submission/listener.ts'
 import { within } from '../../support/deadline.ts'
-import { startRig } from '../submission/rig.ts'
+import { startFixture } from '../submission/submission-fixture.ts'
 
 const overridden = (ours: readonly object[], theirs: object): string[] => {
   const names = new Set(ours.flatMap((prototype) => Object.getOwnPropertyNames(prototype)))
@@ -64,12 +64,12 @@ test('smtp-server still calls what we override, and reads what we set', (t) => {
 })
 
 test('SubmissionConnection greets at once, in clear and in TLS', async (t) => {
-  const rig = await startRig(t)
-  await (await rig.connect(true)).reply()
+  const fixture = await startFixture(t)
+  await (await fixture.connect(true)).reply()
   for (const insideTls of [false, true]) {
     const times: number[] = []
     for (let round = 0; round < 5; round++) {
-      const client = await rig.connect(insideTls)
+      const client = await fixture.connect(insideTls)
       const from = performance.now()
       await client.reply()
       times.push(performance.now() - from)
@@ -79,9 +79,9 @@ test('SubmissionConnection greets at once, in clear and in TLS', async (t) => {
 })
 
 test('SubmissionServer speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const protocolOf = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
-    const options = { port: rig.tlsPort, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'DEFAULT@SECLEVEL=0' }
+    const options = { port: fixture.tlsPort, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'DEFAULT@SECLEVEL=0' }
     const socket = connectTls({ ...options, minVersion: version, maxVersion: version })
     const outcome = new Promise<string | null>((resolve) => {
       socket.once('secureConnect', () => resolve(socket.getProtocol()))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { transportContract } from '../../contracts/transport.ts'
-import { targetOf, testSink, testTransport } from './rig.ts'
+import { targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import type { PeerMood } from '../../contracts/transport.ts'

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkStep } from '../../support/smtp/sink-script.ts'
 
 const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]

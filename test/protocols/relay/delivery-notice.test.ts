@@ -1,6 +1,6 @@
 import test from 'ava'
 import { messageNotice, recipientNotice, xtext } from '../../../protocols/relay/smtp/transaction/delivery-notice.ts'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 
 test('deliver() tells a peer with DSN what to report, and under which name (RFC 3461 §4)', async (t) => {
   const sink = await testSink(t, { offers: ['PIPELINING', 'SIZE', 'DSN'] })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import { column } from '../../support/column.ts'
 
 test('deliver() accepted: the report names everything that was seen', async (t) => {

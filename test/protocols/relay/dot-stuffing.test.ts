@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DotStuffer } from '../../../protocols/relay/smtp/transaction/dot-stuffing.ts'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'
 
 function stuff(...chunks: readonly string[]): string {

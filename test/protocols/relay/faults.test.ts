@@ -1,7 +1,7 @@
 /** Every fault at every step of the dialog, with and without pipelining: what becomes of the recipient, and why. */
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
 import { column } from '../../support/column.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { gate, jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer } from '../../support/smtp/sink-script.ts'
 import { column } from '../../support/column.ts'
 

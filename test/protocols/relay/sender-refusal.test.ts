@@ -1,6 +1,6 @@
 /** Refusals of the reverse-path, told apart from those of the recipient or the content, over a real socket. */
 import test from 'ava'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkStep } from '../../support/smtp/sink-script.ts'
 
 const cases: readonly [SinkStep, string, boolean][] = [

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import test from 'ava'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
-import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkOptions } from '../../support/smtp/sink-script.ts'
 import { columns } from '../../support/column.ts'
 

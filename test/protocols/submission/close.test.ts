@@ -4,7 +4,7 @@ import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { within } from '../../support/deadline.ts'
 import type { LineClient } from './line-client.ts'
-import { startRig } from './rig.ts'
+import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 
 /** Node publishes every connection that a server takes here. */
@@ -17,26 +17,26 @@ async function beginMessage(client: LineClient): Promise<void> {
 }
 
 test('SubmissionServer.close() sends idle sessions 421, lets a message finish, and takes nobody new', async (t) => {
-  const rig = await startRig(t)
-  const idle = await rig.session()
-  const envelope = await rig.session()
+  const fixture = await startFixture(t)
+  const idle = await fixture.session()
+  const envelope = await fixture.session()
   await envelope.command('MAIL FROM:<a@site.test>')
-  const sending = await rig.session()
+  const sending = await fixture.session()
   await beginMessage(sending)
-  const submitting = await rig.session()
+  const submitting = await fixture.session()
   await beginMessage(submitting)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
-  rig.door.held = held
+  const submitted = new Promise<void>((resolve) => (fixture.door.onSubmit = resolve))
+  fixture.door.held = held
   submitting.send(Buffer.from('One\r\n.\r\nMAIL FROM:<late@site.test>\r\n'))
   await submitted
 
-  const closed = rig.server.close(30_000)
+  const closed = fixture.server.close(30_000)
   for (const client of [idle, envelope]) {
     t.regex(await client.reply(), /^421 4\.3\.2 The service is shutting down/)
     t.is(await client.closed(), '')
   }
-  const late = connect(rig.port, '127.0.0.1')
+  const late = connect(fixture.port, '127.0.0.1')
   const refused = await within(5000, 'the refusal', new Promise<Error>((resolve) => late.once('error', resolve)))
   t.is((refused as NodeJS.ErrnoException).code, 'ECONNREFUSED')
 
@@ -50,38 +50,38 @@ test('SubmissionServer.close() sends idle sessions 421, lets a message finish, a
   for (const client of [idle, envelope, submitting, sending]) client.destroy()
   await within(5000, 'the close', closed)
   t.deepEqual(
-    rig.door.taken.map(({ content }) => content.toString()),
+    fixture.door.taken.map(({ content }) => content.toString()),
     ['One\r\n', 'Two\r\n'],
   )
 })
 
 test('SubmissionServer.close() cuts what is left at the deadline, and the message is forgotten', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.session()
+  const fixture = await startFixture(t)
+  const client = await fixture.session()
   await beginMessage(client)
-  const closed = rig.server.close(30_000)
-  rig.clock.advance(29_999)
+  const closed = fixture.server.close(30_000)
+  fixture.clock.advance(29_999)
   client.send('still going')
-  rig.clock.advance(1)
+  fixture.clock.advance(1)
   await within(5000, 'the close', closed)
   t.is(await client.closed(), '')
-  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
+  t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
 test('a message whose write is held back past every deadline gets the reply that tells its outcome', async (t) => {
   const outcomes = [undefined, new Refusal('storage_full', 'There is no room.')]
   for (const submitFails of outcomes) {
-    const rig = await startRig(t)
-    const client = await rig.session()
+    const fixture = await startFixture(t)
+    const client = await fixture.session()
     await beginMessage(client)
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
-    const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
-    Object.assign(rig.door, { held, submitFails })
+    const submitted = new Promise<void>((resolve) => (fixture.door.onSubmit = resolve))
+    Object.assign(fixture.door, { held, submitFails })
     client.send(Buffer.from('Three\r\n.\r\n'))
     await submitted
-    rig.clock.advance(24 * 3_600_000)
-    const closed = rig.server.close(30_000)
-    rig.clock.advance(30_000)
+    fixture.clock.advance(24 * 3_600_000)
+    const closed = fixture.server.close(30_000)
+    fixture.clock.advance(30_000)
     release()
     t.regex(await client.reply(), submitFails ? /^452 4\.3\.1/ : /^250 2\.0\.0 Ok: queued/)
     t.regex(await client.reply(), /^421 4\.3\.2/)
@@ -91,33 +91,33 @@ test('a message whose write is held back past every deadline gets the reply that
 })
 
 test('SubmissionServer.close() ends handshakes that are under way', async (t) => {
-  const rig = await startRig(t)
-  const silent = connect(rig.tlsPort, '127.0.0.1')
+  const fixture = await startFixture(t)
+  const silent = connect(fixture.tlsPort, '127.0.0.1')
   silent.on('error', () => undefined)
   t.teardown(() => silent.destroy())
   await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
-  const client = await rig.connect()
+  const client = await fixture.connect()
   await client.reply()
   client.destroy()
-  await rig.events.seen('closed')
-  await within(5000, 'the close', rig.server.close(30_000))
+  await fixture.events.seen('closed')
+  await within(5000, 'the close', fixture.server.close(30_000))
   t.pass()
 })
 
 test.serial('SubmissionServer.close() survives a connection to the TLS listener that came in the same turn', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const closed = new Promise<void>((resolve, reject) => {
     const onAccept = (): void => {
       unsubscribe(accepted, onAccept)
-      process.nextTick(() => rig.server.close(30_000).then(resolve, reject))
+      process.nextTick(() => fixture.server.close(30_000).then(resolve, reject))
     }
     subscribe(accepted, onAccept)
   })
-  const client = connect(rig.tlsPort, '127.0.0.1')
+  const client = connect(fixture.tlsPort, '127.0.0.1')
   client.on('error', () => undefined)
   t.teardown(() => client.destroy())
   await within(5000, 'the close', closed)
-  await rig.events.seen('error The connection ended before its TLS handshake.')
+  await fixture.events.seen('error The connection ended before its TLS handshake.')
   t.pass()
 })
 
@@ -127,13 +127,13 @@ test('SubmissionServer.listen() fails when one address is taken, and leaves the 
   t.teardown(() => squatter.close())
   const address = squatter.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const free = await startRig(t)
+  const free = await startFixture(t)
   await free.server.close(0)
   const listen = [
     { host: '127.0.0.1', port: free.port },
     { host: '127.0.0.1', port },
   ]
-  await t.throwsAsync(startRig(t, {}, { listen }), { code: 'EADDRINUSE' })
+  await t.throwsAsync(startFixture(t, {}, { listen }), { code: 'EADDRINUSE' })
   const again = createServer()
   await new Promise<void>((resolve, reject) => again.once('error', reject).listen(free.port, '127.0.0.1', resolve))
   await new Promise((resolve) => again.close(resolve))

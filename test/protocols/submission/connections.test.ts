@@ -2,42 +2,42 @@ import { connect } from 'node:net'
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import { plainToken } from './door-double.ts'
-import { startRig } from './rig.ts'
+import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 
 test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
-  const rig = await startRig(t, { maxConnectionsPerAddress: 2 })
-  const first = await rig.connect()
+  const fixture = await startFixture(t, { maxConnectionsPerAddress: 2 })
+  const first = await fixture.connect()
   t.is(await first.reply(), '220 mail.test ESMTP')
-  const second = await rig.connect()
+  const second = await fixture.connect()
   await second.reply()
   t.is(await second.startTls(), '220 2.0.0 Ready to start TLS')
-  const third = await rig.connect()
+  const third = await fixture.connect()
   t.regex(await third.reply(), /^421 4\.7\.0 Too many connections from your address/)
   await third.closed()
   second.destroy()
-  await rig.events.seen('closed')
-  const fourth = await rig.connect()
+  await fixture.events.seen('closed')
+  const fourth = await fixture.connect()
   t.is(await fourth.reply(), '220 mail.test ESMTP')
 })
 
 test('ConnectionCaps let any number of sessions of an address come that are logged in, on both kinds of port', async (t) => {
-  const rig = await startRig(t, { maxConnectionsPerAddress: 2 })
+  const fixture = await startFixture(t, { maxConnectionsPerAddress: 2 })
   for (let i = 0; i < 4; i++) {
-    await rig.session()
-    const inTls = await rig.connect(true)
+    await fixture.session()
+    const inTls = await fixture.connect(true)
     await inTls.reply()
     await inTls.command('EHLO client.test')
     t.regex(await inTls.command(`AUTH PLAIN ${plainToken}`), /^235/)
   }
-  for (let i = 0; i < 2; i++) t.regex(await (await rig.connect()).reply(), /^220/)
-  t.regex(await (await rig.connect()).reply(), /^421 4\.7\.0 Too many connections from your address/)
+  for (let i = 0; i < 2; i++) t.regex(await (await fixture.connect()).reply(), /^220/)
+  t.regex(await (await fixture.connect()).reply(), /^421 4\.7\.0 Too many connections from your address/)
 })
 
 test('ConnectionCaps do not count what has ended: sessions that open and close one after the other are all let in', async (t) => {
-  const rig = await startRig(t, { maxConnectionsPerAddress: 1 })
+  const fixture = await startFixture(t, { maxConnectionsPerAddress: 1 })
   for (let i = 0; i < 60; i++) {
-    const client = await rig.connect(i % 3 === 2)
+    const client = await fixture.connect(i % 3 === 2)
     t.regex(await client.reply(), /^220/, `session ${i}`)
     if (i % 2 === 0) client.destroy()
     else t.regex(await client.command('QUIT'), /^221/) // and the client does not hang up
@@ -45,10 +45,10 @@ test('ConnectionCaps do not count what has ended: sessions that open and close o
 })
 
 test('ConnectionCaps let no address fill all places by sessions that it ends and keeps', async (t) => {
-  const rig = await startRig(t, { maxConnections: 12, maxConnectionsPerAddress: 3 })
+  const fixture = await startFixture(t, { maxConnections: 12, maxConnectionsPerAddress: 3 })
   for (let i = 0; i < 30; i++) {
     // does not hang up when the server does
-    const socket = connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })
+    const socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true })
     t.teardown(() => socket.destroy())
     socket.on('error', () => undefined)
     let heard = ''
@@ -58,41 +58,41 @@ test('ConnectionCaps let no address fill all places by sessions that it ends and
     t.regex(heard, /^220 .*\r\n221 /, `session ${i}`)
   }
   // those of others, and of this address, find a place
-  for (let i = 0; i < 3; i++) t.regex(await (await rig.connect()).reply(), /^220/)
+  for (let i = 0; i < 3; i++) t.regex(await (await fixture.connect()).reply(), /^220/)
 })
 
 test('ConnectionCaps leave half of all connections to others than one user', async (t) => {
-  const rig = await startRig(t, { maxConnections: 4 })
-  await rig.session()
-  const second = await rig.session()
-  const third = await rig.connect(true)
+  const fixture = await startFixture(t, { maxConnections: 4 })
+  await fixture.session()
+  const second = await fixture.session()
+  const third = await fixture.connect(true)
   await third.reply()
   await third.command('EHLO client.test')
   t.regex(await third.command(`AUTH PLAIN ${plainToken}`), /^421 4\.7\.0 Too many sessions of this user/)
   await third.closed()
   second.destroy()
-  await rig.events.seen('closed', 2)
-  t.regex(await (await rig.connect()).logIn(), /^235/)
+  await fixture.events.seen('closed', 2)
+  t.regex(await (await fixture.connect()).logIn(), /^235/)
 })
 
 test('ConnectionCaps count all listeners together, a handshake that does not end included', async (t) => {
-  const rig = await startRig(t, { maxConnections: 2 })
-  const silent = connect(rig.tlsPort, '127.0.0.1')
+  const fixture = await startFixture(t, { maxConnections: 2 })
+  const silent = connect(fixture.tlsPort, '127.0.0.1')
   t.teardown(() => silent.destroy())
   await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
-  const first = await rig.connect()
+  const first = await fixture.connect()
   await first.reply()
-  const second = await rig.connect()
+  const second = await fixture.connect()
   t.regex(await second.reply(), /^421 4\.3\.2 Too many connections/)
-  const refused = connect(rig.tlsPort, '127.0.0.1')
+  const refused = connect(fixture.tlsPort, '127.0.0.1')
   refused.on('error', () => undefined)
   await within(5000, 'the refusal', new Promise((resolve) => refused.once('close', resolve)))
   t.pass()
 })
 
 test('SubmissionConnection bounds commands without a message, and an accepted message starts the count anew', async (t) => {
-  const rig = await startRig(t, { maxRecipients: 1 })
-  const client = await rig.session()
+  const fixture = await startFixture(t, { maxRecipients: 1 })
+  const client = await fixture.session()
   for (let round = 0; round < 3; round++) {
     client.send(Buffer.from('NOOP\r\n'.repeat(80) + 'MAIL FROM:<a@site.test>\r\nRCPT TO:<b@example.test>\r\nDATA\r\n.\r\n'))
     for (let reply = 0; reply < 83; reply++) await client.reply()
@@ -108,9 +108,9 @@ test('SubmissionConnection bounds commands without a message, and an accepted me
 })
 
 test('SubmissionConnection tells a client that sends far too much so, and lets it read that before the end, without a reset', async (t) => {
-  const rig = await startRig(t, {}, { cleartextAuth: 'loopback' })
-  rig.door.maxMessageBytes = 100_000
-  const socket = connect(rig.port, '127.0.0.1')
+  const fixture = await startFixture(t, {}, { cleartextAuth: 'loopback' })
+  fixture.door.maxMessageBytes = 100_000
+  const socket = connect(fixture.port, '127.0.0.1')
   t.teardown(() => socket.destroy())
   const failed: Error[] = []
   socket.on('error', (error) => failed.push(error))
@@ -123,25 +123,25 @@ test('SubmissionConnection tells a client that sends far too much so, and lets i
   await within(60_000, 'the end of the connection', closed)
   t.regex(heard, /^552 5\.3\.4 The message is far larger/m)
   t.deepEqual(failed, [])
-  t.deepEqual(rig.door.taken, [])
+  t.deepEqual(fixture.door.taken, [])
 })
 
 test('SubmissionConnection forgets a message when the client goes away in the middle', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.session()
+  const fixture = await startFixture(t)
+  const client = await fixture.session()
   await client.command('MAIL FROM:<a@site.test>')
   await client.command('RCPT TO:<b@example.test>')
   await client.command('DATA')
   client.send('Subject: half')
   client.destroy()
-  await rig.events.seen('closed')
-  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
-  t.deepEqual(rig.door.taken, [])
+  await fixture.events.seen('closed')
+  t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
+  t.deepEqual(fixture.door.taken, [])
 })
 
 test('SubmissionServer survives garbage and resets on every listener', async (t) => {
-  const rig = await startRig(t)
-  for (const port of [rig.port, rig.tlsPort]) {
+  const fixture = await startFixture(t)
+  for (const port of [fixture.port, fixture.tlsPort]) {
     for (const octets of [Buffer.from([0x16, 3, 1, 255, 255, 0, 0]), Buffer.alloc(5000, 0), Buffer.from('\r\n\r\n\n\n')]) {
       const socket = connect(port, '127.0.0.1')
       socket.on('error', () => undefined)
@@ -150,17 +150,17 @@ test('SubmissionServer survives garbage and resets on every listener', async (t)
       socket.resetAndDestroy()
     }
   }
-  const client = await rig.session()
+  const client = await fixture.session()
   t.is(await client.command('NOOP'), '250 2.0.0 OK')
   t.deepEqual(
-    rig.events.lines.filter((line) => line.startsWith('defect')),
+    fixture.events.lines.filter((line) => line.startsWith('defect')),
     [],
   )
 })
 
 test('SubmissionServer tells logs and metrics what happened, and no password', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.connect(true)
+  const fixture = await startFixture(t)
+  const client = await fixture.connect(true)
   await client.reply()
   await client.command('EHLO client.test')
   await client.command(`AUTH PLAIN ${Buffer.from('\0user\0wrong-password').toString('base64')}`)
@@ -169,21 +169,21 @@ test('SubmissionServer tells logs and metrics what happened, and no password', a
   await client.command('RCPT TO:<b@example.test>')
   await client.command('DATA')
   await client.command('.')
-  rig.door.submitFails = new Error('a defect')
+  fixture.door.submitFails = new Error('a defect')
   await client.command('MAIL FROM:<a@site.test>')
   await client.command('RCPT TO:<b@example.test>')
   await client.command('DATA')
   await client.command('.')
   await client.command('QUIT')
-  await rig.events.seen('closed')
+  await fixture.events.seen('closed')
   const lines = ['opened', 'refused 535 5.7.8', 'accepted 6f1c7f0e-6c0a-4b7e-9d0e-1f2a3b4c5d6e']
-  t.deepEqual(rig.events.lines, [...lines, 'defect Error: a defect', 'refused 451 4.3.0', 'closed'])
-  t.deepEqual(rig.door.logins[1], { username: 'user', remoteAddress: '127.0.0.1' })
+  t.deepEqual(fixture.events.lines, [...lines, 'defect Error: a defect', 'refused 451 4.3.0', 'closed'])
+  t.deepEqual(fixture.door.logins[1], { username: 'user', remoteAddress: '127.0.0.1' })
 })
 
 test('SubmissionConnection answers pipelined commands in one piece (RFC 2920 §3.2)', async (t) => {
-  const rig = await startRig(t)
-  const socket = connect(rig.port, '127.0.0.1')
+  const fixture = await startFixture(t)
+  const socket = connect(fixture.port, '127.0.0.1')
   t.teardown(() => socket.destroy())
   const next = () =>
     within(5000, 'an answer', new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(String(chunk)))))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
-import { startRig, type Rig } from './rig.ts'
+import { startFixture, type Fixture } from './submission-fixture.ts'
 import type { LineClient } from './line-client.ts'
 import { column } from '../../support/column.ts'
 
@@ -11,7 +11,7 @@ async function beginMessage(client: LineClient): Promise<void> {
 }
 
 /** Writes lines into DATA and waits until all of them are in the draft. */
-async function trickle({ door }: Rig, client: LineClient, octets: number): Promise<void> {
+async function trickle({ door }: Fixture, client: LineClient, octets: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const draft = door.drafts.at(-1)
   const wanted = (draft?.size ?? 0) + octets
@@ -23,140 +23,140 @@ async function trickle({ door }: Rig, client: LineClient, octets: number): Promi
 }
 
 test('SessionWatch ends a silent session with 421 4.4.2, before and after the login, and in TLS', async (t) => {
-  const rig = await startRig(t)
-  const silent = await rig.connect()
+  const fixture = await startFixture(t)
+  const silent = await fixture.connect()
   t.is(await silent.reply(), '220 mail.test ESMTP')
-  const inTls = await rig.connect(true)
+  const inTls = await fixture.connect(true)
   await inTls.reply()
-  const loggedIn = await rig.session()
-  rig.clock.advance(40_000)
+  const loggedIn = await fixture.session()
+  fixture.clock.advance(40_000)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
-  rig.clock.advance(50_000)
+  fixture.clock.advance(50_000)
   t.regex(await silent.reply(), /^421 4\.4\.2 Nothing was heard/)
   t.is(await silent.closed(), '')
   t.regex(await inTls.reply(), /^421 4\.4\.2/)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
-  rig.clock.advance(80_000)
+  fixture.clock.advance(80_000)
   t.regex(await loggedIn.reply(), /^421 4\.4\.2/)
-  await rig.events.seen('closed', 3)
+  await fixture.events.seen('closed', 3)
 })
 
 test('SessionWatch drops a client that never ends its STARTTLS handshake', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.connect()
+  const fixture = await startFixture(t)
+  const client = await fixture.connect()
   await client.reply()
   await client.command('EHLO client.test')
   t.regex(await client.command('STARTTLS'), /^220 /)
-  rig.clock.advance(120_000)
+  fixture.clock.advance(120_000)
   await client.closed()
   client.destroy()
-  await rig.events.seen('closed')
+  await fixture.events.seen('closed')
 })
 
 test('SessionWatch ends a session that brings no message for too long, though it is busy', async (t) => {
-  const rig = await startRig(t, { sessionMs: 300_000 })
-  const chatty = await rig.session()
+  const fixture = await startFixture(t, { sessionMs: 300_000 })
+  const chatty = await fixture.session()
   for (let minute = 0; minute < 9; minute++) {
     await chatty.command('NOOP')
-    rig.clock.advance(30_000)
+    fixture.clock.advance(30_000)
   }
   await chatty.command('NOOP')
-  rig.clock.advance(40_000)
+  fixture.clock.advance(40_000)
   t.regex(await chatty.reply(), /^421 4\.4\.2 The session has brought no message/)
 })
 
 test('SessionWatch lets a session deliver honestly for hours: messages that are taken, and one that takes long', async (t) => {
-  const rig = await startRig(t, { sessionMs: 300_000 })
-  const sender = await rig.session()
+  const fixture = await startFixture(t, { sessionMs: 300_000 })
+  const sender = await fixture.session()
   for (let round = 0; round < 20; round++) {
     await beginMessage(sender)
-    rig.clock.advance(50_000)
+    fixture.clock.advance(50_000)
     t.regex(await sender.command('.'), /^250 2\.0\.0/)
     for (let wait = 0; wait < 4; wait++) {
-      rig.clock.advance(50_000)
+      fixture.clock.advance(50_000)
       await sender.command('NOOP')
     }
   }
   await beginMessage(sender)
   for (let step = 0; step < 40; step++) {
-    await trickle(rig, sender, 20_000)
-    rig.clock.advance(15_000)
+    await trickle(fixture, sender, 20_000)
+    fixture.clock.advance(15_000)
   }
   t.regex(await sender.command('.'), /^250 2\.0\.0/)
   t.is(await sender.command('NOOP'), '250 2.0.0 OK')
-  t.is(rig.door.taken.length, 21)
+  t.is(fixture.door.taken.length, 21)
 })
 
 test('SessionWatch gives a silent session less time while connections are scarce', async (t) => {
-  const rig = await startRig(t, { maxConnections: 4, idleMs: 300_000 })
-  const silent = await rig.connect()
+  const fixture = await startFixture(t, { maxConnections: 4, idleMs: 300_000 })
+  const silent = await fixture.connect()
   await silent.reply()
-  rig.clock.advance(200_000)
+  fixture.clock.advance(200_000)
   t.is(await silent.command('NOOP'), '250 2.0.0 OK')
-  const others = [await rig.connect(), await rig.connect(), await rig.connect()]
+  const others = [await fixture.connect(), await fixture.connect(), await fixture.connect()]
   for (const other of others) await other.reply()
-  rig.clock.advance(10_000)
+  fixture.clock.advance(10_000)
   t.is(await silent.command('NOOP'), '250 2.0.0 OK')
-  rig.clock.advance(45_000)
+  fixture.clock.advance(45_000)
   t.regex(await silent.reply(), /^421 4\.4\.2 Nothing was heard/)
 })
 
 test('SessionWatch refuses a message that comes in too slowly, and nothing of it remains', async (t) => {
-  const rig = await startRig(t)
-  const slow = await rig.session()
+  const fixture = await startFixture(t)
+  const slow = await fixture.session()
   await beginMessage(slow)
-  await trickle(rig, slow, 2000)
-  rig.clock.advance(10_000)
+  await trickle(fixture, slow, 2000)
+  fixture.clock.advance(10_000)
   for (let step = 0; step < 4; step++) {
-    await trickle(rig, slow, 10_000)
-    rig.clock.advance(15_000)
+    await trickle(fixture, slow, 10_000)
+    fixture.clock.advance(15_000)
   }
-  rig.clock.advance(10_000)
+  fixture.clock.advance(10_000)
   t.regex(await slow.reply(), /^421 4\.4\.2 The message comes in too slowly/)
   await slow.closed()
-  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
+  t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
 test('SessionWatch bears a client above the minimum rate, and never blames it for our own wait', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.session()
+  const fixture = await startFixture(t)
+  const client = await fixture.session()
   await beginMessage(client)
   for (let step = 0; step < 12; step++) {
-    await trickle(rig, client, 20_000)
-    rig.clock.advance(15_000)
+    await trickle(fixture, client, 20_000)
+    fixture.clock.advance(15_000)
   }
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  rig.door.held = held
-  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+  fixture.door.held = held
+  const submitted = new Promise<void>((resolve) => (fixture.door.onSubmit = resolve))
   client.send('.')
   await submitted
-  rig.clock.advance(590_000)
+  fixture.clock.advance(590_000)
   release()
   t.regex(await client.reply(), /^250 2\.0\.0/)
-  t.is(rig.door.taken[0]?.content.length, 240_000)
+  t.is(fixture.door.taken[0]?.content.length, 240_000)
 })
 
 test('SessionWatch counts the silence of a client from our answer on', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.session()
+  const fixture = await startFixture(t)
+  const client = await fixture.session()
   await beginMessage(client)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  rig.door.held = held
-  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+  fixture.door.held = held
+  const submitted = new Promise<void>((resolve) => (fixture.door.onSubmit = resolve))
   client.send('.')
   await submitted
-  rig.clock.advance(200_000)
+  fixture.clock.advance(200_000)
   release()
   t.regex(await client.reply(), /^250 2\.0\.0/)
-  rig.clock.advance(40_000)
+  fixture.clock.advance(40_000)
   t.is(await client.command('NOOP'), '250 2.0.0 OK')
 })
 
 test('SubmissionServer leaves no timer behind when its sessions have ended', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.session()
-  t.is(rig.clock.pending, 1)
+  const fixture = await startFixture(t)
+  const client = await fixture.session()
+  t.is(fixture.clock.pending, 1)
   await client.command('QUIT')
-  await rig.events.seen('closed')
-  t.is(rig.clock.pending, 0)
+  await fixture.events.seen('closed')
+  t.is(fixture.clock.pending, 0)
 })

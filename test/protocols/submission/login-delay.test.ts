@@ -1,6 +1,6 @@
 import test from 'ava'
 import { delayOf } from '../../../protocols/submission/auth.ts'
-import { startRig } from './rig.ts'
+import { startFixture } from './submission-fixture.ts'
 
 test('delayOf() begins at a second, grows, has jitter, and stays within three seconds', (t) => {
   t.is(delayOf(1, 0), 1000)
@@ -12,24 +12,24 @@ test('delayOf() begins at a second, grows, has jitter, and stays within three se
 })
 
 test('LoginGate answers failures late and a success at once', async (t) => {
-  const rig = await startRig(t)
-  const client = await rig.connect(true)
+  const fixture = await startFixture(t)
+  const client = await fixture.connect(true)
   await client.reply()
   await client.command('EHLO client.test')
   const wrong = Buffer.from('\0user\0wrong').toString('base64')
   t.regex(await client.command(`AUTH PLAIN ${wrong}`), /^535 5\.7\.8/)
   t.regex(await client.command(`AUTH PLAIN ${wrong}`), /^535 5\.7\.8/)
-  const [first = 0, second = 0, ...more] = rig.clock.delays
+  const [first = 0, second = 0, ...more] = fixture.clock.delays
   t.true(first >= 1000 && first < 1500, `${first}`)
   t.true(second >= 1750 && second < 2250, `${second}`)
   t.deepEqual(more, [])
   t.regex(await client.command('AUTH PLAIN AHVzZXIAc2VjcmV0'), /^235 2\.7\.0/)
-  t.is(rig.clock.delays.length, 2)
+  t.is(fixture.clock.delays.length, 2)
 })
 
 test('LoginGate counts the failures of a session across STARTTLS', async (t) => {
-  const rig = await startRig(t, {}, { cleartextAuth: 'loopback' })
-  const client = await rig.connect()
+  const fixture = await startFixture(t, {}, { cleartextAuth: 'loopback' })
+  const client = await fixture.connect()
   await client.reply()
   await client.command('EHLO client.test')
   const wrong = Buffer.from('\0user\0wrong').toString('base64')

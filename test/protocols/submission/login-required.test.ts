@@ -6,7 +6,7 @@ import { SubmissionContext } from '../../../protocols/submission/submission-cont
 import { SubmissionListener } from '../../../protocols/submission/listener.ts'
 import { SubmissionConnection } from '../../../protocols/submission/submission-connection.ts'
 import { DoorDouble, password, username } from './door-double.ts'
-import { certificate, EventLog, limits, startRig } from './rig.ts'
+import { certificate, EventLog, limits, startFixture } from './submission-fixture.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { column } from '../../support/column.ts'
 
@@ -52,7 +52,7 @@ test('SubmissionListener.onAuth() takes no password in clear, whatever the packa
 })
 
 test('SubmissionConnection takes no message when the login is gone at DATA or at the final dot', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const sessions: SMTPServerSession[] = []
   const init = SubmissionConnection.prototype.init
   SubmissionConnection.prototype.init = function (this: SubmissionConnection) {
@@ -61,7 +61,7 @@ test('SubmissionConnection takes no message when the login is gone at DATA or at
   }
   t.teardown(() => (SubmissionConnection.prototype.init = init))
   for (const at of ['DATA', 'dot']) {
-    const client = await rig.session()
+    const client = await fixture.session()
     await client.command('MAIL FROM:<a@site.test>')
     await client.command('RCPT TO:<b@example.test>')
     if (at === 'dot') t.regex(await client.command('DATA'), /^354/)
@@ -69,8 +69,8 @@ test('SubmissionConnection takes no message when the login is gone at DATA or at
     if (session) session.user = false
     t.regex(await client.command(at === 'dot' ? '.' : 'DATA'), /^530 5\.7\.0 Authentication required/)
   }
-  t.deepEqual(rig.door.taken, [])
-  t.deepEqual(column(rig.door.drafts, 'discarded'), [true])
+  t.deepEqual(fixture.door.taken, [])
+  t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
 test('SubmissionListener asks nobody for the name of a client, waits for no proxy, and wants TLS 1.2', async (t) => {

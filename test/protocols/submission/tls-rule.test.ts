@@ -1,7 +1,7 @@
 import test from 'ava'
 import { TlsRule } from '../../../protocols/submission/tls-rule.ts'
 import { plainToken } from './door-double.ts'
-import { certificate, startRig } from './rig.ts'
+import { certificate, startFixture } from './submission-fixture.ts'
 
 const here = { host: '127.0.0.1', port: 2525 }
 const texts = { cert: '', key: '' }
@@ -33,7 +33,7 @@ test('TlsRule obeys the operator who says never or loopback', (t) => {
 
 test('STARTTLS that is not announced is served, and announces nothing afterwards', async (t) => {
   const tls = { ...(await certificate()), isSelfMade: true }
-  const client = await (await startRig(t, {}, { cleartextAuth: 'auto', tls })).connect()
+  const client = await (await startFixture(t, {}, { cleartextAuth: 'auto', tls })).connect()
   await client.reply()
   const inClear = await client.command('EHLO client.test')
   t.notRegex(inClear, /STARTTLS/)

@@ -1,7 +1,7 @@
 /** Signing in, as the wire sees it: what is told to strangers, cookies, forged forms, links that were used, scanners. */
 import test, { type ExecutionContext } from 'ava'
-import { startSite, type Site } from '../site.ts'
-import { Visitor, type Visited } from '../visit.ts'
+import { startPageServer, type PageServer } from '../page-server.ts'
+import { PageClient, type Visited } from '../page-client.ts'
 import { column } from '../../../support/column.ts'
 
 const path = (link: string): string => new URL(link).pathname
@@ -10,19 +10,20 @@ const path = (link: string): string => new URL(link).pathname
 const telling = ({ headers }: Visited): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name)))
 
-async function mailedLink(site: Site, email: string): Promise<string> {
-  await new Visitor(site).post('/sign-in', { email })
-  return path((await site.mailTo(email)).link)
+async function mailedLink(server: PageServer, email: string): Promise<string> {
+  await new PageClient(server).post('/sign-in', { email })
+  return path((await server.mailTo(email)).link)
 }
 
 test('a stranger learns nothing about addresses: same status, headers and body, mail or not', async (t) => {
   for (const hasMail of [true, false]) {
-    const site = await startSite(t, { hasMail })
-    const visitor = new Visitor(site)
-    await visitor.signIn('known@example.ch')
-    visitor.cookie = ''
+    const server = await startPageServer(t, { hasMail })
+    const pageClient = new PageClient(server)
+    await pageClient.signIn('known@example.ch')
+    pageClient.cookie = ''
     const answers = []
-    for (const email of ['known@example.ch', 'other@example.ch']) answers.push([email, await visitor.post('/sign-in', { email })] as const)
+    for (const email of ['known@example.ch', 'other@example.ch'])
+      answers.push([email, await pageClient.post('/sign-in', { email })] as const)
     const [known, unknown] = answers.map(([email, visited]) => ({
       status: visited.status,
       headers: telling(visited),
@@ -30,11 +31,11 @@ test('a stranger learns nothing about addresses: same status, headers and body, 
     }))
     t.deepEqual(known, unknown)
     t.is(known?.status, 200)
-    t.deepEqual(column(await site.mails(), 'to'), hasMail ? ['known@example.ch'] : [])
+    t.deepEqual(column(await server.mails(), 'to'), hasMail ? ['known@example.ch'] : [])
     const refused = []
     for (const email of ['known@example.ch', 'other@example.ch']) {
       let last: Visited | undefined
-      for (let i = 0; i < 6; i++) last = await visitor.post('/sign-in', { email })
+      for (let i = 0; i < 6; i++) last = await pageClient.post('/sign-in', { email })
       refused.push({ status: last?.status, html: last?.html, headers: last && telling(last) })
     }
     t.is(refused[0]?.status, 429)
@@ -43,23 +44,23 @@ test('a stranger learns nothing about addresses: same status, headers and body, 
 })
 
 test('the link of a mail shows a page and changes nothing, however often scanners follow it; its button signs in, once', async (t) => {
-  const site = await startSite(t)
-  await new Visitor(site).signIn('ada@example.ch')
-  const link = await mailedLink(site, 'ada@example.ch')
-  const visitor = new Visitor(site)
-  const commits = site.database.commits
+  const server = await startPageServer(t)
+  await new PageClient(server).signIn('ada@example.ch')
+  const link = await mailedLink(server, 'ada@example.ch')
+  const pageClient = new PageClient(server)
+  const commits = server.database.commits
   for (let i = 0; i < 5; i++) {
-    const { status, html, headers } = await visitor.get(link)
+    const { status, html, headers } = await pageClient.get(link)
     t.is(status, 200)
     t.regex(html, /Go on as <b>ada@example\.ch<\/b>/)
     t.is(headers.get('set-cookie'), null)
   }
-  t.is((await fetch(site.url + link, { method: 'HEAD' })).status, 200)
-  t.is(site.database.commits, commits)
-  const used = await visitor.post(link)
+  t.is((await fetch(server.url + link, { method: 'HEAD' })).status, 200)
+  t.is(server.database.commits, commits)
+  const used = await pageClient.post(link)
   t.deepEqual([used.status, used.location], [303, '/organizations'])
-  t.regex((await visitor.get('/account')).html, /ada@example\.ch/)
-  const other = new Visitor(site)
+  t.regex((await pageClient.get('/account')).html, /ada@example\.ch/)
+  const other = new PageClient(server)
   for (const { status, html } of [await other.get(link), await other.post(link)]) {
     t.is(status, 404)
     t.regex(html, /expired or was already used/)
@@ -68,34 +69,34 @@ test('the link of a mail shows a page and changes nothing, however often scanner
 })
 
 test('a link that is too old signs nobody in', async (t) => {
-  const site = await startSite(t)
-  await new Visitor(site).signIn('ada@example.ch')
-  const link = await mailedLink(site, 'ada@example.ch')
-  site.clock.advance(15 * 60_000)
-  const visitor = new Visitor(site)
-  t.is((await visitor.post(link)).status, 404)
-  t.is(visitor.cookie, '')
+  const server = await startPageServer(t)
+  await new PageClient(server).signIn('ada@example.ch')
+  const link = await mailedLink(server, 'ada@example.ch')
+  server.clock.advance(15 * 60_000)
+  const pageClient = new PageClient(server)
+  t.is((await pageClient.post(link)).status, 404)
+  t.is(pageClient.cookie, '')
 })
 
 test('cookies are bound to host and scheme, out of reach of scripts and other sites', async (t) => {
-  const https = await startSite(t, { publicUrl: 'https://post.example.ch' })
+  const https = await startPageServer(t, { publicUrl: 'https://post.example.ch' })
   const own = { 'sec-fetch-site': 'same-origin' }
-  const answer = await new Visitor(https).post(path(await https.operatorLink('ada@example.ch')), {}, own)
+  const answer = await new PageClient(https).post(path(await https.operatorLink('ada@example.ch')), {}, own)
   t.regex(
     answer.headers.get('set-cookie') ?? '',
     /^__Host-postern=usr_[0-9a-f]{32}\.[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
   )
-  const http = await startSite(t)
-  const plain = await new Visitor(http).post(path(await http.operatorLink('ada@example.ch')))
+  const http = await startPageServer(t)
+  const plain = await new PageClient(http).post(path(await http.operatorLink('ada@example.ch')))
   t.regex(plain.headers.get('set-cookie') ?? '', /^postern_session=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/)
 })
 
 test('a planted session does not become the victim’s', async (t) => {
-  const site = await startSite(t)
-  const attacker = new Visitor(site)
+  const server = await startPageServer(t)
+  const attacker = new PageClient(server)
   await attacker.signIn('eve@example.ch')
   const planted = attacker.cookie
-  const victim = new Visitor(site)
+  const victim = new PageClient(server)
   victim.cookie = planted
   await victim.signIn('ada@example.ch')
   t.not(victim.cookie, planted)
@@ -105,34 +106,34 @@ test('a planted session does not become the victim’s', async (t) => {
 })
 
 test('forms of other sites are refused, with and without a session', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  const link = path(await site.operatorLink('ada@example.ch'))
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  const link = path(await server.operatorLink('ada@example.ch'))
   const foreign: readonly Readonly<Record<string, string>>[] = [
     {},
     { origin: 'https://evil.example' },
     { origin: 'null' },
-    { origin: site.url, 'sec-fetch-site': 'cross-site' },
-    { origin: site.url, 'sec-fetch-site': 'same-site' },
+    { origin: server.url, 'sec-fetch-site': 'cross-site' },
+    { origin: server.url, 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'none' },
   ]
   for (const headers of foreign) {
-    t.is((await visitor.post(link, {}, headers)).status, 403, JSON.stringify(headers))
-    t.is((await visitor.post('/sign-in', { email: 'ada@example.ch' }, headers)).status, 403)
+    t.is((await pageClient.post(link, {}, headers)).status, 403, JSON.stringify(headers))
+    t.is((await pageClient.post('/sign-in', { email: 'ada@example.ch' }, headers)).status, 403)
   }
-  t.is(visitor.cookie, '')
-  t.is((await visitor.post(link)).status, 303)
-  const csrf = await visitor.csrf()
-  for (const headers of foreign) t.is((await visitor.post('/account/name', { csrf, name: 'Eve' }, headers)).status, 403)
-  t.is((await visitor.post('/account/name', { csrf, name: 'Ada' })).status, 303)
+  t.is(pageClient.cookie, '')
+  t.is((await pageClient.post(link)).status, 303)
+  const csrf = await pageClient.csrf()
+  for (const headers of foreign) t.is((await pageClient.post('/account/name', { csrf, name: 'Eve' }, headers)).status, 403)
+  t.is((await pageClient.post('/account/name', { csrf, name: 'Ada' })).status, 303)
 })
 
 test('every form of a session needs its token', async (t) => {
-  const site = await startSite(t)
-  const [visitor, other] = [new Visitor(site), new Visitor(site)]
-  await visitor.signIn('ada@example.ch')
+  const server = await startPageServer(t)
+  const [pageClient, other] = [new PageClient(server), new PageClient(server)]
+  await pageClient.signIn('ada@example.ch')
   await other.signIn('ben@example.ch')
-  const members = `/organizations/${site.organizationId}/members`
+  const members = `/organizations/${server.organizationId}/members`
   const forms = [
     ...[
       '/sign-out',
@@ -143,47 +144,47 @@ test('every form of a session needs its token', async (t) => {
       '/account/sessions/end-others',
     ],
     ...['role', 'remove', 'transfer', 'invite', 'resend', 'revoke'].map((act) => `${members}/${act}`),
-    ...['/organizations', '/invitations/accept', `/organizations/${site.organizationId}/leave`],
+    ...['/organizations', '/invitations/accept', `/organizations/${server.organizationId}/leave`],
   ]
   const wrong = ['', 'x', await other.csrf()]
-  const commits = site.database.commits
+  const commits = server.database.commits
   for (const form of forms) {
     for (const csrf of wrong) {
-      const { status, html } = await visitor.post(form, { csrf })
+      const { status, html } = await pageClient.post(form, { csrf })
       t.is(status, 403, form)
       t.regex(html, /belongs to an earlier session/)
     }
   }
-  t.is(site.database.commits, commits)
+  t.is(server.database.commits, commits)
 })
 
 test('signing out ends the session in the store, not only in the browser', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  await visitor.signIn('ada@example.ch')
-  const { cookie } = visitor
-  const answer = await visitor.send('/account', '/sign-out')
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  await pageClient.signIn('ada@example.ch')
+  const { cookie } = pageClient
+  const answer = await pageClient.send('/account', '/sign-out')
   t.deepEqual([answer.status, answer.location], [303, '/signed-out'])
   t.regex(answer.headers.get('set-cookie') ?? '', /^postern_session=; Max-Age=0;/)
-  visitor.cookie = cookie
-  t.is((await visitor.get('/account')).status, 303)
+  pageClient.cookie = cookie
+  t.is((await pageClient.get('/account')).status, 303)
 })
 
 test('pages are never stored or framed, and run no script but their own', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  await visitor.signIn('ada@example.ch')
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  await pageClient.signIn('ada@example.ch')
   const pages = [
     '/organizations',
-    `/organizations/${site.organizationId}/members`,
+    `/organizations/${server.organizationId}/members`,
     '/account',
     '/signed-out',
     '/sign-in/link/x',
     '/invitations/x',
   ]
-  for (const page of pages) assertSafe(t, page, await visitor.get(page))
-  visitor.cookie = ''
-  assertSafe(t, '/sign-in', await visitor.get('/sign-in'))
+  for (const page of pages) assertSafe(t, page, await pageClient.get(page))
+  pageClient.cookie = ''
+  assertSafe(t, '/sign-in', await pageClient.get('/sign-in'))
 })
 
 function assertSafe(t: ExecutionContext, page: string, { headers, html }: Visited): void {
@@ -199,66 +200,66 @@ function assertSafe(t: ExecutionContext, page: string, { headers, html }: Visite
 }
 
 test('the stylesheet is served under the name of its content, for a year', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  const { html } = await visitor.get('/sign-in')
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  const { html } = await pageClient.get('/sign-in')
   const [, style = ''] = /href="(\/assets\/style-[0-9a-f]{16}\.css)"/.exec(html) ?? []
-  const answer = await visitor.get(style)
+  const answer = await pageClient.get(style)
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-type'), 'text/css; charset=utf-8')
   t.is(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
   for (const wrong of ['/assets/style.css', '/assets/..%2fassets.ts', '/assets/passkeys.js'])
-    t.is((await visitor.get(wrong)).status, 404, wrong)
+    t.is((await pageClient.get(wrong)).status, 404, wrong)
 })
 
 test('without mail of the service the page says how to get in, the same to everybody', async (t) => {
-  const site = await startSite(t, { hasMail: false })
-  const visitor = new Visitor(site)
-  t.regex((await visitor.get('/sign-in')).html, /postern login-link/)
-  t.regex((await visitor.post('/sign-in', { email: 'ada@example.ch' })).html, /postern login-link/)
+  const server = await startPageServer(t, { hasMail: false })
+  const pageClient = new PageClient(server)
+  t.regex((await pageClient.get('/sign-in')).html, /postern login-link/)
+  t.regex((await pageClient.post('/sign-in', { email: 'ada@example.ch' })).html, /postern login-link/)
 })
 
 test('the first link makes the owner, asks for an address, and ends with the first owner', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  const link = path(site.ownerLink)
-  t.regex((await visitor.get(link)).html, /Your mail address/)
-  t.is((await visitor.post(link, { email: 'nonsense' })).status, 400)
-  t.is((await visitor.post(link, { email: 'olga@example.ch' })).status, 303)
-  t.regex((await visitor.get('/organizations')).html, /Owner/)
-  t.is((await new Visitor(site).post(link, { email: 'eve@example.ch' })).status, 404)
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  const link = path(server.ownerLink)
+  t.regex((await pageClient.get(link)).html, /Your mail address/)
+  t.is((await pageClient.post(link, { email: 'nonsense' })).status, 400)
+  t.is((await pageClient.post(link, { email: 'olga@example.ch' })).status, 303)
+  t.regex((await pageClient.get('/organizations')).html, /Owner/)
+  t.is((await new PageClient(server).post(link, { email: 'eve@example.ch' })).status, 404)
 
-  const second = await startSite(t)
-  await new Visitor(second).signIn('olga@example.ch')
-  t.is((await new Visitor(second).get(path(second.ownerLink))).status, 404)
+  const second = await startPageServer(t)
+  await new PageClient(second).signIn('olga@example.ch')
+  t.is((await new PageClient(second).get(path(second.ownerLink))).status, 404)
 })
 
 test('after a sign-in nobody is led to another site', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  await visitor.signIn('ada@example.ch')
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  await pageClient.signIn('ada@example.ch')
   for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/..//evil.example'])
-    t.is((await visitor.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/organizations', next)
-  t.is((await visitor.get('/sign-in?next=%2Faccount')).location, '/account')
+    t.is((await pageClient.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/organizations', next)
+  t.is((await pageClient.get('/sign-in?next=%2Faccount')).location, '/account')
 })
 
 test('what people type stays text on every page', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
-  await visitor.signIn('ada@example.ch')
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
+  await pageClient.signIn('ada@example.ch')
   const hostile = '"><script>alert(1)</script>'
-  await visitor.send('/account', '/account/name', { name: hostile })
-  const members = `/organizations/${site.organizationId}/members`
+  await pageClient.send('/account', '/account/name', { name: hostile })
+  const members = `/organizations/${server.organizationId}/members`
   const pages = [
-    await visitor.get('/account'),
-    await visitor.get(members),
-    await visitor.send(members, `${members}/invite`, { email: hostile, role: 'viewer' }),
-    await visitor.get(`/account?done=${encodeURIComponent(hostile)}`),
+    await pageClient.get('/account'),
+    await pageClient.get(members),
+    await pageClient.send(members, `${members}/invite`, { email: hostile, role: 'viewer' }),
+    await pageClient.get(`/account?done=${encodeURIComponent(hostile)}`),
   ]
-  visitor.cookie = ''
+  pageClient.cookie = ''
   pages.push(
-    await visitor.post('/sign-in', { email: hostile, next: hostile }),
-    await visitor.get(`/sign-in?next=${encodeURIComponent(hostile)}`),
+    await pageClient.post('/sign-in', { email: hostile, next: hostile }),
+    await pageClient.get(`/sign-in?next=${encodeURIComponent(hostile)}`),
   )
   for (const { html, status } of pages) t.false(html.includes('<script>alert'), String(status))
   t.true(pages[0]?.html.includes('&quot;&gt;&lt;script&gt;'))

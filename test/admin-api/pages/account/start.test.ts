@@ -2,10 +2,10 @@
 import test from 'ava'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { startRig } from '../../rest/fixture/rig.ts'
-import { startSite } from '../site.ts'
+import { startFixture } from '../../rest/fixture/rest-fixture.ts'
+import { startPageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
-import { Visitor } from '../visit.ts'
+import { PageClient } from '../page-client.ts'
 
 const browser = browserOf(test)
 
@@ -13,39 +13,39 @@ const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`the bare address and an address where nothing is are pages for people, ${colorScheme}`, async (t) => {
-    const site = await startSite(t)
+    const server = await startPageServer(t)
     const tab = await openTab(t, browser(), { colorScheme })
-    await tab.open(`${site.url}/nowhere`)
+    await tab.open(`${server.url}/nowhere`)
     t.is(await titleOf(tab), 'Nothing here')
     await tab.press('text=Go to the start')
     t.is(await titleOf(tab), 'Welcome')
-    t.true((await tab.page.innerText('pre')).startsWith(`curl ${site.url}/v1/messages`))
+    t.true((await tab.page.innerText('pre')).startsWith(`curl ${server.url}/v1/messages`))
     await tab.press('text=Sign in >> nth=0')
     t.is(await titleOf(tab), 'Sign in')
   })
 
 test('the bare address is a signpost for programs, and leads who is signed in to the organizations', async (t) => {
-  const site = await startSite(t)
-  const program = await fetch(site.url, { headers: { accept: '*/*' } })
+  const server = await startPageServer(t)
+  const program = await fetch(server.url, { headers: { accept: '*/*' } })
   t.is(program.headers.get('vary'), 'Accept')
-  t.like(await program.json(), { name: 'Postern', send: { method: 'POST', url: `${site.url}/v1/messages` } })
-  const outsider = await fetch(site.url, { headers: page })
+  t.like(await program.json(), { name: 'Postern', send: { method: 'POST', url: `${server.url}/v1/messages` } })
+  const outsider = await fetch(server.url, { headers: page })
   t.deepEqual([outsider.status, outsider.headers.get('vary')], [200, 'Accept'])
-  const olga = new Visitor(site)
+  const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
-  const known = await fetch(site.url, { headers: { ...page, cookie: olga.cookie }, redirect: 'manual' })
+  const known = await fetch(server.url, { headers: { ...page, cookie: olga.cookie }, redirect: 'manual' })
   t.deepEqual([known.status, known.headers.get('location')], [303, '/organizations'])
 })
 
 test('the icon is there for browsers that ask for it by themselves', async (t) => {
-  const site = await startSite(t)
-  const icon = await fetch(`${site.url}/favicon.ico`)
+  const server = await startPageServer(t)
+  const icon = await fetch(`${server.url}/favicon.ico`)
   t.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/x-icon'])
   t.deepEqual([...new Uint8Array(await icon.arrayBuffer()).subarray(0, 4)], [0, 0, 1, 0])
 })
 
 test('the addresses of other products name ours, as JSON for programs and as a page for people', async (t) => {
-  const { address } = await startRig(t)
+  const { address } = await startFixture(t)
   t.true(foreignPaths.size > 30)
   for (const path of foreignPaths.keys()) {
     const answer = await fetch(`http://${address}${path.replace(/\{\w+\}/, 'mg.example.com')}`, {
@@ -62,8 +62,8 @@ test('the addresses of other products name ours, as JSON for programs and as a p
     headers: { authorization: 'Bearer re_123', accept: 'application/json' },
   })
   t.regex(((await resend.json()) as { error: { message: string } }).error.message, /^\/emails is the address of Resend;/)
-  const site = await startSite(t)
-  const shown = await fetch(`${site.url}/v3/mail/send`, { headers: page })
+  const server = await startPageServer(t)
+  const shown = await fetch(`${server.url}/v3/mail/send`, { headers: page })
   t.is(shown.headers.get('content-type'), 'text/html; charset=utf-8')
   t.regex(await shown.text(), /<p>\/v3\/mail\/send is the address of SendGrid; here POST \/v1\/messages sends a message/)
 })

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
 import { askedBy } from '../sandbox.ts'
-import { startSite } from '../site.ts'
+import { startPageServer } from '../page-server.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
@@ -18,13 +18,13 @@ async function go(t: ExecutionContext, page: Page, to: { readonly press: string 
 }
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
-  const site = await startSite(t, { signUp: 'open' })
-  const { code } = await askedBy(site, 'ada@example.ch')
+  const server = await startPageServer(t, { signUp: 'open' })
+  const { code } = await askedBy(server, 'ada@example.ch')
   const context = await browser().newContext({ javaScriptEnabled: hasScripts, colorScheme: hasScripts ? 'dark' : 'light' })
   t.teardown(() => context.close())
   const page = await context.newPage()
   const press = (selector: string) => go(t, page, { press: selector }, hasScripts)
-  await go(t, page, { open: (await site.mailTo('ada@example.ch')).link }, hasScripts)
+  await go(t, page, { open: (await server.mailTo('ada@example.ch')).link }, hasScripts)
   await press('main >> text=Sign in >> nth=-1')
   t.regex(await page.innerText('main'), new RegExp(`Is this your agent\\?[^]*${code}[^]*first organization`))
   t.deepEqual(
@@ -35,7 +35,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await press('text=Take it over')
   t.regex(await page.innerText('main'), /The sandbox is now yours/)
 
-  const second = await askedBy(site, 'other@example.ch')
+  const second = await askedBy(server, 'other@example.ch')
   await press('nav >> text=Integrations')
   t.regex(await page.innerText('main'), /No agent has asked/)
   await page.fill('#code', 'KITE-42')
@@ -45,12 +45,12 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await press('button:has-text("Attach")')
   t.regex(await page.innerText('main'), /another one/)
   await press('text=Not now')
-  const third = await askedBy(site, 'ada@example.ch')
-  await go(t, page, { open: `${site.url}/integrations` }, hasScripts)
+  const third = await askedBy(server, 'ada@example.ch')
+  await go(t, page, { open: `${server.url}/integrations` }, hasScripts)
   await press(`[aria-label="Attach ${third.code}"]`)
   await press('text=Take it over')
 
-  await go(t, page, { open: (await site.mailTo('ada@example.ch')).link }, hasScripts)
+  await go(t, page, { open: (await server.mailTo('ada@example.ch')).link }, hasScripts)
   await press('button:has-text("End the session")')
   t.regex(await page.innerText('main'), /The session of the agent has ended/)
 }

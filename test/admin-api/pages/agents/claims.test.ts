@@ -1,37 +1,37 @@
 /** Claims over the wire: who sees what, what a link changes, and forms of others. */
 import test from 'ava'
 import { askedBy } from '../sandbox.ts'
-import { startSite } from '../site.ts'
-import { Visitor } from '../visit.ts'
+import { startPageServer } from '../page-server.ts'
+import { PageClient } from '../page-client.ts'
 
 const path = (url: string): string => new URL(url).pathname
 
 test('the mailed link signs in and shows what it is about; only the form takes over', async (t) => {
-  const site = await startSite(t, { signUp: 'open' })
-  const { code, organizationId } = await askedBy(site, 'ada@example.ch')
-  const link = path((await site.mailTo('ada@example.ch')).link)
-  const ada = new Visitor(site)
-  const commits = site.database.commits
+  const server = await startPageServer(t, { signUp: 'open' })
+  const { code, organizationId } = await askedBy(server, 'ada@example.ch')
+  const link = path((await server.mailTo('ada@example.ch')).link)
+  const ada = new PageClient(server)
+  const commits = server.database.commits
   for (let i = 0; i < 3; i++) t.is((await ada.get(link)).status, 200)
-  t.is(site.database.commits, commits)
+  t.is(server.database.commits, commits)
   t.is((await ada.post(link)).location, `/claims/${code}`)
   const shown = await ada.get(`/claims/${code}`)
   t.is(shown.status, 200)
   t.regex(shown.html, /name="send_sandbox"\s+checked/)
   t.notRegex(shown.html, /name="(send_live|admin)"\s+checked/)
   t.regex(shown.html, /first organization/)
-  const before = site.database.commits
+  const before = server.database.commits
   await ada.get(`/claims/${code}`)
-  t.is(site.database.commits, before)
+  t.is(server.database.commits, before)
   const done = await ada.send(`/claims/${code}`, `/claims/${code}`, { send_sandbox: 'on' })
   t.is(done.location, `/organizations/${organizationId}/members?done=claimed`)
   t.regex((await ada.get(done.location)).html, /The sandbox is now yours/)
   t.is((await ada.send('/organizations', `/claims/${code}`)).status, 404, 'a replay')
   t.is((await ada.get(`/claims/${code}`)).status, 404)
 
-  const undo = path((await site.mailTo('ada@example.ch')).link)
+  const undo = path((await server.mailTo('ada@example.ch')).link)
   t.is(undo, `/claims/${organizationId}/undo`)
-  const eve = new Visitor(site)
+  const eve = new PageClient(server)
   t.regex((await eve.get(undo)).location, /^\/sign-in\?next=/)
   await eve.signIn('eve@example.ch')
   t.is((await eve.get(undo)).status, 404)
@@ -41,9 +41,9 @@ test('the mailed link signs in and shows what it is about; only the form takes o
 })
 
 test('a code alone opens nothing, and forms of other sites are refused', async (t) => {
-  const site = await startSite(t, { signUp: 'open' })
-  const { code } = await askedBy(site, 'ada@example.ch')
-  const outsider = new Visitor(site)
+  const server = await startPageServer(t, { signUp: 'open' })
+  const { code } = await askedBy(server, 'ada@example.ch')
+  const outsider = new PageClient(server)
   for (const page of [`/claims/${code}`, '/integrations']) t.regex((await outsider.get(page)).location, /^\/sign-in\?next=/)
   t.regex((await outsider.post(`/claims/${code}`)).location, /^\/sign-in/)
   await outsider.signIn('ada@example.ch')
@@ -56,9 +56,9 @@ test('a code alone opens nothing, and forms of other sites are refused', async (
 })
 
 test('wrong codes are told alike, and are few', async (t) => {
-  const site = await startSite(t, { signUp: 'open' })
-  const { code } = await askedBy(site, 'ada@example.ch')
-  const eve = new Visitor(site)
+  const server = await startPageServer(t, { signUp: 'open' })
+  const { code } = await askedBy(server, 'ada@example.ch')
+  const eve = new PageClient(server)
   await eve.signIn('eve@example.ch')
   t.notRegex((await eve.get('/integrations')).html, new RegExp(code), 'it waits for somebody else')
   const csrf = await eve.csrf()
@@ -71,9 +71,9 @@ test('wrong codes are told alike, and are few', async (t) => {
 })
 
 test('somebody to whom the agent shows the code attaches it', async (t) => {
-  const site = await startSite(t, { signUp: 'open', hasMail: false })
-  const { code, organizationId } = await askedBy(site, 'typo@example.ch')
-  const bea = new Visitor(site)
+  const server = await startPageServer(t, { signUp: 'open', hasMail: false })
+  const { code, organizationId } = await askedBy(server, 'typo@example.ch')
+  const bea = new PageClient(server)
   await bea.signIn('bea@example.ch')
   const found = await bea.send('/integrations', '/integrations/code', { code: ` ${code.toLowerCase().replace('-', ' ')}` })
   t.is(found.location, `/claims/${code}`)

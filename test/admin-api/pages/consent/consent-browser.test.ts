@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInSite } from '../asking.ts'
+import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInSite } from '../consent-requests.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
@@ -11,39 +11,39 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
-  const { site } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInSite(t, 'olga@example.ch')
   const tab = await openTab(t, browser(), { hasScripts })
   const redirect_uri = await startApplication(t)
-  const request = asking(site, { scope: 'api:read api:send', redirect_uri })
-  await tab.open(site.url + request.path)
+  const request = asking(server, { scope: 'api:read api:send', redirect_uri })
+  await tab.open(server.url + request.path)
   t.is(await titleOf(tab), 'Sign in')
   await tab.page.fill('#email', 'olga@example.ch')
   await tab.press('text=Email me a link')
-  await tab.open((await site.mailTo('olga@example.ch')).link)
+  await tab.open((await server.mailTo('olga@example.ch')).link)
   await tab.press('main >> text=Sign in >> nth=-1')
   t.is(await titleOf(tab), 'Allow Nightly <report>?')
 
-  t.is(await tab.page.getAttribute('.another input[type=text]', 'id'), `name-${site.organizationId}`)
+  t.is(await tab.page.getAttribute('.another input[type=text]', 'id'), `name-${server.organizationId}`)
   t.false(await tab.page.isVisible('.another input[type=text]'))
   await tab.page.check('text=New project')
   t.true(await tab.page.isVisible('.another input[type=text]'))
   await tab.press('text=Allow >> nth=-1')
   t.is(await titleOf(tab), 'Problem: Allow Nightly <report>?')
   await tab.page.click('[role=alert] a')
-  await tab.page.fill(`#name-${site.organizationId}`, 'Shop')
+  await tab.page.fill(`#name-${server.organizationId}`, 'Shop')
   await tab.page.uncheck('text=Send mail')
-  const { status, body } = await exchange(site, request, await leave(tab.page, 'button:has-text("Allow")'))
+  const { status, body } = await exchange(server, request, await leave(tab.page, 'button:has-text("Allow")'))
   t.is(status, 200)
   t.is(body['scope'], 'api:read')
 
-  await tab.open(`${site.url}/account`)
+  await tab.open(`${server.url}/account`)
   await tab.press('text=Show applications')
   t.regex(await tab.page.innerText('main'), /In the project Shop of Default/)
   await tab.press('text=Revoke >> nth=-1')
   t.regex(await tab.page.innerText('main'), /No application has access/)
-  await t.throwsAsync(site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
+  await t.throwsAsync(server.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
 
-  await tab.open(site.url + asking(site, { redirect_uri }).path)
+  await tab.open(server.url + asking(server, { redirect_uri }).path)
   const denied = await leave(tab.page, 'button:has-text("Deny")')
   t.is(new URL(denied).searchParams.get('error'), 'access_denied')
 }
@@ -52,14 +52,14 @@ test('from the application over sign-in and consent back to it, with scripts', (
 test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
 
 test('an application that asks in a window of its own hears of the answer there', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInSite(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
-  await tab.open(await site.operatorLink('olga@example.ch'))
+  await tab.open(await server.operatorLink('olga@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
   const redirect_uri = await startApplication(t)
   await tab.page.goto(redirect_uri)
   const opened = tab.page.waitForEvent('popup')
-  await tab.page.evaluate(`void window.open(${JSON.stringify(site.url + asking(site, { redirect_uri }).path)}, 'ask', 'popup')`)
+  await tab.page.evaluate(`void window.open(${JSON.stringify(server.url + asking(server, { redirect_uri }).path)}, 'ask', 'popup')`)
   const popup = await opened
   await popup.check('[name=place] >> nth=0')
   await leave(popup, 'button:has-text("Allow")')
@@ -67,21 +67,21 @@ test('an application that asks in a window of its own hears of the answer there'
 })
 
 test('every state of the page is as good as the others', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInSite(t, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })
     const email = `${colorScheme}@example.ch`
-    await tab.open(await site.operatorLink(email))
+    await tab.open(await server.operatorLink(email))
     await tab.press('main >> text=Sign in >> nth=-1')
-    const outsider = await registered(site, loopbackRedirect)
-    const open = (changes = {}) => tab.open(site.url + asking(site, changes).path)
+    const outsider = await registered(server, loopbackRedirect)
+    const open = (changes = {}) => tab.open(server.url + asking(server, changes).path)
     await open({ prompt: 'consent' })
     t.regex(await tab.page.innerText('main'), /You are not a member of an organization yet/)
-    await join(site, email, 'viewer', site.organizationId)
-    await join(site, email, 'billing')
+    await join(server, email, 'viewer', server.organizationId)
+    await join(server, email, 'billing')
     await open({ client_id: outsider, redirect_uri: loopbackRedirect, scope: 'api:admin' })
     t.is(await tab.page.isDisabled('text=Change settings'), true)
-    await tab.page.check(`[value="${(await homeOf(site, site.organizationId)).place}"]`)
+    await tab.page.check(`[value="${(await homeOf(server, server.organizationId)).place}"]`)
     await tab.page.uncheck('text=Read >> nth=0')
     await tab.press('button:has-text("Allow")')
     t.regex(await tab.page.innerText('[role=alert]'), /Select at least one permission/)

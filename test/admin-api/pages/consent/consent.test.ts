@@ -15,9 +15,9 @@ import {
   told,
   vouchedFor,
   signedInSite,
-} from '../asking.ts'
-import { startSite, type Site } from '../site.ts'
-import { Visitor, type Visited } from '../visit.ts'
+} from '../consent-requests.ts'
+import { startPageServer, type PageServer } from '../page-server.ts'
+import { PageClient, type Visited } from '../page-client.ts'
 
 const path = (link: string): string => new URL(link).pathname
 const count = (html: string, pattern: RegExp): number => html.match(pattern)?.length ?? 0
@@ -27,13 +27,13 @@ const ticked = (html: string): string[] =>
     /\bchecked\b/.test(tag) ? [value] : [],
   )
 
-const projectCount = async ({ database, organizationId }: Site): Promise<number> =>
+const projectCount = async ({ database, organizationId }: PageServer): Promise<number> =>
   (await database.all(projects, { organizationId })).length
 
 /** What somebody asks with in the first organization. */
-async function principalOf(site: Site, visitor: Visitor): Promise<Principal> {
-  const signed = await site.people.sessions.read(visitor.cookie.split('=')[1] ?? '')
-  return site.people.members.principalOf(signed?.user.id ?? '', site.organizationId)
+async function principalOf(server: PageServer, pageClient: PageClient): Promise<Principal> {
+  const signed = await server.people.sessions.read(pageClient.cookie.split('=')[1] ?? '')
+  return server.people.members.principalOf(signed?.user.id ?? '', server.organizationId)
 }
 
 function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: number, why: string): void {
@@ -42,13 +42,13 @@ function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: n
 }
 
 test('who is not signed in signs in first and comes back to the same request; allowing brings a code for exactly that', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
-  const request = asking(site, { scope: 'api:read api:send' })
-  const olga = new Visitor(site)
+  const { server } = await signedInSite(t, 'olga@example.ch')
+  const request = asking(server, { scope: 'api:read api:send' })
+  const olga = new PageClient(server)
   const first = await olga.get(request.path)
   t.is(first.location, `/sign-in?next=${encodeURIComponent(request.path).replaceAll('%20', '+')}`)
   await olga.post('/sign-in', { email: 'olga@example.ch', next: request.path })
-  const back = await olga.post(path((await site.mailTo('olga@example.ch')).link))
+  const back = await olga.post(path((await server.mailTo('olga@example.ch')).link))
   t.is(back.location, request.path)
 
   const { status, html, headers } = await olga.get(back.location)
@@ -58,54 +58,54 @@ test('who is not signed in signs in first and comes back to the same request; al
   t.regex(headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/app\.example\.net; .*frame-ancestors 'none'/)
   t.is(headers.get('cache-control'), 'no-store')
   t.deepEqual(ticked(html), ['api:read', 'api:send'])
-  const { place, projectId } = await homeOf(site, site.organizationId)
+  const { place, projectId } = await homeOf(server, server.organizationId)
   const allowed = await decide(olga, request.path, allowing(place, 'api:read'))
   t.is(allowed.status, 303)
-  t.is(told(allowed.location).get('iss'), site.url)
+  t.is(told(allowed.location).get('iss'), server.url)
   t.is(told(allowed.location).get('state'), 'st-1')
-  const { body } = await exchange(site, request, allowed.location)
+  const { body } = await exchange(server, request, allowed.location)
   t.is(body['scope'], 'api:read')
-  const bearer = await site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
-  t.like(bearer, { projectId, organizationId: site.organizationId })
+  const bearer = await server.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.like(bearer, { projectId, organizationId: server.organizationId })
 })
 
 test('denying tells the client so, with issuer and state', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const { path: asked } = asking(site)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { path: asked } = asking(server)
   const { location } = await decide(olga, asked, [['decision', 'deny']])
   t.true(location.startsWith('https://app.example.net/back?'))
-  t.like(Object.fromEntries(told(location)), { error: 'access_denied', state: 'st-1', iss: site.url })
+  t.like(Object.fromEntries(told(location)), { error: 'access_denied', state: 'st-1', iss: server.url })
   t.false(told(location).has('code'))
 })
 
 test('nothing that reaches other people is ticked unless the client names it; nobody vouching and loopback are told', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const mcp = { resource: `${site.url}/mcp` }
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const mcp = { resource: `${server.url}/mcp` }
   for (const [changes, wanted] of [
     [{ scope: '' }, ['api:read']],
     [{ scope: 'api:admin' }, ['api:read', 'api:send', 'api:admin']],
     [{ ...mcp, scope: '' }, ['mcp:read', 'mcp:send-sandbox']],
     [{ ...mcp, scope: 'mcp:send' }, ['mcp:read', 'mcp:send-sandbox', 'mcp:send']],
   ] as const)
-    t.deepEqual(ticked((await olga.get(asking(site, changes).path)).html), wanted)
-  const both = `${asking(site, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
+    t.deepEqual(ticked((await olga.get(asking(server, changes).path)).html), wanted)
+  const both = `${asking(server, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
   t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
-  const vouched = (await olga.get(asking(site, { redirect_uri: loopbackRedirect }).path)).html
+  const vouched = (await olga.get(asking(server, { redirect_uri: loopbackRedirect }).path)).html
   t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
-  const outsider = await olga.get(asking(site, { client_id: await registered(site) }).path)
+  const outsider = await olga.get(asking(server, { client_id: await registered(server) }).path)
   t.regex(outsider.html, /This application is not verified/)
   t.notRegex(outsider.html, /Vouched for/)
 })
 
 test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
   for (const [uri, source] of [
     ['https://app.example.com:8443/x;%20script-src%20x', 'https://app.example.com:8443'],
     ['com.example.app:/back', 'com.example.app:'],
     ['http://[::1]:4711/back', 'http:'],
     ['http://localhost:4711/back', 'http://localhost:4711'],
   ] as const) {
-    const { headers, status } = await olga.get(asking(site, { client_id: await registered(site, uri), redirect_uri: uri }).path)
+    const { headers, status } = await olga.get(asking(server, { client_id: await registered(server, uri), redirect_uri: uri }).path)
     t.is(status, 200, uri)
     t.regex(headers.get('content-security-policy') ?? '', new RegExp(`form-action 'self' ${RegExp.escape(source)};`), uri)
   }
@@ -114,13 +114,13 @@ test('the policy of the page lets the form lead to the redirect URI alone, whate
 })
 
 test('a role caps what can be allowed, in the page and against tampering', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
-  const vera = await signedIn(site, 'vera@example.ch')
-  const { path: asked } = asking(site, { scope: 'api:admin' })
+  const { server } = await signedInSite(t, 'olga@example.ch')
+  const vera = await signedIn(server, 'vera@example.ch')
+  const { path: asked } = asking(server, { scope: 'api:admin' })
   t.regex((await vera.get(asked)).html, /You are not a member of an organization yet/)
-  isRefused(t, await decide(vera, asked, allowing((await homeOf(site, site.organizationId)).place, 'api:read')), 404, 'no member')
+  isRefused(t, await decide(vera, asked, allowing((await homeOf(server, server.organizationId)).place, 'api:read')), 404, 'no member')
 
-  const viewing = await join(site, 'vera@example.ch', 'viewer', site.organizationId)
+  const viewing = await join(server, 'vera@example.ch', 'viewer', server.organizationId)
   const { html } = await vera.get(asked)
   t.is(count(html, /Your role does not allow this/g), 2)
   t.deepEqual(ticked(html), ['api:read'])
@@ -128,21 +128,21 @@ test('a role caps what can be allowed, in the page and against tampering', async
   const more = await decide(vera, asked, allowing(viewing.place, 'api:read', 'api:send'))
   isRefused(t, more, 400, 'more than the role')
   t.regex(more.html, /href="#scope">Your role in Default does not allow all of these permissions/)
-  isRefused(t, await decide(vera, asked, [...allowing(`${site.organizationId}.new`, 'api:read'), ['name-', 'x']]), 403, 'no new project')
+  isRefused(t, await decide(vera, asked, [...allowing(`${server.organizationId}.new`, 'api:read'), ['name-', 'x']]), 403, 'no new project')
   t.is((await decide(vera, asked, allowing(viewing.place, 'api:read'))).status, 303)
 
-  const billed = await join(site, 'vera@example.ch', 'billing')
+  const billed = await join(server, 'vera@example.ch', 'billing')
   const both = (await vera.get(asked)).html
   t.regex(both, /House of billing[^]*Your role has no access to projects/)
   isRefused(t, await decide(vera, asked, allowing(billed.place, 'api:read')), 400, 'billing')
-  t.is(await projectCount(site), 1)
+  t.is(await projectCount(server), 1)
 })
 
 test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const eve = await signedIn(site, 'eve@example.ch')
-  const [own, home] = [await homeOf(site, site.organizationId), await join(site, 'eve@example.ch', 'owner')]
-  const { path: asked } = asking(site)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const eve = await signedIn(server, 'eve@example.ch')
+  const [own, home] = [await homeOf(server, server.organizationId), await join(server, 'eve@example.ch', 'owner')]
+  const { path: asked } = asking(server)
   t.notRegex((await eve.get(asked)).html, new RegExp(own.organizationId))
   const none = await decide(eve, asked, allowing('org_none.prj_none', 'api:read'))
   for (const place of [
@@ -174,163 +174,163 @@ test('projects of others are missing ones, and a form that is not filled in is s
 })
 
 test('a new project is made once, however often its form comes', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const request = asking(site)
-  const fields = [...allowing(`${site.organizationId}.new`, 'api:read'), [`name-${site.organizationId}`, ' Shop ']] as const
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const request = asking(server)
+  const fields = [...allowing(`${server.organizationId}.new`, 'api:read'), [`name-${server.organizationId}`, ' Shop ']] as const
   const allowed = await decide(olga, request.path, fields)
-  const { body } = await exchange(site, request, allowed.location)
-  const { projectId } = await site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
-  t.like(await site.database.get(projects, { organizationId: site.organizationId }, projectId), {
+  const { body } = await exchange(server, request, allowed.location)
+  const { projectId } = await server.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.like(await server.database.get(projects, { organizationId: server.organizationId }, projectId), {
     record: { name: 'Shop', status: 'claimed' },
   })
   const again = await decide(olga, request.path, fields)
   isRefused(t, again, 400, 'replayed')
   t.regex(again.html, /A project with this name already exists\. Choose it from the list/)
-  t.is(await projectCount(site), 2)
+  t.is(await projectCount(server), 2)
 })
 
 test('forms of other sites, without the token of the session or of another one are refused, and bring nothing', async (t) => {
-  const site = await startSite(t)
-  const [olga, eve] = [await signedIn(site, 'olga@example.ch'), await signedIn(site, 'eve@example.ch')]
-  const { path: asked } = asking(site)
-  const { place } = await homeOf(site, site.organizationId)
+  const server = await startPageServer(t)
+  const [olga, eve] = [await signedIn(server, 'olga@example.ch'), await signedIn(server, 'eve@example.ch')]
+  const { path: asked } = asking(server)
+  const { place } = await homeOf(server, server.organizationId)
   const form = (csrf: string) =>
     new URLSearchParams([...allowing(place, 'api:read').map(([name, value]): [string, string] => [name, value]), ['csrf', csrf]])
   const csrf = await olga.csrf('/account')
   isRefused(t, await olga.post(asked, form('')), 403, 'no token')
   isRefused(t, await olga.post(asked, form(await eve.csrf('/account'))), 403, 'the token of another session')
-  for (const headers of [{}, { origin: 'https://evil.example' }, { origin: site.url, 'sec-fetch-site': 'cross-site' }])
+  for (const headers of [{}, { origin: 'https://evil.example' }, { origin: server.url, 'sec-fetch-site': 'cross-site' }])
     isRefused(t, await olga.post(asked, form(csrf), headers), 403, JSON.stringify(headers))
   const refused = await olga.post(asked, form(''))
   t.regex(refused.html, /<title>Not allowed/)
-  const outsider = new Visitor(site)
+  const outsider = new PageClient(server)
   t.regex((await outsider.post(asked, form(csrf))).location, /^\/sign-in\?next=/)
   t.is((await olga.post(asked, form(csrf))).status, 303)
 })
 
 test('a code works once; its second use ends what it brought', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const request = asking(site)
-  const { location } = await decide(olga, request.path, allowing((await homeOf(site, site.organizationId)).place, 'api:read'))
-  t.is((await exchange(site, request, location)).status, 200)
-  t.is((await exchange(site, request, location)).status, 400)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const request = asking(server)
+  const { location } = await decide(olga, request.path, allowing((await homeOf(server, server.organizationId)).place, 'api:read'))
+  t.is((await exchange(server, request, location)).status, 200)
+  t.is((await exchange(server, request, location)).status, 400)
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
 test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const home = await homeOf(site, site.organizationId)
-  const silently = async (visitor: Visitor, changes = {}): Promise<string> => {
-    const { location } = await visitor.get(asking(site, { prompt: 'none', ...changes }).path)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const home = await homeOf(server, server.organizationId)
+  const silently = async (pageClient: PageClient, changes = {}): Promise<string> => {
+    const { location } = await pageClient.get(asking(server, { prompt: 'none', ...changes }).path)
     return told(location).get('error') ?? (told(location).has('code') ? 'code' : location)
   }
-  t.is(await silently(new Visitor(site)), 'login_required')
+  t.is(await silently(new PageClient(server)), 'login_required')
   t.is(await silently(olga), 'consent_required')
   const allow = async (changes = {}, place = home.place): Promise<void> => {
-    const request = asking(site, { prompt: 'consent', ...changes })
+    const request = asking(server, { prompt: 'consent', ...changes })
     const { location } = await decide(olga, request.path, allowing(place, 'api:read'))
-    t.is((await exchange(site, request, location)).status, 200)
+    t.is((await exchange(server, request, location)).status, 200)
   }
   await allow()
   t.is(await silently(olga), 'code')
   t.is(await silently(olga, { scope: '' }), 'code')
   t.is(await silently(olga, { scope: 'api:send' }), 'consent_required')
   t.is(await silently(olga, { redirect_uri: loopbackRedirect }), 'consent_required')
-  t.is(await silently(await signedIn(site, 'eve@example.ch')), 'consent_required')
-  t.is((await olga.get(asking(site).path)).status, 303)
-  t.is((await olga.get(asking(site, { prompt: 'consent' }).path)).status, 200)
-  t.is((await olga.get(asking(site, { prompt: 'select_account' }).path)).status, 200)
+  t.is(await silently(await signedIn(server, 'eve@example.ch')), 'consent_required')
+  t.is((await olga.get(asking(server).path)).status, 303)
+  t.is((await olga.get(asking(server, { prompt: 'consent' }).path)).status, 200)
+  t.is((await olga.get(asking(server, { prompt: 'select_account' }).path)).status, 200)
 
-  const outsider = await registered(site)
+  const outsider = await registered(server)
   await allow({ client_id: outsider })
   t.is(await silently(olga, { client_id: outsider }), 'consent_required', 'nobody vouches')
-  const other = await join(site, 'olga@example.ch', 'owner')
+  const other = await join(server, 'olga@example.ch', 'owner')
   await allow({}, other.place)
   t.is(await silently(olga), 'consent_required', 'two projects')
 })
 
 test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const ben = await signedIn(site, 'ben@example.ch')
-  const { place, organizationId } = await join(site, 'ben@example.ch', 'developer', site.organizationId)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const ben = await signedIn(server, 'ben@example.ch')
+  const { place, organizationId } = await join(server, 'ben@example.ch', 'developer', server.organizationId)
   const scopes = ['api:read', 'api:send'] as const
   const silently = async (): Promise<string> => {
-    const { location } = await ben.get(asking(site, { prompt: 'none', scope: scopes.join(' ') }).path)
+    const { location } = await ben.get(asking(server, { prompt: 'none', scope: scopes.join(' ') }).path)
     return told(location).get('error') ?? 'code'
   }
   const allow = async (where: string): Promise<void> => {
-    const request = asking(site, { prompt: 'consent' })
+    const request = asking(server, { prompt: 'consent' })
     const { location } = await decide(ben, request.path, allowing(where, ...scopes))
-    t.is((await exchange(site, request, location)).status, 200)
+    t.is((await exchange(server, request, location)).status, 200)
   }
   await allow(place)
   t.is(await silently(), 'code')
-  const asOwner = await principalOf(site, olga)
-  const { holder } = await principalOf(site, ben)
+  const asOwner = await principalOf(server, olga)
+  const { holder } = await principalOf(server, ben)
   const benId = holder?.kind === 'user' ? holder.userId : ''
-  await site.people.members.changeRole(asOwner, benId, 'viewer')
+  await server.people.members.changeRole(asOwner, benId, 'viewer')
   t.is(await silently(), 'consent_required', 'a lower role')
-  await site.people.members.changeRole(asOwner, benId, 'developer')
+  await server.people.members.changeRole(asOwner, benId, 'developer')
   t.is(await silently(), 'code')
   await ben.send('/account', '/account/applications/revoke', {
     ...{ client: vouchedFor, organization: organizationId, project: place.split('.')[1] ?? '' },
   })
   t.is(await silently(), 'consent_required', 'revoked')
 
-  const { project } = await site.projects.create(asOwner, { name: 'Shop' })
+  const { project } = await server.projects.create(asOwner, { name: 'Shop' })
   await allow(`${organizationId}.${project.id}`)
   t.is(await silently(), 'code')
-  await site.projects.remove(asOwner, project.id, { discardQueued: true })
+  await server.projects.remove(asOwner, project.id, { discardQueued: true })
   t.is(await silently(), 'consent_required', 'the project is deleted')
   await allow(place)
   t.is(await silently(), 'code')
-  await site.people.members.remove(asOwner, benId)
+  await server.people.members.remove(asOwner, benId)
   t.is(await silently(), 'consent_required', 'no member any more')
   t.regex((await ben.get('/account/applications')).html, /No application has access/)
-  await join(site, 'ben@example.ch', 'developer', organizationId)
+  await join(server, 'ben@example.ch', 'developer', organizationId)
   t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
   await allow(place)
   t.is(await silently(), 'code')
-  site.clock.advance(180 * 86_400_000)
+  server.clock.advance(180 * 86_400_000)
   await ben.signIn('ben@example.ch')
   t.is(await silently(), 'consent_required', 'the grant is over')
 })
 
 test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const { path: asked } = asking(site, { prompt: 'login' })
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { path: asked } = asking(server, { prompt: 'login' })
   t.is((await olga.get(asked)).status, 200)
-  site.clock.advance(10 * 60_000)
+  server.clock.advance(10 * 60_000)
   t.regex((await olga.get(asked)).location, /^\/sign-in\?again=1&next=/)
   await olga.signIn('olga@example.ch')
   t.is((await olga.get(asked)).status, 200)
 })
 
 test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const { place } = await homeOf(site, site.organizationId)
-  site.clock.advance(10 * 60_000)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { place } = await homeOf(server, server.organizationId)
+  server.clock.advance(10 * 60_000)
   for (const [resource, ...scopes] of [
-    [`${site.url}/v1`, 'api:read', 'api:send', 'api:admin'],
-    [`${site.url}/mcp`, 'mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
+    [`${server.url}/v1`, 'api:read', 'api:send', 'api:admin'],
+    [`${server.url}/mcp`, 'mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
   ] as const) {
-    const request = asking(site, { resource, scope: scopes.join(' '), prompt: 'consent' })
+    const request = asking(server, { resource, scope: scopes.join(' '), prompt: 'consent' })
     const { location } = await decide(olga, request.path, allowing(place, ...scopes))
     t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
   }
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
-  const less = asking(site, { scope: 'api:send', prompt: 'consent' })
+  const less = asking(server, { scope: 'api:send', prompt: 'consent' })
   t.truthy(told((await decide(olga, less.path, allowing(place, 'api:read', 'api:send'))).location).get('code'))
   await olga.signIn('olga@example.ch')
-  const more = asking(site, { scope: 'api:admin', prompt: 'consent' })
+  const more = asking(server, { scope: 'api:admin', prompt: 'consent' })
   t.truthy(told((await decide(olga, more.path, allowing(place, 'api:read', 'api:send', 'api:admin'))).location).get('code'))
 })
 
 test('a request that names no known client or redirect URI is a page that leads nowhere', async (t) => {
-  const site = await startSite(t)
-  const visitor = new Visitor(site)
+  const server = await startPageServer(t)
+  const pageClient = new PageClient(server)
   for (const changes of [{ client_id: 'nobody' }, { redirect_uri: 'https://evil.example/back' }]) {
-    const shown = await visitor.get(asking(site, changes).path)
+    const shown = await pageClient.get(asking(server, changes).path)
     isRefused(t, shown, 400, JSON.stringify(changes))
     t.regex(shown.html, /<title>This request does not work – Postern/)
     t.notRegex(shown.html, /evil\.example/)
@@ -338,15 +338,15 @@ test('a request that names no known client or redirect URI is a page that leads 
 })
 
 test('applications with access are listed once for each project, and revoking ends every token of them at once', async (t) => {
-  const site = await startSite(t)
-  const [olga, eve] = [await signedIn(site, 'olga@example.ch'), await signedIn(site, 'eve@example.ch')]
-  const { place, organizationId, projectId } = await homeOf(site, site.organizationId)
-  await join(site, 'eve@example.ch', 'admin', organizationId)
+  const server = await startPageServer(t)
+  const [olga, eve] = [await signedIn(server, 'olga@example.ch'), await signedIn(server, 'eve@example.ch')]
+  const { place, organizationId, projectId } = await homeOf(server, server.organizationId)
+  await join(server, 'eve@example.ch', 'admin', organizationId)
   const tokens: string[] = []
   for (const scopes of [['api:read'], ['api:read', 'api:send']]) {
-    const request = asking(site, { scope: scopes.join(' '), prompt: 'consent' })
+    const request = asking(server, { scope: scopes.join(' '), prompt: 'consent' })
     const { location } = await decide(olga, request.path, allowing(place, ...scopes))
-    tokens.push(String((await exchange(site, request, location)).body['access_token']))
+    tokens.push(String((await exchange(server, request, location)).body['access_token']))
   }
   const { html } = await olga.get('/account/applications')
   t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
@@ -356,9 +356,9 @@ test('applications with access are listed once for each project, and revoking en
   const form = { client: vouchedFor, organization: organizationId, project: projectId }
   await eve.send('/account', '/account/applications/revoke', form)
   t.is((await olga.post('/account/applications/revoke', form)).status, 403)
-  for (const token of tokens) await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  for (const token of tokens) await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
   const done = await olga.send('/account/applications', '/account/applications/revoke', form)
   t.is(done.location, '/account/applications?done=application_revoked')
-  for (const token of tokens) await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  for (const token of tokens) await t.throwsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
   t.regex((await olga.get(done.location)).html, /The access is revoked[^]*No application has access/)
 })

@@ -6,7 +6,7 @@ import { Change, encode } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { letter, newsletter, type Changes } from '../../../ingest/inspect/golden.ts'
 import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
-import { startRig, type Rig } from '../../rest/fixture/rig.ts'
+import { startFixture, type Fixture } from '../../rest/fixture/rest-fixture.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
 const test = testWith('chromium')
@@ -19,7 +19,7 @@ const faulty: Changes = {
   session: { mailFrom: `x@${'very-long-label.'.repeat(8)}other.test`, tls: null },
 }
 
-async function storeTest({ database, organizationId, clock }: Rig, changes: Partial<InspectTest>, report?: unknown): Promise<string> {
+async function storeTest({ database, organizationId, clock }: Fixture, changes: Partial<InspectTest>, report?: unknown): Promise<string> {
   const made: InspectTest = {
     ...{
       id: newId('ins', clock.now()),
@@ -42,14 +42,14 @@ function mustHold(ok: boolean): void {
 }
 
 /** The page of a scored mail. */
-async function reportOf(rig: Rig, input: Awaited<ReturnType<typeof letter>>, laterMails = 0): Promise<string> {
+async function reportOf(fixture: Fixture, input: Awaited<ReturnType<typeof letter>>, laterMails = 0): Promise<string> {
   const report = await inspectMail(input)
   const content = { id: newId('inm', 1), size: 1, sha256: '', rows: 1 }
   const { score, grade } = report
-  return storeTest(rig, { mail: { session: input.session, content }, result: { score, grade }, laterMails }, report)
+  return storeTest(fixture, { mail: { session: input.session, content }, result: { score, grade }, laterMails }, report)
 }
 
-async function judge(t: ExecutionContext, rig: Rig, path: string): Promise<string[]> {
+async function judge(t: ExecutionContext, fixture: Fixture, path: string): Promise<string[]> {
   const texts: string[] = []
   for (const [width, colorScheme] of [
     [360, 'dark'],
@@ -67,7 +67,7 @@ async function judge(t: ExecutionContext, rig: Rig, path: string): Promise<strin
     const faults: string[] = []
     page.on('console', (message) => faults.push(message.text()))
     page.on('pageerror', (error) => faults.push(String(error)))
-    await page.goto(`http://${rig.address}${path}`)
+    await page.goto(`http://${fixture.address}${path}`)
     await page.$$eval('details', (all) => all.forEach((one) => one.setAttribute('open', '')))
     t.deepEqual(await overflows(page), [], `${path} ${width}`)
     t.deepEqual(await axeFaults(page), [], `${path} ${width}`)
@@ -78,9 +78,9 @@ async function judge(t: ExecutionContext, rig: Rig, path: string): Promise<strin
 }
 
 test('a report tells what it comes to, what to mend first and what receivers ask for', async (t) => {
-  const rig = await startRig(t)
-  const path = await reportOf(rig, await newsletter(faulty), 2)
-  for (const text of await judge(t, rig, path)) {
+  const fixture = await startFixture(t)
+  const path = await reportOf(fixture, await newsletter(faulty), 2)
+  for (const text of await judge(t, fixture, path)) {
     t.regex(text, /Many receivers will refuse it/)
     t.regex(text, /Re: <script>alert\(1\)<\/script> NEWS FOR YOU/)
     t.regex(text, /The score cannot be above 30 now[^]*Neither SPF nor DKIM passes[^]*30 at most/)
@@ -94,8 +94,8 @@ test('a report tells what it comes to, what to mend first and what receivers ask
 })
 
 test('a report without fault says so', async (t) => {
-  const rig = await startRig(t)
-  for (const text of await judge(t, rig, await reportOf(rig, await letter()))) {
+  const fixture = await startFixture(t)
+  for (const text of await judge(t, fixture, await reportOf(fixture, await letter()))) {
     t.regex(text, /Ready for the inbox/)
     t.regex(text, /There is nothing to improve/)
     t.regex(text, /Gmail\s+all 8 rules met/)
@@ -103,10 +103,10 @@ test('a report without fault says so', async (t) => {
 })
 
 test('a report for which DNS kept silent praises nothing that nobody knows', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const { dns } = await inspected(newsletter)
   const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
-  for (const text of await judge(t, rig, await reportOf(rig, await newsletter({ zone })))) {
+  for (const text of await judge(t, fixture, await reportOf(fixture, await newsletter({ zone })))) {
     t.regex(text, /Good, as far as it could be checked[^]*DNS did not answer all questions/)
     t.notRegex(text, /Ready for the inbox|nothing to improve/)
     t.regex(text, /Gmail\s+7 of 10 rules not known/)
@@ -120,7 +120,7 @@ async function inspected(mail: typeof letter): ReturnType<typeof letter> {
 }
 
 test('a test that waits, is being checked, has failed or is over says what to do', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const { session } = await letter()
   const mail = { session, content: { id: newId('inm', 1), size: 1, sha256: '', rows: 1 } }
   const pages: readonly (readonly [Partial<InspectTest>, RegExp])[] = [
@@ -132,15 +132,15 @@ test('a test that waits, is being checked, has failed or is over says what to do
     ],
     [{ expiresAt: 1 }, /No mail came/],
   ]
-  const waiting = await fetch(`http://${rig.address}${await storeTest(rig, {})}`)
+  const waiting = await fetch(`http://${fixture.address}${await storeTest(fixture, {})}`)
   t.is(waiting.headers.get('refresh'), '5')
-  for (const [changes, words] of pages) for (const text of await judge(t, rig, await storeTest(rig, changes))) t.regex(text, words)
+  for (const [changes, words] of pages) for (const text of await judge(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
 })
 
 test('the page needs no script, lets none run, and tells nobody where it was', async (t) => {
-  const rig = await startRig(t)
-  const path = await reportOf(rig, await newsletter(faulty))
-  const answer = await fetch(`http://${rig.address}${path}`)
+  const fixture = await startFixture(t)
+  const path = await reportOf(fixture, await newsletter(faulty))
+  const answer = await fetch(`http://${fixture.address}${path}`)
   const policy = answer.headers.get('content-security-policy') ?? ''
   t.regex(policy, /default-src 'none'/)
   t.false(/script-src|unsafe/.test(policy))
@@ -151,8 +151,8 @@ test('the page needs no script, lets none run, and tells nobody where it was', a
   const context = await browser().newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
   const page = await context.newPage()
-  await page.goto(`http://${rig.address}${path}`)
+  await page.goto(`http://${fixture.address}${path}`)
   await page.click('text=Greeting name')
   t.true(await page.isVisible('#check-helo .evidence'))
-  t.is((await fetch(`http://${rig.address}/share/inspect/${'a'.repeat(26)}`)).status, 404)
+  t.is((await fetch(`http://${fixture.address}/share/inspect/${'a'.repeat(26)}`)).status, 404)
 })

@@ -8,7 +8,7 @@ import { newTraceId } from '#store/ids.ts'
 import { hostileHtml } from '../../../ingest/html/hostile-html.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
-import { startSite, type Site } from '../site.ts'
+import { startPageServer, type PageServer } from '../page-server.ts'
 import { openTab, settled, titleOf, type TabOptions } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
@@ -28,11 +28,11 @@ interface Made {
 
 /** A captured message with this HTML, an image inside it, a text and a file. */
 async function captured(
-  site: Site,
+  pageServer: PageServer,
   html: string,
   { subject = 'Your order <b>4711</b>', rcptTo = ['ada@example.ch', 'bob@example.org', 'zoe@hidden.example'] } = {},
 ): Promise<Made> {
-  const { database, organizationId, accept, inboxCore } = site
+  const { database, organizationId, accept, inboxCore } = pageServer
   const [inbox] = await database.all(inboxes, { organizationId })
   if (!inbox) throw new Error('no inbox')
   const { projectId } = inbox.record
@@ -96,10 +96,13 @@ async function captured(
 }
 
 /** A tab that notes every request but those to the site, and every dialog. */
-async function watchedTab(t: ExecutionContext, site: Site, options?: TabOptions) {
+async function watchedTab(t: ExecutionContext, pageServer: PageServer, options?: TabOptions) {
   const tab = await openTab(t, browser(), options)
   const away: string[] = []
-  tab.page.on('request', (asked) => void (asked.url().startsWith(site.url) || asked.url().startsWith('data:') || away.push(asked.url())))
+  tab.page.on(
+    'request',
+    (asked) => void (asked.url().startsWith(pageServer.url) || asked.url().startsWith('data:') || away.push(asked.url())),
+  )
   tab.page.on('dialog', (dialog) => void (away.push(`dialog ${dialog.message()}`), dialog.dismiss()))
   tab.page.context().on('page', (opened) => void away.push(`window ${opened.url()}`))
   return { ...tab, away }
@@ -122,9 +125,9 @@ const good =
 
 for (const hasScripts of [true, false])
   test(`who has the link sees every side of a message, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
-    const site = await startSite(t)
-    const { view } = await captured(site, good)
-    const tab = await watchedTab(t, site, { hasScripts })
+    const pageServer = await startPageServer(t)
+    const { view } = await captured(pageServer, good)
+    const tab = await watchedTab(t, pageServer, { hasScripts })
     await tab.open(view)
     t.is(await titleOf(tab), 'Your order <b>4711</b>')
     t.is(await tab.page.locator('iframe').getAttribute('sandbox'), 'allow-popups allow-popups-to-escape-sandbox')
@@ -167,10 +170,10 @@ for (const hasScripts of [true, false])
   })
 
 test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', async (t) => {
-  const site = await startSite(t)
-  const { view } = await captured(site, `<p id="end">before</p>${hostileHtml.join('\n')}`)
+  const pageServer = await startPageServer(t)
+  const { view } = await captured(pageServer, `<p id="end">before</p>${hostileHtml.join('\n')}`)
   for (const query of ['', '?images=1']) {
-    const tab = await watchedTab(t, site)
+    const tab = await watchedTab(t, pageServer)
     const failed: string[] = []
     tab.page.on('console', (message) => failed.push(message.text()))
     await tab.page.goto(`${view}/html`)
@@ -192,13 +195,13 @@ test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', a
 })
 
 test('a message with an endless subject and many recipients leaves room for itself, and no layout of its own leaves its frame', async (t) => {
-  const site = await startSite(t)
+  const pageServer = await startPageServer(t)
   const layout =
     '<div style="position:fixed;top:0;left:0;width:9999px;height:9999px;background:red">over</div><p style="width:5000px">wide</p>' +
     `<p style="font-size:400px">HUGE</p><p>${'w'.repeat(5000)}</p><table width="3000"><tr>${'<td>cell</td>'.repeat(60)}</tr></table>`
   const rcptTo = Array.from({ length: 90 }, (_, i) => `ada${i}@example.ch`)
-  const { view } = await captured(site, layout, { subject: `\u202e${'Looong'.repeat(100)}`, rcptTo })
-  const tab = await watchedTab(t, site)
+  const { view } = await captured(pageServer, layout, { subject: `\u202e${'Looong'.repeat(100)}`, rcptTo })
+  const tab = await watchedTab(t, pageServer)
   await tab.open(view)
   for (const width of [360, 768, 1280]) {
     await tab.page.setViewportSize({ width, height: 900 })
@@ -212,9 +215,9 @@ test('a message with an endless subject and many recipients leaves room for itse
 
 test('remote images come with consent only, through the service, and nothing of the reader reaches their server', async (t) => {
   await using server = await new WebhookReceiver({ answer: (response) => response.end(png) }).listen()
-  const site = await startSite(t, { imagesFromHere: true })
-  const { view } = await captured(site, `${good}<img id="far" src="${server.url}?a=1&amp;b=2" alt="Far">`)
-  const tab = await watchedTab(t, site)
+  const pageServer = await startPageServer(t, { imagesFromHere: true })
+  const { view } = await captured(pageServer, `${good}<img id="far" src="${server.url}?a=1&amp;b=2" alt="Far">`)
+  const tab = await watchedTab(t, pageServer)
   await tab.open(view)
   t.is(server.connections, 0)
   await tab.press('text=Show remote images')
@@ -235,9 +238,9 @@ test('the proxy gives out images alone, from public addresses alone, and only th
     ['a redirect', (response) => response.writeHead(302, { location: server.url }).end(png)],
     ['too much', (response) => response.end(Buffer.concat([png, Buffer.alloc(6 * 1024 * 1024)]))],
   ]
-  const site = await startSite(t, { imagesFromHere: true })
-  const { view } = await captured(site, good)
-  const { messageViews } = site.inboxCore
+  const pageServer = await startPageServer(t, { imagesFromHere: true })
+  const { view } = await captured(pageServer, good)
+  const { messageViews } = pageServer.inboxCore
   const viewed = messageViews.read(view.slice(view.lastIndexOf('/') + 1))
   const signed = `${view}/image?${messageViews.imageQuery(viewed, server.url)}`
   server.answer = (response) => response.end(png)
@@ -250,7 +253,7 @@ test('the proxy gives out images alone, from public addresses alone, and only th
   t.is((await asked(`${view}/image?u=${encodeURIComponent(server.url)}&s=${'A'.repeat(22)}`)).status, 404)
   t.is((await asked(signed.replace('hook', 'other'))).status, 404)
   t.is(server.connections, seen)
-  const guarded = await startSite(t)
+  const guarded = await startPageServer(t)
   const closed = await captured(guarded, good)
   const views = guarded.inboxCore.messageViews
   const query = views.imageQuery(views.read(closed.view.slice(closed.view.lastIndexOf('/') + 1)), server.url)
@@ -262,27 +265,27 @@ test('an image server that says nothing is given up', async (t) => {
   const silent = createServer()
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   t.teardown(() => silent.close())
-  const site = await startSite(t, { imagesFromHere: true })
-  const { view } = await captured(site, good)
-  const { messageViews } = site.inboxCore
+  const pageServer = await startPageServer(t, { imagesFromHere: true })
+  const { view } = await captured(pageServer, good)
+  const { messageViews } = pageServer.inboxCore
   const { port } = silent.address() as { port: number }
   const viewed = messageViews.read(view.slice(view.lastIndexOf('/') + 1))
   const answer = asked(`${view}/image?${messageViews.imageQuery(viewed, `http://127.0.0.1:${port}/`)}`)
   const [socket] = (await new Promise((resolve) => silent.once('connection', (...all) => resolve(all)))) as { destroy(): void }[]
-  site.clock.advance(10_000)
+  pageServer.clock.advance(10_000)
   t.is((await answer).status, 404)
   socket?.destroy()
 })
 
 test('a link that is made up, changed or old shows nothing', async (t) => {
-  const site = await startSite(t)
-  const { view } = await captured(site, good)
+  const pageServer = await startPageServer(t)
+  const { view } = await captured(pageServer, good)
   t.is((await asked(view)).status, 200)
   t.is((await asked(`${view}x`)).status, 404)
   t.is((await asked(view.replace('cap_0', 'cap_1'))).status, 404)
-  site.clock.advance(14 * 60_000)
+  pageServer.clock.advance(14 * 60_000)
   t.is((await asked(view)).status, 200)
-  site.clock.advance(16 * 60_000)
+  pageServer.clock.advance(16 * 60_000)
   const late = await asked(view)
   t.is(late.status, 404)
   t.regex(late.body.toString(), /has expired/)
@@ -305,9 +308,9 @@ interface Styling {
 
 test('the HTML of a message keeps its style sheets, classes and body, and none of them loads anything without consent', async (t) => {
   await using server = await new WebhookReceiver({ answer: (response) => response.end(png) }).listen()
-  const site = await startSite(t, { imagesFromHere: true })
-  const { view } = await captured(site, designed(new URL(server.url).origin))
-  const tab = await watchedTab(t, site)
+  const pageServer = await startPageServer(t, { imagesFromHere: true })
+  const { view } = await captured(pageServer, designed(new URL(server.url).origin))
+  const tab = await watchedTab(t, pageServer)
   await tab.open(view)
   await settled(tab.page)
   const frame = tab.page.frameLocator('iframe')
@@ -339,17 +342,17 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
 
 test('members of the organization see the inbox and its messages, others do not', async (t) => {
   const message = 'Delivery to the destination Main is paused: the login was refused. The next trial is at 10:00.'
-  const site = await startSite(t)
-  site.daemon.probes.waiting = async () => ({ at: 0, event: 'waiting', message, detail: {} })
-  const { path } = await captured(site, good)
-  const olga = await watchedTab(t, site)
-  await olga.open(site.ownerLink)
+  const pageServer = await startPageServer(t)
+  pageServer.daemon.probes.waiting = async () => ({ at: 0, event: 'waiting', message, detail: {} })
+  const { path } = await captured(pageServer, good)
+  const olga = await watchedTab(t, pageServer)
+  await olga.open(pageServer.ownerLink)
   await olga.page.fill('#email', 'olga@example.ch')
   await olga.press('text=Sign in >> visible=true >> nth=-1')
   await olga.press('a:has-text("Captured mail")')
   t.is(await titleOf(olga), 'Captured mail')
   await olga.press('main .rows a')
-  t.true(site.url + path.replace(/\/messages\/.*/, '') === olga.page.url())
+  t.true(pageServer.url + path.replace(/\/messages\/.*/, '') === olga.page.url())
   await olga.press('main >> text=Your order')
   await olga.press('text=What happened to this message')
   t.is(await titleOf(olga), 'Trace of Your order <b>4711</b>')
@@ -358,16 +361,16 @@ test('members of the organization see the inbox and its messages, others do not'
   t.true((await olga.page.innerText('.mail')).includes(message))
   const tracePath = new URL(olga.page.url()).pathname
   t.regex((await olga.page.getAttribute('text=Page to share', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)
-  await olga.open(`${site.url}/account`)
+  await olga.open(`${pageServer.url}/account`)
   await olga.press('[aria-labelledby=captured-title] a')
-  await olga.open(site.url + path)
+  await olga.open(pageServer.url + path)
   t.is(await olga.page.frameLocator('iframe').locator('h1').innerText(), 'Thank you')
-  t.is((await asked(site.url + path)).status, 303)
-  const ben = await watchedTab(t, site)
-  await ben.open(await site.operatorLink('ben@example.ch'))
+  t.is((await asked(pageServer.url + path)).status, 303)
+  const ben = await watchedTab(t, pageServer)
+  await ben.open(await pageServer.operatorLink('ben@example.ch'))
   await ben.press('main >> text=Sign in >> nth=-1')
   for (const closed of [path, tracePath, path.replace(/\/[^/]+\/messages\/.*/, '')])
-    t.is((await ben.page.goto(site.url + closed))?.status(), 404, closed)
+    t.is((await ben.page.goto(pageServer.url + closed))?.status(), 404, closed)
   await olga.press('text=Sign out')
   t.is(await titleOf(olga), 'Signed out')
 })

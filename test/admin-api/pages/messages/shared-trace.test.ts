@@ -1,7 +1,7 @@
 /** The share link of a trace: a page in a browser, JSON for programs, and in both nothing that is private. */
 import test from 'ava'
 import { browserOf } from '../../../support/web/browser.ts'
-import { startRig } from '../../rest/fixture/rig.ts'
+import { startFixture } from '../../rest/fixture/rest-fixture.ts'
 import { openTab } from '../tab.ts'
 
 const browser = browserOf(test)
@@ -16,7 +16,7 @@ const message = {
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`a share link is a page that says what became of the message, ${colorScheme}`, async (t) => {
-    const { rest, address } = await startRig(t)
+    const { rest, address } = await startFixture(t)
     const { trace_id } = await rest.must('POST', '/v1/messages', message)
     const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(`http://${address}/share/traces/${String(trace_id)}`)
@@ -31,7 +31,7 @@ for (const colorScheme of ['light', 'dark'] as const)
   })
 
 test('a share link answers programs with JSON, and caches keep the two apart', async (t) => {
-  const { rest, address } = await startRig(t)
+  const { rest, address } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', message)
   for (const path of [`/share/traces/${String(trace_id)}`, '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b'])
     for (const [accept, type] of [

@@ -14,9 +14,9 @@ import {
   type Asking,
   type Tokens,
   signedInSite,
-} from '../asking.ts'
-import { type Site } from '../site.ts'
-import type { Visitor } from '../visit.ts'
+} from '../consent-requests.ts'
+import { type PageServer } from '../page-server.ts'
+import type { PageClient } from '../page-client.ts'
 import { column } from '../../../support/column.ts'
 
 interface Approved {
@@ -25,18 +25,18 @@ interface Approved {
 }
 
 /** Lets the client in, up to the code in its address. */
-async function approve(site: Site, visitor: Visitor, scopes: readonly string[] = ['api:read']): Promise<Approved> {
-  const { place } = await homeOf(site, site.organizationId)
-  const request = asking(site, { prompt: 'consent', scope: scopes.join(' ') })
-  const { location } = await decide(visitor, request.path, allowing(place, ...scopes))
+async function approve(server: PageServer, pageClient: PageClient, scopes: readonly string[] = ['api:read']): Promise<Approved> {
+  const { place } = await homeOf(server, server.organizationId)
+  const request = asking(server, { prompt: 'consent', scope: scopes.join(' ') })
+  const { location } = await decide(pageClient, request.path, allowing(place, ...scopes))
   return { request, location }
 }
 
-const redeem = (site: Site, { request, location }: Approved): Promise<Tokens> => exchange(site, request, location)
+const redeem = (server: PageServer, { request, location }: Approved): Promise<Tokens> => exchange(server, request, location)
 
-async function refresh(site: Site, token: unknown): Promise<Tokens> {
+async function refresh(server: PageServer, token: unknown): Promise<Tokens> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: vouchedFor, refresh_token: String(token) })
-  const response = await fetch(`${site.url}/oauth/token`, { method: 'POST', body })
+  const response = await fetch(`${server.url}/oauth/token`, { method: 'POST', body })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
@@ -45,37 +45,41 @@ const refused = (t: ExecutionContext, { status, body }: Tokens, why: string): vo
 }
 
 test('revoking an application ends a code that was not used yet', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const { organizationId, projectId } = await homeOf(site, site.organizationId)
-  const approved = await approve(site, olga)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { organizationId, projectId } = await homeOf(server, server.organizationId)
+  const approved = await approve(server, olga)
   t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'it is allowed from the approval on')
   await olga.send('/account', '/account/applications/revoke', { client: vouchedFor, organization: organizationId, project: projectId })
-  refused(t, await redeem(site, approved), 'the code came from before')
-  t.is((await redeem(site, await approve(site, olga))).status, 200, 'what is allowed afterwards works')
+  refused(t, await redeem(server, approved), 'the code came from before')
+  t.is((await redeem(server, await approve(server, olga))).status, 200, 'what is allowed afterwards works')
 })
 
 test('who revokes an application that may change settings is told that logins which it made stay', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  await redeem(site, await approve(site, olga))
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  await redeem(server, await approve(server, olga))
   t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
-  await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
+  await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
   t.regex((await olga.get('/account/applications')).html, /SMTP credentials and publishable keys that it made stay when you revoke it/)
 })
 
 /** A key that the application mints for the user with its token. */
-async function mintByApplication(site: Site, { body }: Tokens, name: string): Promise<{ readonly id: string; readonly key: string }> {
-  const principal = await site.oauth.tokenCheck.restPrincipal(String(body['access_token']))
-  const { record, key } = await site.apiKeys.mint(principal, { name, scopes: ['api:admin'] })
+async function mintByApplication(
+  server: PageServer,
+  { body }: Tokens,
+  name: string,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const principal = await server.oauth.tokenCheck.restPrincipal(String(body['access_token']))
+  const { record, key } = await server.apiKeys.mint(principal, { name, scopes: ['api:admin'] })
   return { id: record.id, key }
 }
 
 test('revoking an application names the keys that it minted and ends them, but for those that are ticked', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const dev = await signedIn(site, 'dev@example.ch')
-  const { organizationId, projectId } = await homeOf(site, site.organizationId)
-  await join(site, 'dev@example.ch', 'developer', organizationId)
-  const tokens = await redeem(site, await approve(site, dev, ['api:read', 'api:send', 'api:admin']))
-  const [doomed, kept] = [await mintByApplication(site, tokens, 'Doomed'), await mintByApplication(site, tokens, 'Kept')]
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const dev = await signedIn(server, 'dev@example.ch')
+  const { organizationId, projectId } = await homeOf(server, server.organizationId)
+  await join(server, 'dev@example.ch', 'developer', organizationId)
+  const tokens = await redeem(server, await approve(server, dev, ['api:read', 'api:send', 'api:admin']))
+  const [doomed, kept] = [await mintByApplication(server, tokens, 'Doomed'), await mintByApplication(server, tokens, 'Kept')]
   t.notRegex((await olga.get('/account/applications')).html, /Doomed/, 'of somebody else')
   const shown = (await dev.get('/account/applications')).html
   t.regex(shown, /These 2 API keys end at once, unless you keep them\./)
@@ -84,77 +88,77 @@ test('revoking an application names the keys that it minted and ends them, but f
   const form = { client: vouchedFor, organization: organizationId, project: projectId, keep_key: kept.id }
   const done = await dev.send('/account', '/account/applications/revoke', form)
   t.is(done.location, '/account/applications?done=application_revoked')
-  await t.throwsAsync(site.apiKeys.authenticate(doomed.key), { message: /unknown, expired or revoked/ })
-  t.true((await site.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the ceiling of its user')
+  await t.throwsAsync(server.apiKeys.authenticate(doomed.key), { message: /unknown, expired or revoked/ })
+  t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the ceiling of its user')
 
   // and it ends with its user, unless an administrator keeps it
   const members = `/organizations/${organizationId}/members`
   const page = (await olga.get(members)).html
   t.regex(page, /This API key ends at once, unless you keep it[^]*Keep Kept/)
-  const { id: member = '' } = (await userByEmail(site.database, 'dev@example.ch'))?.record ?? {}
+  const { id: member = '' } = (await userByEmail(server.database, 'dev@example.ch'))?.record ?? {}
   t.is((await olga.send(members, `${members}/remove`, { member })).location, `${members}?done=removed`)
-  await t.throwsAsync(site.apiKeys.authenticate(kept.key), { message: /unknown, expired or revoked/ })
+  await t.throwsAsync(server.apiKeys.authenticate(kept.key), { message: /unknown, expired or revoked/ })
 })
 
 test('a key that an administrator ticks outlives the member who minted it', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const dev = await signedIn(site, 'dev@example.ch')
-  const { organizationId } = await homeOf(site, site.organizationId)
-  await join(site, 'dev@example.ch', 'developer', organizationId)
-  const tokens = await redeem(site, await approve(site, dev, ['api:read', 'api:send', 'api:admin']))
-  const kept = await mintByApplication(site, tokens, 'Kept')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const dev = await signedIn(server, 'dev@example.ch')
+  const { organizationId } = await homeOf(server, server.organizationId)
+  await join(server, 'dev@example.ch', 'developer', organizationId)
+  const tokens = await redeem(server, await approve(server, dev, ['api:read', 'api:send', 'api:admin']))
+  const kept = await mintByApplication(server, tokens, 'Kept')
   const members = `/organizations/${organizationId}/members`
   // who leaves cannot keep a key of their own
   const left = await dev.send(members, `/organizations/${organizationId}/leave`, { keep_key: kept.id })
   t.is(left.status, 403)
   t.regex((await dev.get(members)).html, /This API key ends at once\.[^]*Kept/)
-  const { id: member = '' } = (await userByEmail(site.database, 'dev@example.ch'))?.record ?? {}
+  const { id: member = '' } = (await userByEmail(server.database, 'dev@example.ch'))?.record ?? {}
   await olga.send(members, `${members}/remove`, { member, keep_key: kept.id })
   t.is((await dev.get(members)).status, 404)
-  t.true((await site.apiKeys.authenticate(kept.key)).projectsOnly)
+  t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly)
 })
 
 test('a code that nobody used leaves nothing that is allowed', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const approved = await approve(site, olga)
-  site.clock.advance(60_000)
-  refused(t, await redeem(site, approved), 'a minute old')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const approved = await approve(server, olga)
+  server.clock.advance(60_000)
+  refused(t, await redeem(server, approved), 'a minute old')
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
 test('who is removed and comes back has let no application in', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const ben = await signedIn(site, 'ben@example.ch')
-  await join(site, 'ben@example.ch', 'admin', site.organizationId)
-  const benId = (await userByEmail(site.database, 'ben@example.ch'))?.record.id ?? ''
-  const [tokens, olgas] = [await redeem(site, await approve(site, ben)), await redeem(site, await approve(site, olga))]
-  const inFlight = await approve(site, ben)
-  const members = `/organizations/${site.organizationId}/members`
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const ben = await signedIn(server, 'ben@example.ch')
+  await join(server, 'ben@example.ch', 'admin', server.organizationId)
+  const benId = (await userByEmail(server.database, 'ben@example.ch'))?.record.id ?? ''
+  const [tokens, olgas] = [await redeem(server, await approve(server, ben)), await redeem(server, await approve(server, olga))]
+  const inFlight = await approve(server, ben)
+  const members = `/organizations/${server.organizationId}/members`
   t.is((await olga.send(members, `${members}/remove`, { member: benId })).location, `${members}?done=removed`)
   await olga.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'admin' })
-  const invitation = (await site.people.invitations.forAddress('ben@example.ch'))[0]?.invitation.id ?? ''
-  const accepted = await ben.send('/organizations', '/invitations/accept', { organization: site.organizationId, invitation })
+  const invitation = (await server.people.invitations.forAddress('ben@example.ch'))[0]?.invitation.id ?? ''
+  const accepted = await ben.send('/organizations', '/invitations/accept', { organization: server.organizationId, invitation })
   t.is(accepted.location, '/organizations?done=accepted')
 
-  await t.throwsAsync(site.oauth.tokenCheck.bearer(String(tokens.body['access_token']), 'rest'))
-  refused(t, await refresh(site, tokens.body['refresh_token']), 'a refresh token of the earlier membership')
-  refused(t, await redeem(site, inFlight), 'a code of the earlier membership')
+  await t.throwsAsync(server.oauth.tokenCheck.bearer(String(tokens.body['access_token']), 'rest'))
+  refused(t, await refresh(server, tokens.body['refresh_token']), 'a refresh token of the earlier membership')
+  refused(t, await redeem(server, inFlight), 'a code of the earlier membership')
   t.regex((await ben.get('/account/applications')).html, /No application has access/)
-  t.is((await refresh(site, olgas.body['refresh_token'])).status, 200, 'others keep theirs')
+  t.is((await refresh(server, olgas.body['refresh_token'])).status, 200, 'others keep theirs')
 })
 
 test('a refresh token that comes twice is told to who allowed it, once, and stands in the audit log', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const tokens = await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
-  const { key } = await mintByApplication(site, tokens, 'Deploy-key')
-  t.is((await refresh(site, tokens.body['refresh_token'])).status, 200)
-  for (const _ of [1, 2, 3]) refused(t, await refresh(site, tokens.body['refresh_token']), 'used')
-  const told = (await site.mails()).filter(({ to }) => to === 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const tokens = await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
+  const { key } = await mintByApplication(server, tokens, 'Deploy-key')
+  t.is((await refresh(server, tokens.body['refresh_token'])).status, 200)
+  for (const _ of [1, 2, 3]) refused(t, await refresh(server, tokens.body['refresh_token']), 'used')
+  const told = (await server.mails()).filter(({ to }) => to === 'olga@example.ch')
   t.deepEqual(column(told, 'subject'), ['The access of an application was revoked'])
-  t.is(told[0]?.link, `${site.url}/account/applications`)
+  t.is(told[0]?.link, `${server.url}/account/applications`)
   t.regex(told[0]?.raw ?? '', /Nightly[^]*Deploy-key/)
-  await t.throwsAsync(site.apiKeys.authenticate(key), { message: /unknown, expired or revoked/ })
-  const acts = await site.database.all(auditEntries, { organizationId: site.organizationId })
+  await t.throwsAsync(server.apiKeys.authenticate(key), { message: /unknown, expired or revoked/ })
+  const acts = await server.database.all(auditEntries, { organizationId: server.organizationId })
   const ofGrants = acts.map(({ record }) => record).filter(({ act }) => act.startsWith('oauth_grant.'))
   t.deepEqual(
     ofGrants.map(({ act, actor, details }) => `${actor.kind} ${act} ${String(details['reason'] ?? details['client'])}`).toSorted(),
@@ -163,19 +167,19 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
 })
 
 test('an application whose project is deleted is told to ask again, instead of getting tokens that do not work', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const olgaId = (await userByEmail(site.database, 'olga@example.ch'))?.record.id ?? ''
-  const principal = await site.people.members.principalOf(olgaId, site.organizationId)
-  const { project } = await site.projects.create(principal, { name: 'Shop' })
-  const request = asking(site, { prompt: 'consent' })
-  const place = `${site.organizationId}.${project.id}`
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const olgaId = (await userByEmail(server.database, 'olga@example.ch'))?.record.id ?? ''
+  const principal = await server.people.members.principalOf(olgaId, server.organizationId)
+  const { project } = await server.projects.create(principal, { name: 'Shop' })
+  const request = asking(server, { prompt: 'consent' })
+  const place = `${server.organizationId}.${project.id}`
   const allow = async (): Promise<Approved> => ({
     request,
     location: (await decide(olga, request.path, allowing(place, 'api:read'))).location,
   })
-  const tokens = await redeem(site, await allow())
+  const tokens = await redeem(server, await allow())
   const inFlight = await allow()
-  await site.projects.remove(principal, project.id, { discardQueued: true })
-  refused(t, await refresh(site, tokens.body['refresh_token']), 'a refresh token')
-  refused(t, await redeem(site, inFlight), 'a code')
+  await server.projects.remove(principal, project.id, { discardQueued: true })
+  refused(t, await refresh(server, tokens.body['refresh_token']), 'a refresh token')
+  refused(t, await redeem(server, inFlight), 'a code')
 })

@@ -5,19 +5,19 @@ import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from '../asking.ts'
-import { type Site } from '../site.ts'
+import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from '../consent-requests.ts'
+import { type PageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
-  const ada = await signedIn(site, 'ada@example.ch')
-  const { organizationId, place } = await join(site, 'ada@example.ch', 'owner')
-  const request = asking(site, { prompt: 'consent' })
+  const { server } = await signedInSite(t, 'olga@example.ch')
+  const ada = await signedIn(server, 'ada@example.ch')
+  const { organizationId, place } = await join(server, 'ada@example.ch', 'owner')
+  const request = asking(server, { prompt: 'consent' })
   const { location } = await decide(ada, request.path, allowing(place, 'api:read'))
-  const token = String((await exchange(site, request, location)).body['access_token'])
+  const token = String((await exchange(server, request, location)).body['access_token'])
   const path = `/organizations/${organizationId}/delete`
   t.regex((await ada.get(`/organizations/${organizationId}/members`)).html, new RegExp(`href="${path}"`))
 
@@ -26,45 +26,45 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
   t.regex(wrong.html, /Enter the name as it is: House of owner/)
   t.is((await ada.post(path, { name: 'House of owner' })).status, 403, 'without the token of the session')
   t.is((await ada.post(path, { name: 'House of owner' }, { origin: 'https://evil.example' })).status, 403)
-  site.clock.advance(10 * 60_000)
+  server.clock.advance(10 * 60_000)
   const csrf = await ada.csrf('/account')
   t.regex((await ada.post(path, { name: 'House of owner', csrf })).location, /^\/sign-in\?again=1/)
   t.notRegex((await ada.get(path)).html, /Delete it/)
-  await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
 
   await ada.signIn('ada@example.ch')
   t.is((await ada.send(path, path, { name: ' House of owner ' })).location, '/organizations?done=ended')
   t.regex((await ada.get('/organizations')).html, /You are not a member of an organization yet/)
   for (const gone of [path, `/organizations/${organizationId}/members`]) t.is((await ada.get(gone)).status, 404)
-  await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
-  const acts = await site.database.all(auditEntries, { organizationId })
+  await t.throwsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
+  const acts = await server.database.all(auditEntries, { organizationId })
   t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
 
-  await restoreOrganization(site.daemon.part(T.Core), organizationId)
+  await restoreOrganization(server.daemon.part(T.Core), organizationId)
   t.is((await ada.get(path)).status, 200, 'the operator brought it back')
-  await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
 })
 
 test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
-  const { site, visitor: ada } = await signedInSite(t, 'ada@example.ch')
-  const before = await rowsOf(site)
-  const { organizationId } = await join(site, 'ada@example.ch', 'owner')
+  const { server, pageClient: ada } = await signedInSite(t, 'ada@example.ch')
+  const before = await rowsOf(server)
+  const { organizationId } = await join(server, 'ada@example.ch', 'owner')
   const members = `/organizations/${organizationId}/members`
   await ada.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'viewer' })
-  await site.mails()
+  await server.mails()
   const path = `/organizations/${organizationId}/delete`
   t.is((await ada.send(path, path, { name: 'House of owner' })).location, '/organizations?done=ended')
-  t.true((await rowsOf(site)) > before)
-  site.clock.advance(31 * 86_400_000)
-  site.removals.wake()
-  await site.removals.idle()
-  t.is(await rowsOf(site), before)
-  t.deepEqual(await site.people.invitations.forAddress('ben@example.ch'), [])
-  t.deepEqual(await problemsOf(site), [])
+  t.true((await rowsOf(server)) > before)
+  server.clock.advance(31 * 86_400_000)
+  server.removals.wake()
+  await server.removals.idle()
+  t.is(await rowsOf(server), before)
+  t.deepEqual(await server.people.invitations.forAddress('ben@example.ch'), [])
+  t.deepEqual(await problemsOf(server), [])
 })
 
 /** Records and look-ups that name an organization, other than those of the first one and of the service's own mail. */
-async function rowsOf({ database, organizationId }: Site): Promise<number> {
+async function rowsOf({ database, organizationId }: PageServer): Promise<number> {
   let count = 0
   for await (const { key, value } of database.kv.range(within([]))) {
     const text = `${JSON.stringify(unpack(key))} ${Buffer.from(value).toString('latin1')}`
@@ -74,32 +74,32 @@ async function rowsOf({ database, organizationId }: Site): Promise<number> {
 }
 
 test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const [ben, eve] = [await signedIn(site, 'ben@example.ch'), await signedIn(site, 'eve@example.ch')]
-  const { organizationId } = await join(site, 'eve@example.ch', 'owner')
-  await join(site, 'ben@example.ch', 'admin', organizationId)
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const [ben, eve] = [await signedIn(server, 'ben@example.ch'), await signedIn(server, 'eve@example.ch')]
+  const { organizationId } = await join(server, 'eve@example.ch', 'owner')
+  await join(server, 'ben@example.ch', 'admin', organizationId)
   const path = `/organizations/${organizationId}/delete`
-  for (const visitor of [olga, ben]) {
-    t.is((await visitor.get(path)).status, 404)
-    t.is((await visitor.post(path, { csrf: await visitor.csrf('/account'), name: 'House of owner' })).status, 404)
+  for (const pageClient of [olga, ben]) {
+    t.is((await pageClient.get(path)).status, 404)
+    t.is((await pageClient.post(path, { csrf: await pageClient.csrf('/account'), name: 'House of owner' })).status, 404)
   }
   t.notRegex((await ben.get(`/organizations/${organizationId}/members`)).html, /Delete this organization/)
   t.is((await eve.get(path)).status, 200)
-  const first = `/organizations/${site.organizationId}/delete`
+  const first = `/organizations/${server.organizationId}/delete`
   const refused = await olga.send(first, first, { name: 'Default' })
   t.is(refused.status, 400)
   t.regex(refused.html, /The first organization belongs to the service itself/)
-  t.is((await olga.get(`/organizations/${site.organizationId}/members`)).status, 200)
+  t.is((await olga.get(`/organizations/${server.organizationId}/members`)).status, 200)
 })
 
 testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
-  await signedIn(site, 'ada@example.ch')
-  await join(site, 'ada@example.ch', 'owner')
+  const { server } = await signedInSite(t, 'olga@example.ch')
+  await signedIn(server, 'ada@example.ch')
+  await join(server, 'ada@example.ch', 'owner')
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   const tab = await openTab(t, browser)
-  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
   await tab.press('text=Members')
   await tab.press('text=Delete this organization')

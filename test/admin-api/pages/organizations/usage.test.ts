@@ -2,22 +2,22 @@
 import test from 'ava'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { join, signedIn, signedInSite } from '../asking.ts'
+import { join, signedIn, signedInSite } from '../consent-requests.ts'
 import { openTab } from '../tab.ts'
 
 test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
-  const { organizationId } = await join(site, 'olga@example.ch', 'owner')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { organizationId } = await join(server, 'olga@example.ch', 'owner')
   const path = `/organizations/${organizationId}/usage`
   const seen: Record<string, number[]> = { owner: [(await olga.get(path)).status] }
   for (const role of ['admin', 'developer', 'viewer', 'billing'] as const) {
-    const visitor = await signedIn(site, `${role}@example.ch`)
-    await join(site, `${role}@example.ch`, role, organizationId)
-    const shown = (await visitor.get('/organizations')).html.includes(`href="${path}"`)
-    seen[role] = [(await visitor.get(path)).status, (await visitor.get(`${path}/invoice.csv`)).status, shown ? 1 : 0]
+    const pageClient = await signedIn(server, `${role}@example.ch`)
+    await join(server, `${role}@example.ch`, role, organizationId)
+    const shown = (await pageClient.get('/organizations')).html.includes(`href="${path}"`)
+    seen[role] = [(await pageClient.get(path)).status, (await pageClient.get(`${path}/invoice.csv`)).status, shown ? 1 : 0]
   }
   t.deepEqual(seen, { owner: [200], admin: [200, 200, 1], developer: [404, 404, 0], viewer: [404, 404, 0], billing: [200, 200, 1] })
-  const outsider = await signedIn(site, 'eve@example.ch')
+  const outsider = await signedIn(server, 'eve@example.ch')
   t.is((await outsider.get(path)).html, (await outsider.get('/organizations/org_none/usage')).html)
   t.regex((await olga.get(path)).html, /plan free[^]*Sends today[^]*100[^]*CHF[^]*Total[^]*0\.00/)
   const csv = await olga.get(`${path}/invoice.csv?period=2029-12`)
@@ -27,22 +27,22 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
 })
 
 test('who has the role for billing alone can leave from here', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
-  const bill = await signedIn(site, 'bill@example.ch')
-  await join(site, 'bill@example.ch', 'billing', site.organizationId)
-  const path = `/organizations/${site.organizationId}/usage`
+  const { server } = await signedInSite(t, 'olga@example.ch')
+  const bill = await signedIn(server, 'bill@example.ch')
+  await join(server, 'bill@example.ch', 'billing', server.organizationId)
+  const path = `/organizations/${server.organizationId}/usage`
   const [, leave = ''] = /action="([^"]+\/leave)"/.exec((await bill.get(path)).html) ?? []
   t.is((await bill.send(path, leave)).location, '/organizations?done=left')
   t.is((await bill.get(path)).status, 404)
 })
 
 testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
-  const { site } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInSite(t, 'olga@example.ch')
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser, { colorScheme })
-    await tab.open(await site.operatorLink('olga@example.ch'))
+    await tab.open(await server.operatorLink('olga@example.ch'))
     await tab.press('main >> text=Sign in >> nth=-1')
     await tab.press('[aria-label="Usage of Default"]')
     await tab.press('text=Month before')

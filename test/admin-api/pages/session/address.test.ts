@@ -1,8 +1,8 @@
 /** Under which address pages are shown, what is at addresses that are none, and which pages may be opened in a window of an application. */
 import { request } from 'node:http'
 import test from 'ava'
-import { asking, signedIn, signedInSite } from '../asking.ts'
-import { startSite } from '../site.ts'
+import { asking, signedIn, signedInSite } from '../consent-requests.ts'
+import { startPageServer } from '../page-server.ts'
 
 interface Shown {
   readonly status: number
@@ -23,8 +23,8 @@ const ask = (url: string, host: string, method = 'GET'): Promise<Shown> =>
   })
 
 test('pages are shown under the address of the service, and not under a name that somebody else pointed here', async (t) => {
-  const site = await startSite(t, { publicUrl: 'https://auth.example.ch' })
-  const authorize = asking(site).path
+  const server = await startPageServer(t, { publicUrl: 'https://auth.example.ch' })
+  const authorize = asking(server).path
   for (const [method, path] of [
     ['GET', '/sign-in'],
     ['POST', '/sign-in'],
@@ -33,13 +33,13 @@ test('pages are shown under the address of the service, and not under a name tha
     ['POST', authorize],
     ['GET', '/integrations'],
   ] as const) {
-    const { status, text } = await ask(site.url + path, 'rebound.example.net', method)
+    const { status, text } = await ask(server.url + path, 'rebound.example.net', method)
     t.is(status, 421, `${method} ${path}`)
     t.regex(text, /Open it at https:\/\/auth\.example\.ch\b/)
     t.notRegex(text, /rebound/)
   }
   for (const host of ['example.ch', 'auth.example.ch.evil.example', 'api.auth.example.ch', 'auth.example.ch@evil.example'])
-    t.is((await ask(`${site.url}/sign-in`, host)).status, 421, host)
+    t.is((await ask(`${server.url}/sign-in`, host)).status, 421, host)
   for (const host of [
     'auth.example.ch',
     'AUTH.example.ch:8443',
@@ -49,34 +49,34 @@ test('pages are shown under the address of the service, and not under a name tha
     '[::1]:80',
     'postern:8080',
   ])
-    t.is((await ask(`${site.url}/sign-in`, host)).status, 200, host)
+    t.is((await ask(`${server.url}/sign-in`, host)).status, 200, host)
 })
 
 test('a browser is shown a page where nothing is, and programs are told in JSON', async (t) => {
-  const site = await startSite(t)
-  const browser = await fetch(`${site.url}/nothing`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+  const server = await startPageServer(t)
+  const browser = await fetch(`${server.url}/nothing`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   t.is(browser.status, 404)
   t.is(browser.headers.get('content-type'), 'text/html; charset=utf-8')
   t.regex(await browser.text(), /<h1>Nothing here<\/h1>/)
   for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
-    const program = await fetch(`${site.url}/nothing`, { headers: { accept } })
+    const program = await fetch(`${server.url}/nothing`, { headers: { accept } })
     t.is(program.status, 404)
     t.is(((await program.json()) as { error: { code: string } }).error.code, 'not_found')
   }
 })
 
 test('only the pages on the way of an application may know the window that opened them', async (t) => {
-  const { site, visitor: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
   const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
-  for (const path of [asking(site).path, '/sign-in?again=1', new URL(await site.operatorLink('olga@example.ch')).pathname])
+  for (const path of [asking(server).path, '/sign-in?again=1', new URL(await server.operatorLink('olga@example.ch')).pathname])
     t.is(await policy(path), null, path)
-  for (const path of ['/account', '/organizations', `/organizations/${site.organizationId}/members`, '/account/applications'])
+  for (const path of ['/account', '/organizations', `/organizations/${server.organizationId}/members`, '/account/applications'])
     t.is(await policy(path), 'same-origin', path)
 })
 
 test('browsers that come by the number of loopback are led to the name, with path and query; programs are answered there', async (t) => {
-  const site = await startSite(t)
-  const { port } = new URL(site.url)
+  const server = await startPageServer(t)
+  const { port } = new URL(server.url)
   const page = 'text/html,*/*;q=0.8'
   const led = await asNamed(port, `127.0.0.1:${port}`, page)
   t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Faccount`])
@@ -95,8 +95,8 @@ const asNamed = (port: string, host: string, accept: string) =>
   })
 
 test('where browsers have no passkeys the account says why', async (t) => {
-  const { visitor: olga } = await signedInSite(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
+  const { pageClient: olga } = await signedInSite(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
   t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
-  const named = await startSite(t)
+  const named = await startPageServer(t)
   t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)
 })

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { adminKey, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { adminKey, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
 const unknownKey = [401, 'unauthorized', 'This API key is unknown, expired or revoked; use an active one.'] as const
 
 test('mintApiKey shows the key once, and the key works with its scopes', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   const made = await rest.call('POST', '/v1/api-keys', { name: 'Shop', scopes: ['api:read'] })
   t.is(made.status, 201)
   const { id, key, preview, ...shown } = objectOf(made)
@@ -23,7 +23,7 @@ test('mintApiKey shows the key once, and the key works with its scopes', async (
 })
 
 test('authentication gives one answer to unknown, malformed, expired and revoked keys', async (t) => {
-  const { rest, client, clock } = await startRig(t)
+  const { rest, client, clock } = await startFixture(t)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const expiring = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:read'], expires_at }))
   clock.advance(1)
@@ -44,7 +44,7 @@ test('authentication gives one answer to unknown, malformed, expired and revoked
 })
 
 test('rotateApiKey lets the old secret die at once', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   const before = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:send'] }))
   const old = client(String(before['key']))
   t.is((await old.call('GET', '/v1/projects/me')).status, 200)
@@ -66,7 +66,7 @@ test('rotateApiKey lets the old secret die at once', async (t) => {
 })
 
 test('revokeApiKey is idempotent and keeps the last administrator', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const last = await rest.call('DELETE', '/v1/api-keys/key_environment')
   t.deepEqual(refusal(last), [
     409,
@@ -83,7 +83,7 @@ test('revokeApiKey is idempotent and keeps the last administrator', async (t) =>
 })
 
 test('two administrators who revoke each other at the same time leave one', async (t) => {
-  const { rest, withKey } = await startRig(t)
+  const { rest, withKey } = await startFixture(t)
   const other = await withKey(['api:admin'])
   const rows = (await rest.must('GET', '/v1/api-keys'))['data'] as { id: string }[]
   const id = rows.find((row) => row.id !== 'key_environment')?.id ?? ''
@@ -92,7 +92,7 @@ test('two administrators who revoke each other at the same time leave one', asyn
 })
 
 test('a key that is bound to a project neither leaves it nor sees keys of the organization', async (t) => {
-  const { rest, withKey, addProject } = await startRig(t)
+  const { rest, withKey, addProject } = await startFixture(t)
   const projectId = await addProject()
   const bound = await withKey(['api:admin'], projectId)
   t.like(await bound.must('GET', '/v1/projects/me'), { project_id: projectId })
@@ -112,7 +112,7 @@ test('a key that is bound to a project neither leaves it nor sees keys of the or
 })
 
 test('mintApiKey names what is wrong', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const wrong = async (body: unknown) => errorOf(await rest.call('POST', '/v1/api-keys', body)).message
   t.is(await wrong({ scopes: ['api:read'] }), 'name: is required')
   t.is(await wrong({ name: 'a\nb', scopes: ['api:read'] }), 'name: must be on one line, without control characters')

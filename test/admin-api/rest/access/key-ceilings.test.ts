@@ -2,8 +2,8 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
-import { startOAuth, type OAuthRig } from '../../oauth/rig.ts'
-import { errorOf, loopback, objectOf } from '../fixture/rig.ts'
+import { startOAuth, type OAuthFixture } from '../../oauth/oauth-fixture.ts'
+import { errorOf, loopback, objectOf } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
 
 interface Minted {
@@ -11,29 +11,29 @@ interface Minted {
   readonly client: RestClient
 }
 
-interface Site extends OAuthRig {
-  /** A member who let the application of the rig in. */
+interface Setup extends OAuthFixture {
+  /** A member who let the application of the fixture in. */
   join(email: string, role: Role): Promise<{ readonly userId: string; readonly agent: RestClient; readonly refreshToken: string }>
   mint(by: RestClient, changes?: object): Promise<Minted>
   suppression(): Promise<string>
 }
 
-async function startSite(t: ExecutionContext): Promise<Site> {
-  const rig = await startOAuth(t)
+async function setUp(t: ExecutionContext): Promise<Setup> {
+  const fixture = await startOAuth(t)
   let suppressed = 0
   return {
-    ...rig,
+    ...fixture,
     async join(email, role) {
-      const userId = await rig.addMember(email, role)
-      const tokens = await rig.signIn({ scope: 'api:read api:send api:admin' }, { user: userId, scopes: 'api:read api:send api:admin' })
-      return { userId, agent: rig.client(String(tokens['access_token'])), refreshToken: String(tokens['refresh_token']) }
+      const userId = await fixture.addMember(email, role)
+      const tokens = await fixture.signIn({ scope: 'api:read api:send api:admin' }, { user: userId, scopes: 'api:read api:send api:admin' })
+      return { userId, agent: fixture.client(String(tokens['access_token'])), refreshToken: String(tokens['refresh_token']) }
     },
     async mint(by, changes = {}) {
       const { id, key } = await by.must('POST', '/v1/api-keys', { name: 'site', scopes: ['api:admin'], ...changes })
-      return { id: String(id), client: rig.client(String(key)) }
+      return { id: String(id), client: fixture.client(String(key)) }
     },
     suppression: async () =>
-      String((await rig.rest.must('POST', '/v1/suppressions', { email: `person${++suppressed}@example.org` }))['id']),
+      String((await fixture.rest.must('POST', '/v1/suppressions', { email: `person${++suppressed}@example.org` }))['id']),
   }
 }
 
@@ -43,7 +43,7 @@ const send = async (client: RestClient): Promise<number> =>
 const unsuppress = async (client: RestClient, id: string): Promise<number> => (await client.call('DELETE', `/v1/suppressions/${id}`)).status
 
 test('what a developer mints, also with a key of theirs, does no more than the developer', async (t) => {
-  const { join, mint, suppression, rest } = await startSite(t)
+  const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const first = await mint(agent)
   const second = await mint(first.client)
@@ -66,7 +66,7 @@ test('what a developer mints, also with a key of theirs, does no more than the d
 })
 
 test('another role lowers the ceiling with the next request, and none raises it', async (t) => {
-  const { join, mint, suppression, rest } = await startSite(t)
+  const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const { id, client } = await mint(agent)
   const become = (role: Role) => rest.must('PATCH', `/v1/members/${userId}`, { role })
@@ -93,7 +93,7 @@ test('another role lowers the ceiling with the next request, and none raises it'
 })
 
 test('a developer does not get the secret of a key that reaches further', async (t) => {
-  const { join, mint, rest, projectId } = await startSite(t)
+  const { join, mint, rest, projectId } = await setUp(t)
   const { agent } = await join('dev@example.ch', 'developer')
   const { agent: admin } = await join('admin@example.ch', 'admin')
   for (const { id } of [await mint(rest, { project_id: projectId }), await mint(admin)]) {
@@ -108,7 +108,7 @@ test('a developer does not get the secret of a key that reaches further', async 
 })
 
 test('a key that is kept after a demotion stays as low, whatever becomes of the member', async (t) => {
-  const { join, mint, suppression, rest } = await startSite(t)
+  const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('admin@example.ch', 'admin')
   const { id, client } = await mint(agent)
   await rest.must('PATCH', `/v1/members/${userId}`, { role: 'developer' })
@@ -118,7 +118,7 @@ test('a key that is kept after a demotion stays as low, whatever becomes of the 
 })
 
 test('nobody gets the secret of a key that outlasts them', async (t) => {
-  const { join, mint, rest, projectId } = await startSite(t)
+  const { join, mint, rest, projectId } = await setUp(t)
   const { agent } = await join('admin@example.ch', 'admin')
   const { agent: colleague } = await join('other@example.ch', 'admin')
   const own = await mint(agent)
@@ -138,7 +138,7 @@ test('nobody gets the secret of a key that outlasts them', async (t) => {
 })
 
 test('nobody but an administrator gives a later end to a key that outlasts them', async (t) => {
-  const { join, mint, rest, projectId, clock } = await startSite(t)
+  const { join, mint, rest, projectId, clock } = await setUp(t)
   const { agent } = await join('dev@example.ch', 'developer')
   const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
   const ends = async (requester: RestClient, { id }: Minted, expires_at: string | null): Promise<number> =>
@@ -156,7 +156,7 @@ test('nobody but an administrator gives a later end to a key that outlasts them'
 })
 
 test('a key that ends neither mints nor prolongs nor takes over what lasts longer', async (t) => {
-  const { mint, rest, projectId, clock } = await startSite(t)
+  const { mint, rest, projectId, clock } = await setUp(t)
   const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
   const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
   const lasting = await mint(rest, { project_id: projectId })
@@ -187,7 +187,7 @@ test('a key that ends neither mints nor prolongs nor takes over what lasts longe
 })
 
 test('a name of blanks is none, and blanks around one do not count', async (t) => {
-  const { rest } = await startSite(t)
+  const { rest } = await setUp(t)
   const named = (name: string) => rest.call('POST', '/v1/api-keys', { name, scopes: ['api:read'] })
   for (const name of ['', '   ', '\u3000']) t.regex(errorOf(await named(name)).message, /^name: /)
   t.is(objectOf(await named(' Shop '))['name'], 'Shop')
@@ -197,7 +197,7 @@ test('a name of blanks is none, and blanks around one do not count', async (t) =
 })
 
 test('removing a member names the keys that they minted and ends them, but for those that are kept', async (t) => {
-  const { join, mint, suppression, rest, projectId } = await startSite(t)
+  const { join, mint, suppression, rest, projectId } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const { agent: colleague } = await join('other@example.ch', 'developer')
   const [doomed, kept, others] = [await mint(agent, { name: 'doomed' }), await mint(agent, { name: 'kept' }), await mint(colleague)]
@@ -243,7 +243,7 @@ test('removing a member names the keys that they minted and ends them, but for t
 })
 
 test('an application that is ended takes the keys that it minted along', async (t) => {
-  const { join, mint, post, rest } = await startSite(t)
+  const { join, mint, post, rest } = await setUp(t)
   const { agent, refreshToken } = await join('dev@example.ch', 'developer')
   const doomed = await mint(agent)
   const kept = await mint(agent)
@@ -255,7 +255,7 @@ test('an application that is ended takes the keys that it minted along', async (
 })
 
 test('a key is renamed and given another end, and tells when it was used', async (t) => {
-  const { rest, mint, clock } = await startSite(t)
+  const { rest, mint, clock } = await setUp(t)
   const { id, client: key } = await mint(rest, { scopes: ['api:read'] })
   const shown = () => rest.must('GET', `/v1/api-keys/${id}`)
   t.like(await shown(), { last_used_at: null, minted_by: { user_id: null, role: null, application: null, api_key_id: 'key_environment' } })

@@ -3,11 +3,11 @@ import { request } from 'node:http'
 import test from 'ava'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
-import { codeOf, firstField, origin, page, plain, siteOf, tracesOf } from '../fixture/page-site.ts'
-import { errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { codeOf, firstField, origin, page, plain, publishableFixture, tracesOf } from '../fixture/publishable-page.ts'
+import { errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 test('a key sends from its page, and the trace and the usage tell that it did', async (t) => {
-  const { send, rest, id, database, organizationId, clock } = await siteOf(t)
+  const { send, rest, id, database, organizationId, clock } = await publishableFixture(t)
   const answer = await send()
   t.is(answer.status, 200)
   t.is(answer.headers['access-control-allow-origin'], origin)
@@ -22,7 +22,7 @@ test('a key sends from its page, and the trace and the usage tell that it did', 
 })
 
 test('a token is shown once, with the numbers and constraints that hold', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const body = {
     ...page,
     allowed_origins: ['HTTPS://Shop.Example.ch/', 'http://localhost:5173'],
@@ -70,7 +70,7 @@ for (const [what, changes, path] of [
   ['a secret without a captcha', { captcha_secret: 'x' }, 'captcha_secret'],
 ] as const)
   test(`${what} is refused when a key is minted`, async (t) => {
-    const { rest } = await startRig(t)
+    const { rest } = await startFixture(t)
     const answer = await rest.call('POST', '/v1/publishable-keys', { ...page, ...changes })
     t.is(answer.status, 400)
     t.is(firstField(answer), path)
@@ -78,7 +78,7 @@ for (const [what, changes, path] of [
 
 test('each gate refuses with its code and its details, and what is refused leaves nothing behind', async (t) => {
   // two bodies are refused for what is in them, and count
-  const { send, rest, database, organizationId, clock } = await siteOf(t, { rates: { per_key_hour: 3 } })
+  const { send, rest, database, organizationId, clock } = await publishableFixture(t, { rates: { per_key_hour: 3 } })
   const wrong = async (body: object, headers = {}) => {
     const answer = await send(body, headers)
     const { code, details } = errorOf(answer)
@@ -104,7 +104,7 @@ test('each gate refuses with its code and its details, and what is refused leave
 })
 
 test('the first gate that refuses decides', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_key_hour: 1 }, captcha_provider: 'turnstile', captcha_secret: 'x' })
+  const { send } = await publishableFixture(t, { rates: { per_key_hour: 1 }, captcha_provider: 'turnstile', captcha_secret: 'x' })
   const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
   const all = { to: 'eve@example.ch', from: 'boss@example.ch', attachments }
   t.is(codeOf(await send({ nonsense: true }, { origin: 'https://evil.example' })), '403 origin_not_allowed')
@@ -115,14 +115,14 @@ test('the first gate that refuses decides', async (t) => {
 })
 
 test('case, domains and a missing sender are no obstacle', async (t) => {
-  const { send, rest } = await siteOf(t)
+  const { send, rest } = await publishableFixture(t)
   t.is(codeOf(await send({ to: 'ADA@Example.CH', cc: ['anybody@team.example.ch'], from: 'FORM@example.ch' })), 200)
   t.is(codeOf(await send({ from: undefined })), 200)
   for (const { from } of await tracesOf(rest)) t.is(from, 'form@example.ch')
 })
 
 test('a page reads every answer, and a page of another origin the refusal that is for it', async (t) => {
-  const { address, send, rest } = await siteOf(t)
+  const { address, send, rest } = await publishableFixture(t)
   const preflight = (from: string) =>
     fetch(`http://${address}/v1/messages`, {
       method: 'OPTIONS',
@@ -159,12 +159,12 @@ test('a page reads every answer, and a page of another origin the refusal that i
 })
 
 test('a send without an Origin is refused: the key is for pages', async (t) => {
-  const { client, token } = await siteOf(t)
+  const { client, token } = await publishableFixture(t)
   t.is(codeOf(await client(token).call('POST', '/v1/messages', plain)), '403 origin_not_allowed')
 })
 
 test('more than 65536 bytes are refused before they are parsed', async (t) => {
-  const { send, address, token } = await siteOf(t)
+  const { send, address, token } = await publishableFixture(t)
   const answer = await send({ text: 'x'.repeat(65_536) })
   t.is(codeOf(answer), '413 request_too_large')
   t.is(errorOf(answer).details?.['max_bytes'], 65_536)
@@ -186,7 +186,7 @@ const streamed = (port: string, token: string, text: string): Promise<number | u
   })
 
 test('of three times as many sends at the same time, exactly as many pass as a window allows', async (t) => {
-  const { send, rest } = await siteOf(t, { rates: { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 20 } })
+  const { send, rest } = await publishableFixture(t, { rates: { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 20 } })
   const answers = await Promise.all(Array.from({ length: 60 }, () => send()))
   t.is(answers.filter(({ status }) => status === 200).length, 20)
   t.is((await tracesOf(rest)).length, 20)
@@ -194,7 +194,7 @@ test('of three times as many sends at the same time, exactly as many pass as a w
 })
 
 test('each window counts its own, and a send comes through again when it has moved on', async (t) => {
-  const { send, clock } = await siteOf(t, { rates: { per_ip_hour: 2, per_recipient_hour: 3, per_key_hour: 4, per_key_day: 5 } })
+  const { send, clock } = await publishableFixture(t, { rates: { per_ip_hour: 2, per_recipient_hour: 3, per_key_hour: 4, per_key_day: 5 } })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   t.is(codeOf(await send({}, from('192.0.2.1'))), 200)
   t.is(codeOf(await send({}, from('192.0.2.1'))), 200)
@@ -221,7 +221,7 @@ test('each window counts its own, and a send comes through again when it has mov
 })
 
 test('copies count for each of their recipients, and a /64 is one address', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_ip_hour: 3, per_recipient_hour: 2 } })
+  const { send } = await publishableFixture(t, { rates: { per_ip_hour: 3, per_recipient_hour: 2 } })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   t.is(codeOf(await send({ bcc: 'b@team.example.ch' }, from('2001:db8:1:2::1'))), 200)
   t.is(codeOf(await send({ cc: 'B@team.example.ch', to: 'c@team.example.ch' }, from('2001:db8:1:2::2'))), 200)
@@ -232,7 +232,7 @@ test('copies count for each of their recipients, and a /64 is one address', asyn
 })
 
 test('what a visitor writes into X-Forwarded-For moves no window', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_ip_hour: 2 } })
+  const { send } = await publishableFixture(t, { rates: { per_ip_hour: 2 } })
   // the proxy, which is believed, adds the address that it saw to whatever came
   const seen = (forged: string) => ({ 'x-forwarded-for': `${forged}, 198.51.100.7` })
   t.is(codeOf(await send({}, seen('192.0.2.1'))), 200)
@@ -242,13 +242,13 @@ test('what a visitor writes into X-Forwarded-For moves no window', async (t) => 
 
 test('zero is no limit', async (t) => {
   const none = { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 0, per_key_day: 0 }
-  const { send } = await siteOf(t, { rates: none })
+  const { send } = await publishableFixture(t, { rates: none })
   const answers = await Promise.all(Array.from({ length: 40 }, () => send()))
   t.true(answers.every(({ status }) => status === 200))
 })
 
 test('the key of an idempotent send is the page’s own, and a repetition counts once', async (t) => {
-  const { send, rest } = await siteOf(t, { rates: { per_key_hour: 2 } })
+  const { send, rest } = await publishableFixture(t, { rates: { per_key_hour: 2 } })
   const own = await rest.must('POST', '/v1/messages', { ...plain, idempotency_key: 'order-1' })
   const first = await send({ idempotency_key: 'order-1' })
   t.not(objectOf(first)['trace_id'], own['trace_id'])
@@ -260,7 +260,7 @@ test('the key of an idempotent send is the page’s own, and a repetition counts
 })
 
 test('rotated and revoked tokens stop at once, and the windows of the key stay', async (t) => {
-  const { send, rest, id, client } = await siteOf(t, { rates: { per_key_hour: 2 } })
+  const { send, rest, id, client } = await publishableFixture(t, { rates: { per_key_hour: 2 } })
   t.is(codeOf(await send()), 200)
   const rotated = await rest.must('POST', `/v1/publishable-keys/${id}/rotate`, { reason: 'on a mug' })
   t.is(codeOf(await send()), '401 invalid_key')
@@ -284,7 +284,7 @@ test('rotated and revoked tokens stop at once, and the windows of the key stay',
 })
 
 test('tokens that were never minted are told apart from those of another kind', async (t) => {
-  const { token, client, accessTokens, organizationId, rest } = await siteOf(t)
+  const { token, client, accessTokens, organizationId, rest } = await publishableFixture(t)
   const with_ = async (text: string) => {
     const answer = await client(text).call('POST', '/v1/messages', plain, { origin })
     return [codeOf(answer), answer.headers['www-authenticate']] as const
@@ -311,7 +311,7 @@ test('tokens that were never minted are told apart from those of another kind', 
 })
 
 test('it opens no other route', async (t) => {
-  const { operations, client, token } = await siteOf(t)
+  const { operations, client, token } = await publishableFixture(t)
   const page_ = client(token)
   const asked = operations.filter(({ scope, operationId }) => scope !== 'none' && operationId !== 'sendMessage')
   t.true(asked.length > 80)
@@ -322,7 +322,7 @@ test('it opens no other route', async (t) => {
 })
 
 test('a flag that is off, a project that is deleted and an organization of others', async (t) => {
-  const { send, operator, organizationId, rest, client } = await siteOf(t)
+  const { send, operator, organizationId, rest, client } = await publishableFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { publishable_keys: false })
   const off = await send()
   t.is(codeOf(off), '503 feature_unavailable')

@@ -1,7 +1,7 @@
 /** Reveal links and snippets at the door. */
 import test, { type ExecutionContext } from 'ava'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { baseUrl, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { baseUrl, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
@@ -13,7 +13,7 @@ interface Link {
   readonly path: string
 }
 
-async function linkOf({ rest }: Rig, changes: object = {}): Promise<Link> {
+async function linkOf({ rest }: Fixture, changes: object = {}): Promise<Link> {
   const minted = await rest.must('POST', '/v1/publishable-keys', { ...page, ...changes, reveal: true })
   const url = String(minted['reveal_url'])
   return { id: String(minted['id']), url, path: url.slice(baseUrl.length) }
@@ -23,57 +23,57 @@ const asPerson = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', host: 'p
 const asProgram = { accept: 'application/json', host: 'post.example.ch' }
 const textOf = ({ bytes }: RestAnswer): string => bytes.toString('utf8')
 
-const started = (t: ExecutionContext): Promise<Rig> => startRig(t)
+const started = (t: ExecutionContext): Promise<Fixture> => startFixture(t)
 
 test('an agent gets a link and no token, and the link shows the token to one person', async (t) => {
-  const rig = await started(t)
-  const minted = await rig.rest.call('POST', '/v1/publishable-keys', { ...page, reveal: true })
+  const fixture = await started(t)
+  const minted = await fixture.rest.call('POST', '/v1/publishable-keys', { ...page, reveal: true })
   t.notRegex(textOf(minted), /svcpub_eyJ/)
   t.is(objectOf(minted)['reveal_expires_in_seconds'], 300)
   const url = String(objectOf(minted)['reveal_url'])
   t.true(url.startsWith(`${baseUrl}/reveal/`))
   const path = url.slice(baseUrl.length)
   for (const accept of [asPerson.accept, '*/*', 'text/html, application/json', '']) {
-    const asked = await rig.rest.call('GET', path, undefined, { ...asPerson, accept })
+    const asked = await fixture.rest.call('GET', path, undefined, { ...asPerson, accept })
     t.is(asked.status, 200)
     t.regex(textOf(asked), /<button>Reveal<\/button>/)
     t.notRegex(textOf(asked), /svcpub_eyJ/)
     t.is(asked.headers['cache-control'], 'no-store')
   }
-  const shown = await rig.rest.call('POST', path, undefined, asPerson)
+  const shown = await fixture.rest.call('POST', path, undefined, asPerson)
   const [token = ''] = /svcpub_eyJ[\w.-]+/.exec(textOf(shown)) ?? []
   t.is(shown.headers['referrer-policy'], 'no-referrer')
-  const sent = await rig
+  const sent = await fixture
     .client(token)
     .call('POST', '/v1/messages', { to: 'ada@example.ch', text: 'x' }, { origin: 'https://shop.example.ch' })
   t.is(sent.status, 200)
   for (const method of ['GET', 'POST'] as const) {
-    const again = await rig.rest.call(method, path, undefined, asPerson)
+    const again = await fixture.rest.call(method, path, undefined, asPerson)
     t.is(again.status, 410)
     t.regex(textOf(again), /already used/)
   }
-  const acts = (await rig.rest.must('GET', '/v1/audit?act=publishable_key'))['data'] as { act: string }[]
+  const acts = (await fixture.rest.must('GET', '/v1/audit?act=publishable_key'))['data'] as { act: string }[]
   t.deepEqual(column(acts, 'act'), ['publishable_key.revealed', 'publishable_key.minted'])
 })
 
 test('a program that asks for JSON gets the token, once, and of several at the same time only one does', async (t) => {
-  const rig = await started(t)
-  const { path } = await linkOf(rig)
-  t.is((await rig.rest.call('GET', path, undefined, { ...asProgram, accept: '*/*' })).status, 200)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => rig.rest.call('GET', path, undefined, asProgram)))
+  const fixture = await started(t)
+  const { path } = await linkOf(fixture)
+  t.is((await fixture.rest.call('GET', path, undefined, { ...asProgram, accept: '*/*' })).status, 200)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => fixture.rest.call('GET', path, undefined, asProgram)))
   const [token] = answers.filter(({ status }) => status === 200).map((answer) => objectOf(answer)['raw_token'])
   t.regex(String(token), /^svcpub_eyJ/)
   t.deepEqual(
     answers.map(({ status }) => status).toSorted((a, b) => a - b),
     [200, ...Array<number>(7).fill(410)],
   )
-  const late = await rig.rest.call('GET', path, undefined, asProgram)
+  const late = await fixture.rest.call('GET', path, undefined, asProgram)
   t.deepEqual([late.status, errorOf(late).code, errorOf(late).next_action], [410, 'reveal_expired', 'rotate_key'])
 })
 
 test('a link lives five minutes, and one that was changed shows nothing', async (t) => {
-  const rig = await started(t)
-  const { path } = await linkOf(rig)
+  const fixture = await started(t)
+  const { path } = await linkOf(fixture)
   for (const wrong of [
     `${path}x`,
     path.slice(0, -1),
@@ -81,53 +81,54 @@ test('a link lives five minutes, and one that was changed shows nothing', async 
     '/reveal/x',
     `/reveal/${'a'.repeat(16)}.${'a'.repeat(43)}`,
   ])
-    t.is((await rig.rest.call('POST', wrong, undefined, asProgram)).status, 410, wrong)
-  rig.clock.advance(5 * 60_000 - 1)
-  t.is((await rig.rest.call('GET', path, undefined, asPerson)).status, 200)
-  rig.clock.advance(1)
-  t.is((await rig.rest.call('GET', path, undefined, asPerson)).status, 410)
-  t.is((await rig.rest.call('POST', path, undefined, asProgram)).status, 410)
+    t.is((await fixture.rest.call('POST', wrong, undefined, asProgram)).status, 410, wrong)
+  fixture.clock.advance(5 * 60_000 - 1)
+  t.is((await fixture.rest.call('GET', path, undefined, asPerson)).status, 200)
+  fixture.clock.advance(1)
+  t.is((await fixture.rest.call('GET', path, undefined, asPerson)).status, 410)
+  t.is((await fixture.rest.call('POST', path, undefined, asProgram)).status, 410)
 })
 
 for (const [what, end] of [
-  ['rotated', (rig: Rig, id: string) => rig.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)],
-  ['revoked', (rig: Rig, id: string) => rig.rest.must('DELETE', `/v1/publishable-keys/${id}`)],
+  ['rotated', (fixture: Fixture, id: string) => fixture.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)],
+  ['revoked', (fixture: Fixture, id: string) => fixture.rest.must('DELETE', `/v1/publishable-keys/${id}`)],
 ] as const)
   test(`a link shows no token that is dead because its key was ${what}`, async (t) => {
-    const rig = await started(t)
-    const { id, path } = await linkOf(rig)
-    await end(rig, id)
+    const fixture = await started(t)
+    const { id, path } = await linkOf(fixture)
+    await end(fixture, id)
     for (const method of ['GET', 'POST'] as const) {
-      const answer = await rig.rest.call(method, path, undefined, asProgram)
+      const answer = await fixture.rest.call(method, path, undefined, asProgram)
       t.deepEqual([answer.status, errorOf(answer).code], [410, 'reveal_expired'])
-      t.is((await rig.rest.call(method, path, undefined, asPerson)).status, 410)
+      t.is((await fixture.rest.call(method, path, undefined, asPerson)).status, 410)
     }
   })
 
 test('the page of a link tells which key it is', async (t) => {
-  const rig = await started(t)
-  const named = await linkOf(rig, { name: 'Contact <form>' })
-  const page_ = textOf(await rig.rest.call('GET', named.path, undefined, asPerson))
+  const fixture = await started(t)
+  const named = await linkOf(fixture, { name: 'Contact <form>' })
+  const page_ = textOf(await fixture.rest.call('GET', named.path, undefined, asPerson))
   t.true(page_.includes('Contact &lt;form&gt;'))
   t.true(page_.includes('https://shop.example.ch'))
-  const nameless = await linkOf(rig)
-  t.true(textOf(await rig.rest.call('GET', nameless.path, undefined, asPerson)).includes(nameless.id))
+  const nameless = await linkOf(fixture)
+  t.true(textOf(await fixture.rest.call('GET', nameless.path, undefined, asPerson)).includes(nameless.id))
 })
 
 test('a rotation can be behind a link too', async (t) => {
-  const rig = await started(t)
-  const { id } = await linkOf(rig)
-  const rotated = await rig.rest.must('POST', `/v1/publishable-keys/${id}/rotate`, { reveal: true })
+  const fixture = await started(t)
+  const { id } = await linkOf(fixture)
+  const rotated = await fixture.rest.must('POST', `/v1/publishable-keys/${id}/rotate`, { reveal: true })
   t.is(rotated['raw_token'], undefined)
   const path = String(rotated['reveal_url']).slice(baseUrl.length)
-  t.regex(String(objectOf(await rig.rest.call('POST', path, undefined, asProgram))['raw_token']), /^svcpub_/)
+  t.regex(String(objectOf(await fixture.rest.call('POST', path, undefined, asProgram))['raw_token']), /^svcpub_/)
 })
 
 test('a snippet uses its link up, and what is wrong with the request does not', async (t) => {
-  const rig = await started(t)
-  const { url, path } = await linkOf(rig)
+  const fixture = await started(t)
+  const { url, path } = await linkOf(fixture)
   const request = { reveal_url: url, to_address: 'ada@example.ch', from_address: 'form@example.ch' }
-  const generate = (changes: object = {}, rest = rig.rest) => rest.call('POST', '/v1/publishable-keys/snippets', { ...request, ...changes })
+  const generate = (changes: object = {}, rest = fixture.rest) =>
+    rest.call('POST', '/v1/publishable-keys/snippets', { ...request, ...changes })
   t.regex(errorOf(await generate({ to_address: 'eve@example.ch' })).message, /^to_address: /)
   t.regex(errorOf(await generate({ from_address: 'x@example.ch' })).message, /^from_address: /)
   t.regex(errorOf(await generate({ reveal_url: url.replace('post.', 'evil.') })).message, /^reveal_url: /)
@@ -136,31 +137,35 @@ test('a snippet uses its link up, and what is wrong with the request does not', 
     { name: 'a', label: 'B' },
   ]
   t.regex(errorOf(await generate({ form_fields: twice })).message, /^form_fields: /)
-  const other = await rig.addOrganization()
+  const other = await fixture.addOrganization()
   t.is((await generate({}, other.rest)).status, 404)
   const made = await generate()
   t.is(made.status, 200)
   t.deepEqual(objectOf(made)['allowed_origins'], page.allowed_origins)
   t.is((await generate()).status, 410)
-  t.is((await rig.rest.call('GET', path, undefined, asPerson)).status, 410)
+  t.is((await fixture.rest.call('GET', path, undefined, asPerson)).status, 410)
 })
 
 test('a link to a token that was replaced makes no snippet, and a captcha needs its site key', async (t) => {
-  const rig = await started(t)
+  const fixture = await started(t)
   const snippet = (reveal_url: string) =>
-    rig.rest.call('POST', '/v1/publishable-keys/snippets', { reveal_url, to_address: 'ada@example.ch', from_address: 'form@example.ch' })
-  const { id, url } = await linkOf(rig)
-  await rig.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)
+    fixture.rest.call('POST', '/v1/publishable-keys/snippets', {
+      reveal_url,
+      to_address: 'ada@example.ch',
+      from_address: 'form@example.ch',
+    })
+  const { id, url } = await linkOf(fixture)
+  await fixture.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)
   t.is((await snippet(url)).status, 410)
-  const captcha = await linkOf(rig, { captcha_provider: 'turnstile', captcha_secret: 'x' })
+  const captcha = await linkOf(fixture, { captcha_provider: 'turnstile', captcha_secret: 'x' })
   t.regex(refusal(await snippet(captcha.url))[2], /captcha_site_key/)
 })
 
 test('nothing of a request gets into the HTML as markup', async (t) => {
-  const rig = await started(t)
-  const { url } = await linkOf(rig)
+  const fixture = await started(t)
+  const { url } = await linkOf(fixture)
   const nasty = '"><script>alert(1)</script><!--'
-  const made = await rig.rest.must('POST', '/v1/publishable-keys/snippets', {
+  const made = await fixture.rest.must('POST', '/v1/publishable-keys/snippets', {
     ...{ reveal_url: url, to_address: 'ada@example.ch', from_address: 'form@example.ch', template_style: 'tailwind' },
     form_fields: [{ name: 'x', label: nasty, required: false }],
   })

@@ -1,29 +1,30 @@
 /** Send-only keys: they send, are told the status of what they sent, and read nothing else. */
 import test from 'ava'
-import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
-import { ask, requestOf, siteOf } from '../fixture/walk.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
+import { ask, requestOf, installationOf } from '../fixture/one-of-everything.ts'
 
 const message = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Your order', text: 'Thank you.' }
 
 test('a send-only key sends for one project and learns the status of its own sends', async (t) => {
-  const { rest, client, addProject } = await startRig(t)
+  const { rest, client, addProject } = await startFixture(t)
   const project_id = await addProject()
   const mint = async (changes: object = {}) => rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, ...changes })
   const minted = await mint({ project_id })
   t.like(minted, { scopes: [], send_only: true, project_id, status: 'active' })
-  const [site, other] = [client(String(minted['key'])), client(String((await mint({ project_id }))['key']))]
+  const [installation, other] = [client(String(minted['key'])), client(String((await mint({ project_id }))['key']))]
 
-  const sent = objectOf(await site.call('POST', '/v1/messages', message))
+  const sent = objectOf(await installation.call('POST', '/v1/messages', message))
   const path = `/v1/traces/${String(sent['trace_id'])}`
-  const status = objectOf(await site.call('GET', path))
+  const status = objectOf(await installation.call('GET', path))
   t.deepEqual(Object.keys(status).toSorted(), ['created_at', 'outcome', 'status', 'trace_id'])
   t.like(status, { trace_id: sent['trace_id'], outcome: 'captured.no_route', status: 'captured' })
 
   // what others sent is not there, and neither is what they sent under the same idempotency key
   t.is((await other.call('GET', path)).status, 404)
   const foreign = objectOf(await rest.call('POST', '/v1/messages', { ...message, project_id, idempotency_key: 'order-1' }))
-  t.is((await site.call('GET', `/v1/traces/${String(foreign['trace_id'])}`)).status, 404)
-  const keyed = async () => objectOf(await site.call('POST', '/v1/messages', { ...message, idempotency_key: 'order-1' }))['trace_id']
+  t.is((await installation.call('GET', `/v1/traces/${String(foreign['trace_id'])}`)).status, 404)
+  const keyed = async () =>
+    objectOf(await installation.call('POST', '/v1/messages', { ...message, idempotency_key: 'order-1' }))['trace_id']
   const own = await keyed()
   t.not(own, foreign['trace_id'])
   t.is(await keyed(), own)
@@ -35,13 +36,13 @@ test('a send-only key sends for one project and learns the status of its own sen
 })
 
 test('no refusal of a send tells a send-only key what there is', async (t) => {
-  const { rest, client, addProject } = await startRig(t)
+  const { rest, client, addProject } = await startFixture(t)
   const project_id = await addProject()
   const destination_id = await addDestination(rest, { name: 'Hidden host', environment: 'hidden', project_id }, true)
   await rest.must('POST', '/v1/routing/rules', { match: 'hidden.example.ch', destination_id, project_id })
   await rest.must('POST', '/v1/templates', { slug: 'hidden', name: 'Hidden', subject_tmpl: 'Hidden', text_tmpl: 'Hidden', project_id })
   await rest.must('PATCH', `/v1/projects/${project_id}`, { no_route_policy: 'reject', environment: 'hidden' })
-  const site = client(String((await rest.must('POST', '/v1/api-keys', { name: 'x', send_only: true, project_id }))['key']))
+  const installation = client(String((await rest.must('POST', '/v1/api-keys', { name: 'x', send_only: true, project_id }))['key']))
   for (const changes of [
     { environment: 'other' },
     { environment: 'other', from: null },
@@ -53,7 +54,7 @@ test('no refusal of a send tells a send-only key what there is', async (t) => {
     'no route',
   ]) {
     if (changes === 'no route') await rest.must('PATCH', `/v1/destinations/${destination_id}`, { environment: 'Hidden again' })
-    const { status, bytes } = await site.call('POST', '/v1/messages', { ...message, ...(typeof changes === 'object' && changes) })
+    const { status, bytes } = await installation.call('POST', '/v1/messages', { ...message, ...(typeof changes === 'object' && changes) })
     t.true(status >= 400, JSON.stringify(changes))
     t.notRegex(bytes.toString(), /hidden/i)
   }
@@ -64,7 +65,7 @@ test('no refusal of a send tells a send-only key what there is', async (t) => {
 })
 
 test('minting says what goes with send_only', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', '/v1/api-keys', { name: 'x', ...body })).message
   t.is(await wrong({ send_only: true, scopes: ['api:read'] }), 'scopes: must be left out of a send-only key')
   t.is(await wrong({ send_only: false }), 'scopes: is required')
@@ -72,15 +73,15 @@ test('minting says what goes with send_only', async (t) => {
 })
 
 test('a send-only key is refused by every operation but the two, whatever is asked', async (t) => {
-  const site = await siteOf(t)
-  const { made } = site
-  const minted = await site.rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, project_id: made.project })
-  const key = site.client(String(minted['key']))
+  const installation = await installationOf(t)
+  const { made } = installation
+  const minted = await installation.rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, project_id: made.project })
+  const key = installation.client(String(minted['key']))
   const open: string[] = []
-  for (const operation of site.walk) {
+  for (const operation of installation.walk) {
     const { scope, operationId, openToSendOnlyKeys } = operation
     if (scope === 'none') continue
-    const answer = await ask(key, operation, requestOf(site, operation))
+    const answer = await ask(key, operation, requestOf(installation, operation))
     if (openToSendOnlyKeys) open.push(operationId)
     else if (scope === 'operator') t.is(answer.status, 401, operationId)
     else t.deepEqual([answer.status, errorOf(answer).code], [403, 'insufficient_scope'], operationId)

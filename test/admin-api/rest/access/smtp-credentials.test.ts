@@ -3,13 +3,13 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
-import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const none = [404, 'not_found', 'No SMTP credential has this id.'] as const
 const path = '/v1/smtp-credentials'
 
 test('createSmtpCredential answers the whole resource and, this once, the password', async (t) => {
-  const { rest, database } = await startRig(t)
+  const { rest, database } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const made = await rest.call('POST', path, {
     label: 'Shop',
@@ -50,7 +50,7 @@ test('createSmtpCredential answers the whole resource and, this once, the passwo
 })
 
 test('createSmtpCredential names what is wrong, all of it', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const wrong = await rest.call('POST', path, {
     allowed_from_domains: ['ok.ch', 'not a domain'],
     default_destination_id: 'dst_none',
@@ -76,7 +76,7 @@ const toggles = { verp_enabled: true, click_tracking_enabled: true, open_trackin
 const allOff = { verp_enabled: false, click_tracking_enabled: false, open_tracking_enabled: false }
 
 test('createSmtpCredential and updateSmtpCredential turn on what the plan includes, without a warning', async (t) => {
-  const { rest } = await startRig(t, { plan: 'basic' })
+  const { rest } = await startFixture(t, { plan: 'basic' })
   const made = await rest.must('POST', path, toggles)
   t.like(made, toggles)
   t.false('warnings' in made)
@@ -86,7 +86,7 @@ test('createSmtpCredential and updateSmtpCredential turn on what the plan includ
 })
 
 test('createSmtpCredential and updateSmtpCredential leave off what the plan does not include, and say so', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   const warning = (field: string, what: string) => ({
     path: field,
     message: `the plan free does not include ${what}; the setting has no effect until you raise the plan`,
@@ -109,7 +109,7 @@ test('createSmtpCredential and updateSmtpCredential leave off what the plan does
 })
 
 test('createSmtpCredential keeps what only a flag of the organization bars, and says that it has no effect', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const stored = await database.get(organizations, { organizationId }, organizationId)
   if (!stored) throw new Error('no organization')
   const flags = { click_tracking: false, verp: true }
@@ -125,7 +125,7 @@ test('createSmtpCredential keeps what only a flag of the organization bars, and 
 })
 
 test('createSmtpCredential and updateSmtpCredential warn of VERP without a domain for bounces', async (t) => {
-  const { rest } = await startRig(t, { bounceDomain: null })
+  const { rest } = await startFixture(t, { bounceDomain: null })
   const warnings = [
     { path: 'verp_bounce_domain', message: 'this service has no bounce domain; VERP has no effect until this field is set' },
   ]
@@ -139,7 +139,7 @@ test('createSmtpCredential and updateSmtpCredential warn of VERP without a domai
 })
 
 test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
-  const { rest } = await startRig(t, { plan: 'basic' })
+  const { rest } = await startFixture(t, { plan: 'basic' })
   const answers = await Promise.all(Array.from({ length: 30 }, () => rest.call('POST', path, {})))
   const [made, ...others] = answers.filter(({ status }) => status === 201)
   t.is(others.length, 9)
@@ -158,7 +158,7 @@ test('createSmtpCredential keeps to the number that the plan allows, also at the
 })
 
 test('createSmtpCredential beyond what plan free includes needs somebody who answers for the bill', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
+  const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', path, {})
   const refused = await rest.call('POST', path, {})
   t.is(refused.status, 402)
@@ -168,7 +168,7 @@ test('createSmtpCredential beyond what plan free includes needs somebody who ans
 })
 
 test('createSmtpCredential needs no field; what is left out gets the careful default', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   t.like(await rest.must('POST', path, {}), {
     ...{ label: '', allowed_from_domains: [], enforce_header_from: true, default_destination_id: null },
     ...{ max_rate_per_min: null, max_message_bytes: null, expires_at: null, verp_enabled: false, verp_bounce_domain: null },
@@ -176,7 +176,7 @@ test('createSmtpCredential needs no field; what is left out gets the careful def
 })
 
 test('rotateSmtpCredential replaces user name and password and nothing else', async (t) => {
-  const { rest, database } = await startRig(t)
+  const { rest, database } = await startFixture(t)
   const before = await rest.must('POST', path, { label: 'Shop', max_rate_per_min: 5 })
   const after = await rest.must('POST', `${path}/${String(before['id'])}/rotate`)
   t.not(after['username'], before['username'])
@@ -187,7 +187,7 @@ test('rotateSmtpCredential replaces user name and password and nothing else', as
 })
 
 test('updateSmtpCredential changes only what is given, and clears with empty text', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const body = { label: 'Shop', default_destination_id, verp_bounce_domain: 'b.ch', max_rate_per_min: 5, allowed_from_domains: ['a.ch'] }
   const { password: _, ...before } = await rest.must('POST', path, body)
@@ -206,14 +206,14 @@ test('updateSmtpCredential changes only what is given, and clears with empty tex
 })
 
 test('revokeSmtpCredential is idempotent', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', path, {})
   for (let i = 0; i < 2; i++) t.is((await rest.call('DELETE', `${path}/${String(id)}`)).status, 204)
   t.deepEqual(refusal(await rest.call('GET', `${path}/${String(id)}`)), none)
 })
 
 test('testSmtpCredential shows every check, and asks a live provider', async (t) => {
-  const { rest, clock, transport, withKey } = await startRig(t)
+  const { rest, clock, transport, withKey } = await startFixture(t)
   const login = { username: 'u', password: 'the password' }
   const credentials = { host: '127.0.0.1', port: 2600, security: 'none', ...login }
   const destination = await addDestination(rest, { name: 'Webhoster', credentials })

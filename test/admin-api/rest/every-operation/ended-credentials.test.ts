@@ -4,19 +4,19 @@ import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { grantStands } from '#core/oauth/grants/grant.ts'
-import { startOAuth, webClientId, type OAuthRig } from '../../oauth/rig.ts'
-import { errorOf } from '../fixture/rig.ts'
+import { startOAuth, webClientId, type OAuthFixture } from '../../oauth/oauth-fixture.ts'
+import { errorOf } from '../fixture/rest-fixture.ts'
 
 const everything = 'api:read api:send api:admin'
 
-async function signIn(rig: OAuthRig, email: string) {
-  const userId = await rig.addMember(email, 'developer')
-  const tokens = await rig.signIn({ scope: everything }, { user: userId, scopes: everything })
+async function signIn(fixture: OAuthFixture, email: string) {
+  const userId = await fixture.addMember(email, 'developer')
+  const tokens = await fixture.signIn({ scope: everything }, { user: userId, scopes: everything })
   return { userId, token: String(tokens['access_token']), refreshToken: String(tokens['refresh_token']) }
 }
 
 /** A request whose body comes only when the service waits for it. */
-async function begin(t: ExecutionContext, { address }: OAuthRig, secret: string, path: string, body: object) {
+async function begin(t: ExecutionContext, { address }: OAuthFixture, secret: string, path: string, body: object) {
   const [host = '', port] = address.split(':')
   const socket = connect(Number(port), host)
   t.teardown(() => socket.destroy())
@@ -33,60 +33,60 @@ async function begin(t: ExecutionContext, { address }: OAuthRig, secret: string,
 }
 
 test('a request whose key, grant or member ends before its body is there does nothing', async (t) => {
-  const rig = await startOAuth(t)
-  const [application, member] = [await signIn(rig, 'dev@example.ch'), await signIn(rig, 'other@example.ch')]
-  const key = await rig.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
-  const ofMember = await rig.client(member.token).must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
+  const fixture = await startOAuth(t)
+  const [application, member] = [await signIn(fixture, 'dev@example.ch'), await signIn(fixture, 'other@example.ch')]
+  const key = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
+  const ofMember = await fixture.client(member.token).must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   const ends: readonly [secret: string, end: () => Promise<unknown>][] = [
-    [application.token, () => rig.post('/oauth/revoke', { token: application.refreshToken, client_id: webClientId })],
-    [String(key['key']), () => rig.rest.must('DELETE', `/v1/api-keys/${String(key['id'])}`)],
-    [String(ofMember['key']), () => rig.rest.must('DELETE', `/v1/members/${member.userId}`)],
+    [application.token, () => fixture.post('/oauth/revoke', { token: application.refreshToken, client_id: webClientId })],
+    [String(key['key']), () => fixture.rest.must('DELETE', `/v1/api-keys/${String(key['id'])}`)],
+    [String(ofMember['key']), () => fixture.rest.must('DELETE', `/v1/members/${member.userId}`)],
   ]
-  const names = async () => ((await rig.rest.must('GET', '/v1/api-keys'))['data'] as { name: string }[]).map(({ name }) => name)
+  const names = async () => ((await fixture.rest.must('GET', '/v1/api-keys'))['data'] as { name: string }[]).map(({ name }) => name)
   for (const [secret, end] of ends) {
     const finish = [
-      await begin(t, rig, secret, '/v1/api-keys', { name: 'late', scopes: ['api:read'] }),
-      await begin(t, rig, secret, '/v1/smtp-credentials', { label: 'late' }),
-      await begin(t, rig, secret, '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'late' }),
+      await begin(t, fixture, secret, '/v1/api-keys', { name: 'late', scopes: ['api:read'] }),
+      await begin(t, fixture, secret, '/v1/smtp-credentials', { label: 'late' }),
+      await begin(t, fixture, secret, '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'late' }),
     ]
     await end()
     for (const answer of await Promise.all(finish.map((go) => go()))) t.regex(answer, /^HTTP\/1\.1 401 /)
   }
   t.false((await names()).includes('late'))
-  t.deepEqual((await rig.rest.must('GET', '/v1/smtp-credentials'))['data'], [])
-  t.deepEqual((await rig.rest.must('GET', '/v1/traces'))['data'], [])
+  t.deepEqual((await fixture.rest.must('GET', '/v1/smtp-credentials'))['data'], [])
+  t.deepEqual((await fixture.rest.must('GET', '/v1/traces'))['data'], [])
 })
 
 test('an import whose key ends before its last row is there does nothing', async (t) => {
-  const rig = await startOAuth(t)
-  const { id, key } = await rig.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
-  const finish = await begin(t, rig, String(key), '/v1/suppressions/bulk-import', { rows: [{ email: 'ada@example.org' }] })
-  await rig.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
+  const fixture = await startOAuth(t)
+  const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
+  const finish = await begin(t, fixture, String(key), '/v1/suppressions/bulk-import', { rows: [{ email: 'ada@example.org' }] })
+  await fixture.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
   t.regex(await finish(), /^HTTP\/1\.1 401 /)
-  t.deepEqual((await rig.rest.must('GET', '/v1/suppressions'))['data'], [])
+  t.deepEqual((await fixture.rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
 test('a wait is not answered with mail when its key has ended meanwhile', async (t) => {
-  const rig = await startOAuth(t)
-  const { id, key } = await rig.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
-  const [inbox] = (await rig.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
-  const waiting = rig.client(String(key)).call('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait`)
-  while (rig.captureEvents.waiting(rig.projectId) === 0) await rig.rest.must('GET', '/v1/inboxes')
-  await rig.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
-  await rig.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'Secret' })
+  const fixture = await startOAuth(t)
+  const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
+  const [inbox] = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
+  const waiting = fixture.client(String(key)).call('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait`)
+  while (fixture.captureEvents.waiting(fixture.projectId) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  await fixture.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
+  await fixture.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'Secret' })
   t.is(errorOf(await waiting).code, 'unauthorized')
 })
 
 test('who ended between the check of the key and the write mints nothing', async (t) => {
-  const rig = await startOAuth(t)
-  const { parts, server, database } = rig
+  const fixture = await startOAuth(t)
+  const { parts, server, database } = fixture
   const keys = new ApiKeys({ ...parts, grantStands: grantStands(database) })
-  const application = await signIn(rig, 'dev@example.ch')
+  const application = await signIn(fixture, 'dev@example.ch')
   const principal = await server.tokenCheck.restPrincipal(application.token)
   const child = await keys.mint(principal, { name: 'child', scopes: ['api:admin'] })
   const ofChild = await keys.authenticate(child.key)
   const own = await keys.authenticate(
-    (await keys.mint(await keys.authenticate(await adminKey(rig)), { name: 'own', scopes: ['api:admin'] })).key,
+    (await keys.mint(await keys.authenticate(await adminKey(fixture)), { name: 'own', scopes: ['api:admin'] })).key,
   )
   const late = { name: 'late', scopes: ['api:read'] } as const
   await server.grants.revoke(principal.credentialId, { kind: 'operator', id: '' })
@@ -102,5 +102,5 @@ test('who ended between the check of the key and the write mints nothing', async
   )
 })
 
-const adminKey = async ({ rest }: OAuthRig): Promise<string> =>
+const adminKey = async ({ rest }: OAuthFixture): Promise<string> =>
   String((await rest.must('POST', '/v1/api-keys', { name: 'admin', scopes: ['api:admin'] }))['key'])

@@ -6,21 +6,24 @@ import test from 'ava'
 import { featureFlag, featureNames, type Feature } from '#config/plans/features.ts'
 import type { Operation } from '../../../../admin-api/http/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { ask, requestOf, siteOf, type Site } from '../fixture/walk.ts'
+import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 
 /** Requests that ask an operation of `within` for what the flag is about, where that of requests.ts does not. */
-const asking: Partial<Record<Feature, Record<string, (site: Site, operation: Operation) => Promise<RestAnswer>>>> = {
+const asking: Partial<Record<Feature, Record<string, (installation: Installation, operation: Operation) => Promise<RestAnswer>>>> = {
   templates: {
-    sendMessage: (site, operation) =>
-      ask(site.rest, operation, { outsider: 'refused', body: { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'order' } }),
+    sendMessage: (installation, operation) =>
+      ask(installation.rest, operation, {
+        outsider: 'refused',
+        body: { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'order' },
+      }),
   },
 }
 
 /** Flags of what is not there yet. */
 const notBuilt: readonly Feature[] = ['forms', 'managed_websites']
 
-const setFlag = (site: Site, flag: Feature, isOn: boolean): Promise<unknown> =>
-  site.operator.must('PUT', `/operator/v1/organizations/${site.organizationId}/flags`, { [flag]: isOn })
+const setFlag = (installation: Installation, flag: Feature, isOn: boolean): Promise<unknown> =>
+  installation.operator.must('PUT', `/operator/v1/organizations/${installation.organizationId}/flags`, { [flag]: isOn })
 
 function outcomeOf({ status, body }: RestAnswer): string {
   const { code, details } = (body as { error?: { code: string; details?: { flag?: string } } } | undefined)?.error ?? {}
@@ -30,19 +33,19 @@ function outcomeOf({ status, body }: RestAnswer): string {
 
 for (const flag of featureNames) {
   test.serial(`without ${flag}, what belongs to it is refused and nothing else`, async (t) => {
-    const site = await siteOf(t)
-    await setFlag(site, flag, false)
+    const installation = await installationOf(t)
+    await setFlag(installation, flag, false)
     const { within, routes } = featureFlag(flag)
     const refused = `403 feature_disabled ${flag}`
     const belonging = new Set<string>()
-    for (const operation of site.walk) {
+    for (const operation of installation.walk) {
       const { operationId, scope, feature } = operation
       if (scope === 'operator' || operationId === 'unsubscribe') continue // the operator's are of another organization; that one takes a form
       const special = asking[flag]?.[operationId]
       const isRefused = feature === flag || (within.includes(operationId) && !special)
-      const outcome = outcomeOf(await ask(site.rest, operation, requestOf(site, operation)))
+      const outcome = outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation)))
       t.is(outcome, isRefused ? refused : 'answered', operationId)
-      if (special) t.is(outcomeOf(await special(site, operation)), refused, `${operationId}, asked for what the flag is about`)
+      if (special) t.is(outcomeOf(await special(installation, operation)), refused, `${operationId}, asked for what the flag is about`)
       if (isRefused || special) belonging.add(operationId)
     }
     for (const operationId of within) t.true(belonging.has(operationId), `${operationId} is an operation`)
@@ -52,7 +55,7 @@ for (const flag of featureNames) {
 }
 
 test.serial('every operation that asks for a key names the flag of its path', async (t) => {
-  const { walk } = await siteOf(t)
+  const { walk } = await installationOf(t)
   for (const { operationId, path, scope, feature } of walk) {
     const isUnder = (route: string): boolean => path === route || path.startsWith(`${route}/`)
     const ofPath = featureNames.find((name) => featureFlag(name).routes.some(isUnder) && !featureFlag(name).always.includes(operationId))

@@ -9,14 +9,14 @@ import { operation, type Operation } from '../../../../admin-api/http/operation.
 import { within } from '../../../support/deadline.ts'
 import type { RestAnswer, RestClient } from '../../../support/daemon/rest.ts'
 import { makeOneOfEach, requestsOf, type Request } from '../fixture/requests.ts'
-import { startRig, type Rig } from '../fixture/rig.ts'
+import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const hour = 3_600_000
 /** Waits by themselves, or takes what JSON cannot say. */
 const leftOut = new Set(['waitForInboxMessage', 'unsubscribe'])
 
-interface HeldRig {
-  readonly rig: Rig
+interface HeldFixture {
+  readonly fixture: Fixture
   /** Holds back every write from now on; resolves when one is there. */
   hold(): Promise<void>
   release(): void
@@ -38,23 +38,23 @@ const endless = operation({
   handle: () => new Promise<never>(() => {}),
 })
 
-async function startHeld(t: ExecutionContext): Promise<HeldRig> {
+async function startHeld(t: ExecutionContext): Promise<HeldFixture> {
   let skippedMs = 0
   let gate: { readonly reached: () => void; readonly opened: Promise<void>; readonly open: () => void } | undefined
-  const rig = await startRig(t, {
+  const fixture = await startFixture(t, {
     server: {
       monotonic: () => performance.now() + skippedMs,
       limits: { deadlineCheckMs: 5, frozenMsMin: Infinity },
     },
     replacements: { operations: [endless] },
   })
-  rig.kv.beforeWrite = () => {
+  fixture.kv.beforeWrite = () => {
     gate?.reached()
     return gate?.opened
   }
   t.teardown(() => gate?.open())
   return {
-    rig,
+    fixture,
     hold() {
       const reached = Promise.withResolvers<void>()
       const opened = Promise.withResolvers<void>()
@@ -66,7 +66,7 @@ async function startHeld(t: ExecutionContext): Promise<HeldRig> {
       gate = undefined
     },
     async passDeadlines() {
-      const { status } = await jumping(rig.rest.call('GET', '/endless'), () => void (skippedMs += hour))
+      const { status } = await jumping(fixture.rest.call('GET', '/endless'), () => void (skippedMs += hour))
       if (status !== 503) throw new Error(`the endless read was answered ${status}`)
     },
   }
@@ -88,10 +88,10 @@ function ask(client: RestClient, { method, path }: Operation, { params = {}, que
 }
 
 test('a request whose write is held back past every deadline is answered by its outcome alone', async (t) => {
-  const { rig, hold, release, passDeadlines } = await startHeld(t)
-  const requests = requestsOf(await makeOneOfEach(rig))
+  const { fixture, hold, release, passDeadlines } = await startHeld(t)
+  const requests = requestsOf(await makeOneOfEach(fixture))
   const names = Object.keys(requests)
-  const walk = rig.operations
+  const walk = fixture.operations
     .filter(({ operationId }) => operationId in requests && !leftOut.has(operationId))
     .toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
   const writing: string[] = []
@@ -102,7 +102,7 @@ test('a request whose write is held back past every deadline is answered by its 
   const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
     const held = hold()
     let early: RestAnswer | undefined
-    const answered = ask(one.scope === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { outsider: 'own' })
+    const answered = ask(one.scope === 'operator' ? fixture.operator : fixture.rest, one, requests[one.operationId] ?? { outsider: 'own' })
     void answered.then((answer) => (early = answer))
     await Promise.race([held, answered])
     if (!early) {

@@ -8,12 +8,12 @@ import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts
 import { pack, within } from '#store/tuple.ts'
 import type { Operation } from '../../../../admin-api/http/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { mcpResource, restResource } from '../../oauth/rig.ts'
-import { addDestination, errorOf, startRig } from '../fixture/rig.ts'
-import { ask, requestOf, siteOf, type Site } from '../fixture/walk.ts'
+import { mcpResource, restResource } from '../../oauth/oauth-fixture.ts'
+import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
+import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 
 /** The rows and counters of the organization but for the last use of its keys, and the rows of the whole store that name it. */
-async function rowsOf({ database, organizationId, clock, made }: Site): Promise<Map<string, string>> {
+async function rowsOf({ database, organizationId, clock, made }: Installation): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
   for await (const { key, value } of database.kv.range(within([organizationId])))
@@ -32,14 +32,18 @@ async function rowsOf({ database, organizationId, clock, made }: Site): Promise<
 const isOpen = ({ scope }: Operation): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
-  const site = await siteOf(t)
+  const installation = await installationOf(t)
   // pages and OAuth endpoints know nobody by a key; their tests stand beside them
-  const inTable = site.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
-  t.deepEqual(Object.keys(site.requests).toSorted(), inTable.toSorted(), 'each operation needs a request in requests.ts, and no other')
-  for (const operation of site.walk) {
-    const owner = operation.scope === 'operator' ? site.operator : site.rest
+  const inTable = installation.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
+  t.deepEqual(
+    Object.keys(installation.requests).toSorted(),
+    inTable.toSorted(),
+    'each operation needs a request in requests.ts, and no other',
+  )
+  for (const operation of installation.walk) {
+    const owner = operation.scope === 'operator' ? installation.operator : installation.rest
     if (operation.operationId === 'unsubscribe') continue // takes a form: unsubscribe.test.ts
-    const { status, bytes } = await ask(owner, operation, requestOf(site, operation))
+    const { status, bytes } = await ask(owner, operation, requestOf(installation, operation))
     t.true(status >= 200 && status < 400, `${operation.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
   }
 })
@@ -48,12 +52,13 @@ test('every operation has a request, and the owner can make it', async (t) => {
 const noActs = new Set(['listAuditEntries', 'testDestination', 'testWebhook', 'clearInbox'])
 
 test('every act of an administrator is in the audit log, with the key that did it and without a secret', async (t) => {
-  const site = await siteOf(t)
-  const acts = async () => (await site.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const acts = async () =>
+    (await installation.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
+  for (const operation of installation.walk) {
     if (operation.scope === 'operator' || operation.operationId === 'unsubscribe') continue
     const before = new Set((await acts()).map(({ id }) => id))
-    await ask(site.rest, operation, requestOf(site, operation))
+    await ask(installation.rest, operation, requestOf(installation, operation))
     const fresh = (await acts()).filter(({ id }) => !before.has(id))
     const isAct = operation.scope === 'api:admin' && !noActs.has(operation.operationId)
     t.is(fresh.length > 0, isAct, `${operation.operationId}: ${JSON.stringify(fresh)}`)
@@ -63,98 +68,98 @@ test('every act of an administrator is in the audit log, with the key that did i
 })
 
 test('another organization reads and changes nothing', async (t) => {
-  const site = await siteOf(t)
-  const outsider = await site.addOrganization()
-  const before = await rowsOf(site)
-  const ids = idsOf(site)
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const outsider = await installation.addOrganization()
+  const before = await rowsOf(installation)
+  const ids = idsOf(installation)
+  for (const operation of installation.walk) {
     if (isOpen(operation)) continue
-    const request = requestOf(site, operation)
+    const request = requestOf(installation, operation)
     const answer = await ask(outsider.rest, operation, request)
     const expected = operation.scope === 'operator' ? 'unauthorized' : request.outsider
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
-    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    t.deepEqual(await changedSince(installation, before), [], operation.operationId)
   }
 })
 
 test('an access token of somebody else reads and changes nothing', async (t) => {
-  const site = await siteOf(t)
-  const { body } = await site.bootstrap({ resource: restResource })
-  const outsider = site.client(String(body['access_token']))
-  const before = await rowsOf(site)
-  const ids = idsOf(site)
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const { body } = await installation.bootstrap({ resource: restResource })
+  const outsider = installation.client(String(body['access_token']))
+  const before = await rowsOf(installation)
+  const ids = idsOf(installation)
+  for (const operation of installation.walk) {
     if (isOpen(operation)) continue
-    const answer = await ask(outsider, operation, requestOf(site, operation))
+    const answer = await ask(outsider, operation, requestOf(installation, operation))
     t.true(answer.status < 500, operation.operationId)
-    if (requestOf(site, operation).outsider === 'refused')
+    if (requestOf(installation, operation).outsider === 'refused')
       t.true(answer.status >= 400, `${operation.operationId} answered ${answer.status}`)
     if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
-    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    t.deepEqual(await changedSince(installation, before), [], operation.operationId)
   }
 })
 
 test('a key of another project reads nothing of this one, and leaves what was there as it was', async (t) => {
-  const site = await siteOf(t)
-  const project = await site.addProject()
-  const neighbour = await site.withKey(['api:admin'], project)
-  const before = await rowsOf(site)
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const project = await installation.addProject()
+  const neighbour = await installation.withKey(['api:admin'], project)
+  const before = await rowsOf(installation)
+  for (const operation of installation.walk) {
     if (isOpen(operation)) continue
-    const request = requestOf(site, operation)
+    const request = requestOf(installation, operation)
     const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.outsider)
     const answer = await ask(neighbour, operation, request)
     if (expected === 'shared') continue
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
-    if (expected === 'own') t.false(answer.bytes.includes(site.made.project), `${operation.operationId} shows the project`)
+    if (expected === 'own') t.false(answer.bytes.includes(installation.made.project), `${operation.operationId} shows the project`)
   }
-  const changed = await changedSince(site, before)
+  const changed = await changedSince(installation, before)
   t.deepEqual(
-    changed.filter((key) => before.has(key) && !key.includes(project) && !isOfEverybody(site, key)),
+    changed.filter((key) => before.has(key) && !key.includes(project) && !isOfEverybody(installation, key)),
     [],
   )
 })
 
-const idsOf = ({ made }: Site): string[] =>
+const idsOf = ({ made }: Installation): string[] =>
   Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha)_/.test(id))
 
 /** Keys of rows that are new, gone or different. */
-async function changedSince(site: Site, before: ReadonlyMap<string, string>): Promise<string[]> {
-  const now = await rowsOf(site)
+async function changedSince(installation: Installation, before: ReadonlyMap<string, string>): Promise<string[]> {
+  const now = await rowsOf(installation)
   return [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key))
 }
 
 /** What belongs to the organization as a whole, and the row by which its settings take turns. */
-const isOfEverybody = ({ made }: Site, key: string): boolean =>
+const isOfEverybody = ({ made }: Installation, key: string): boolean =>
   key.includes(made.domain) ||
   key.includes('suppression') ||
   key === Buffer.from(pack([made.organizationId, 'settings'])).toString('latin1')
 
 test('too small a scope is refused, and changes nothing', async (t) => {
-  const site = await siteOf(t)
-  const reader = await site.withKey(['api:read'])
-  const sender = await site.withKey(['api:send'])
-  const before = await rowsOf(site)
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const reader = await installation.withKey(['api:read'])
+  const sender = await installation.withKey(['api:send'])
+  const before = await rowsOf(installation)
+  for (const operation of installation.walk) {
     if (operation.scope !== 'api:send' && operation.scope !== 'api:admin') continue
     for (const client of operation.scope === 'api:send' ? [reader] : [reader, sender]) {
-      const answer = await ask(client, operation, requestOf(site, operation))
+      const answer = await ask(client, operation, requestOf(installation, operation))
       t.is(answer.status, 403, operation.operationId)
       t.is(errorOf(answer).code, 'insufficient_scope', operation.operationId)
-      t.deepEqual(await changedSince(site, before), [], operation.operationId)
+      t.deepEqual(await changedSince(installation, before), [], operation.operationId)
     }
   }
 })
 
 test('who only reads or sends is shown nothing to sign or log in with', async (t) => {
-  const site = await siteOf(t)
-  const clients = [await site.withKey(['api:read']), await site.withKey(['api:send'])]
-  const walk = site.walk.filter(({ method, scope }) => method === 'GET' && scope === 'api:read')
+  const installation = await installationOf(t)
+  const clients = [await installation.withKey(['api:read']), await installation.withKey(['api:send'])]
+  const walk = installation.walk.filter(({ method, scope }) => method === 'GET' && scope === 'api:read')
   t.true(walk.some(({ operationId }) => operationId === 'getInbox'))
   for (const operation of walk) {
     for (const client of clients) {
-      const { status, bytes } = await ask(client, operation, requestOf(site, operation))
+      const { status, bytes } = await ask(client, operation, requestOf(installation, operation))
       t.true(status < 400, operation.operationId)
       t.notRegex(bytes.toString(), /whsec_[\w-]{20}|svckey_[\w-]{43}|"(?:password|hmac_secret|client_secret)":"[^"]/, operation.operationId)
     }
@@ -162,21 +167,21 @@ test('who only reads or sends is shown nothing to sign or log in with', async (t
 })
 
 test('no key, and keys that are no good, open nothing', async (t) => {
-  const site = await siteOf(t)
-  const bad = await badKeys(site)
-  const before = await rowsOf(site)
-  for (const operation of site.walk) {
+  const installation = await installationOf(t)
+  const bad = await badKeys(installation)
+  const before = await rowsOf(installation)
+  for (const operation of installation.walk) {
     if (isOpen(operation)) continue
     for (const [what, key] of Object.entries(bad)) {
-      const answer = await ask(site.client(key), operation, requestOf(site, operation))
+      const answer = await ask(installation.client(key), operation, requestOf(installation, operation))
       t.is(answer.status, 401, `${operation.operationId} with ${what}`)
     }
-    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    t.deepEqual(await changedSince(installation, before), [], operation.operationId)
   }
 })
 
 /** Every sort of credential that must not work, by name; a new sort of token joins here. */
-async function badKeys({ rest, clock, client, removals, organizationId, bootstrap, post }: Site): Promise<Record<string, string>> {
+async function badKeys({ rest, clock, client, removals, organizationId, bootstrap, post }: Installation): Promise<Record<string, string>> {
   const mint = async (changes: object = {}): Promise<{ id: string; key: string }> =>
     (await rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...changes })) as { id: string; key: string }
   const expired = await mint({ expires_at: new Date(clock.now() + 1000).toISOString() })
@@ -225,7 +230,7 @@ function judge({ status, body }: RestAnswer): string {
 }
 
 test('what is made with a destination of somebody else is refused too', async (t) => {
-  const { rest, addOrganization, addProject, withKey } = await startRig(t)
+  const { rest, addOrganization, addProject, withKey } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'x' }
   for (const requester of [(await addOrganization()).rest, await withKey(['api:admin'], await addProject())]) {

@@ -1,12 +1,12 @@
 /** Lists that are no walk of the store page like all others: every entry once, by cursors that mean nothing to clients. */
 import test from 'ava'
-import { addDestination, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 interface Listed {
   readonly path: string
   /** Makes at least three entries. */
-  readonly fill: (rig: Rig) => Promise<unknown>
+  readonly fill: (fixture: Fixture) => Promise<unknown>
   /** What its cursors were when they were still read by clients. */
   readonly formerCursor: string
   /** Takes an entry away. */
@@ -16,7 +16,7 @@ interface Listed {
 const each = async (make: (i: number) => Promise<unknown>): Promise<void> => {
   for (const i of [1, 2, 3]) await make(i)
 }
-const addTeams = ({ rest }: Rig) => each((i) => rest.must('POST', '/v1/organizations', { name: `Team ${i}` }))
+const addTeams = ({ rest }: Fixture) => each((i) => rest.must('POST', '/v1/organizations', { name: `Team ${i}` }))
 
 const lists: Readonly<Record<string, Listed>> = {
   rules: {
@@ -60,10 +60,10 @@ const lists: Readonly<Record<string, Listed>> = {
 
 for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entries(lists))
   test(`the list of ${what} shows every entry once, and takes no cursor but its own`, async (t) => {
-    const rig = await startRig(t)
-    await fill(rig)
-    const client = pattern.startsWith('/operator') ? rig.operator : rig.rest
-    const templates = (await rig.rest.must('GET', '/v1/templates'))['data'] as { readonly id: string }[]
+    const fixture = await startFixture(t)
+    await fill(fixture)
+    const client = pattern.startsWith('/operator') ? fixture.operator : fixture.rest
+    const templates = (await fixture.rest.must('GET', '/v1/templates'))['data'] as { readonly id: string }[]
     const path = pattern.replace('TEMPLATE', templates[0]?.id ?? '')
     const page = (query: string) => client.must('GET', `${path}?${query}`)
     const { data, next_cursor } = await page('limit=200')
@@ -76,7 +76,7 @@ for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entri
     t.is(typeof (await page(`limit=${whole.length - 1}`))['next_cursor'], 'string')
 
     const none = [400, 'validation_failed', 'cursor: is not a cursor of this list; start again without a cursor']
-    const others = String((await rig.rest.must('GET', '/v1/audit?limit=1'))['next_cursor'])
+    const others = String((await fixture.rest.must('GET', '/v1/audit?limit=1'))['next_cursor'])
     for (const cursor of [String(whole[0]?.[formerCursor]), others, 'zzz', '-', '0'])
       t.deepEqual(refusal(await client.call('GET', `${path}?cursor=${cursor}`)), none, cursor)
     if (!remove) return
@@ -87,7 +87,7 @@ for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entri
   })
 
 test('a page of a narrowed list is full, whatever lies between its entries', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const other = await addProject()
   const replay = async (project_id: unknown) => (await rest.must('POST', '/v1/replays', { filter: { project_id } }))['id']
   const { project_id: own } = await rest.must('GET', '/v1/projects/me')

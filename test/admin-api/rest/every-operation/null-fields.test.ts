@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { isStreamed } from '../../../../admin-api/bodies/body-stream.ts'
 import { check } from '../../../../admin-api/bodies/validation.ts'
-import { errorOf, startRig } from '../fixture/rig.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 
 const outcomeOf = (schema: z.ZodType, body: unknown): string => {
@@ -21,7 +21,7 @@ const missingOf = (answer: RestAnswer): readonly string[] =>
   ((errorOf(answer).details?.['fields'] ?? []) as { path: string; message: string }[]).map(({ path }) => path).sort()
 
 test('every operation takes null for a field that can be left out', async (t) => {
-  const { operations } = await startRig(t)
+  const { operations } = await startFixture(t)
   let fields = 0
   for (const { operationId, body, examples } of operations) {
     if (body === undefined || isStreamed(body) || typeof examples.body !== 'object') continue
@@ -40,7 +40,7 @@ test('every operation takes null for a field that can be left out', async (t) =>
 })
 
 test('a send may have null for everything that it does not say', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const said = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Hello.' }
   const nothing = { cc: null, bcc: null, reply_to: null, subject: null, html: null, headers: null, attachments: null, send_at: null }
   const options = { project_id: null, idempotency_key: null, destination_id: null, list_unsubscribe: null, verp_enabled: null }
@@ -50,7 +50,7 @@ test('a send may have null for everything that it does not say', async (t) => {
 })
 
 test('a refusal names every field that is missing, also those that only the core can miss', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   t.deepEqual(missingOf(await rest.call('POST', '/v1/messages', {})), ['from', 'text', 'to'])
   t.deepEqual(missingOf(await rest.call('POST', '/v1/messages', { from: null, to: null, subject: 'x' })), ['from', 'text', 'to'])
   t.deepEqual(missingOf(await rest.call('POST', '/v1/messages', { from: 'a@b.ch', cc: 5 })), ['cc', 'text', 'to'])

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
-import { baseUrl, startRig } from '../fixture/rig.ts'
+import { baseUrl, startFixture } from '../fixture/rest-fixture.ts'
 
 const expected = [
   'DELETE /v1/api-keys/{id}',
@@ -174,7 +174,7 @@ const expected = [
 ]
 
 test('the OpenAPI document is valid and holds every route', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const document = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, { security: object[] }>> }
   const result = await new Validator().validate(document)
   t.true(result.valid, JSON.stringify(result.errors))
@@ -190,7 +190,7 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
 })
 
 test('the document says how to begin, and what every group of operations is for', async (t) => {
-  const { address } = await startRig(t)
+  const { address } = await startFixture(t)
   const document = (await (await fetch(`http://${address}/openapi.json`)).json()) as {
     info: Record<string, unknown>
     tags: { name: string; description?: string }[]

@@ -8,21 +8,21 @@ import test from 'ava'
 import type { IncludedFeature, Plan, PlanName } from '#config/plans/plans.ts'
 import { plans } from '#config/plans/plans.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { addDestination, errorOf, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
-const send = ({ rest }: Rig, fields: object = {}): Promise<RestAnswer> => rest.call('POST', '/v1/messages', { ...plain, ...fields })
+const send = ({ rest }: Fixture, fields: object = {}): Promise<RestAnswer> => rest.call('POST', '/v1/messages', { ...plain, ...fields })
 
-type Ask = (rig: Rig) => Promise<RestAnswer>
+type Ask = (fixture: Fixture) => Promise<RestAnswer>
 
 const features: Readonly<Record<Exclude<IncludedFeature, 'overageBilled' | 'tracking'>, { readonly ask: Ask; readonly message: string }>> =
   {
     attachments: {
-      ask: (rig) => send(rig, { attachments: [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }] }),
+      ask: (fixture) => send(fixture, { attachments: [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }] }),
       message: 'sends no attachments; link to the files, or raise the plan to pro or enterprise.',
     },
     scheduledSends: {
-      ask: (rig) => send(rig, { send_at: new Date(rig.clock.now() + 3_600_000).toISOString() }),
+      ask: (fixture) => send(fixture, { send_at: new Date(fixture.clock.now() + 3_600_000).toISOString() }),
       message: 'does not include scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.',
     },
     bulkReplay: {
@@ -45,7 +45,7 @@ const features: Readonly<Record<Exclude<IncludedFeature, 'overageBilled' | 'trac
 for (const [feature, { ask, message }] of Object.entries(features))
   test(`a plan without ${feature} refuses it with 403 and names the plans that include it`, async (t) => {
     for (const plan of ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const satisfies PlanName[]) {
-      const answer = await ask(await startRig(t, { plan }))
+      const answer = await ask(await startFixture(t, { plan }))
       if (plans[plan][feature as keyof typeof features]) {
         t.true(answer.status < 300, `${plan}: ${answer.bytes.toString()}`)
         continue
@@ -57,19 +57,20 @@ for (const [feature, { ask, message }] of Object.entries(features))
   })
 
 test('what the operator agreed on with one organization opens a feature to it alone', async (t) => {
-  const rig = await startRig(t, { plan: 'basic' })
-  await rig.operator.must('PUT', `/operator/v1/organizations/${rig.organizationId}/overrides`, { attachments: true })
-  t.is((await features.attachments.ask(rig)).status, 200)
-  t.is((await features.bulkReplay.ask(rig)).status, 403)
+  const fixture = await startFixture(t, { plan: 'basic' })
+  await fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/overrides`, { attachments: true })
+  t.is((await features.attachments.ask(fixture)).status, 200)
+  t.is((await features.bulkReplay.ask(fixture)).status, 403)
 })
 
 test('tracking and VERP are switched off where the plan lacks them, and refuse nothing', async (t) => {
-  const rig = await startRig(t, { plan: 'free' })
-  const { verp_enabled, warnings } = await rig.rest.must('POST', '/v1/smtp-credentials', { verp_enabled: true })
+  const fixture = await startFixture(t, { plan: 'free' })
+  const { verp_enabled, warnings } = await fixture.rest.must('POST', '/v1/smtp-credentials', { verp_enabled: true })
   t.false(verp_enabled)
   t.like(warnings, [{ path: 'verp_enabled' }])
   t.is(
-    (await send(rig, { html: '<a href="https://example.ch/">x</a>', click_tracking_enabled: true, open_tracking_enabled: true })).status,
+    (await send(fixture, { html: '<a href="https://example.ch/">x</a>', click_tracking_enabled: true, open_tracking_enabled: true }))
+      .status,
     200,
   )
 })
@@ -80,9 +81,9 @@ const again =
     await rest.must('POST', path, body(1))
     return rest.call('POST', path, body(2))
   }
-const secondSend: Ask = async (rig) => {
-  await send(rig)
-  return send(rig)
+const secondSend: Ask = async (fixture) => {
+  await send(fixture)
+  return send(fixture)
 }
 
 type Counted = { readonly [Limit in keyof Plan]-?: undefined extends Plan[Limit] ? Limit : never }[keyof Plan]
@@ -115,16 +116,16 @@ const wireName = (limit: string): string => limit.replaceAll(/[A-Z]/g, (letter) 
 for (const [limit, cap] of Object.entries(caps))
   if (cap !== nothing)
     test(`a count that is used up is no missing feature: ${limit}`, async (t) => {
-      const rig = await startRig(t, { plan: 'basic' })
-      await rig.operator.must('PUT', `/operator/v1/organizations/${rig.organizationId}/overrides`, { [wireName(limit)]: 1 })
-      const answer = await cap.ask(rig)
+      const fixture = await startFixture(t, { plan: 'basic' })
+      await fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/overrides`, { [wireName(limit)]: 1 })
+      const answer = await cap.ask(fixture)
       const { code, next_action } = errorOf(answer)
       t.deepEqual([answer.status, code, next_action], [...cap.answer])
       t.is(answer.headers['retry-after'] !== undefined, cap.mayWait ?? false)
     })
 
 test('a plan that has none of something says so without asking to remove one', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   t.like(errorOf(await rest.call('POST', '/v1/organizations', { name: 'Team' })), {
     code: 'quota_exhausted',
     message: 'The plan free allows 0 team organizations; raise the plan.',
@@ -132,7 +133,7 @@ test('a plan that has none of something says so without asking to remove one', a
 })
 
 test('a cap of a project above that of the plan is 429, and volume that could be billed is 402', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
+  const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const above = await rest.call('PATCH', `/v1/projects/${String(project_id)}`, { monthly_capture_cap: 5001 })
   t.deepEqual([above.status, errorOf(above).next_action], [429, 'upgrade'])

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import type { RestClient } from '../../../support/daemon/rest.ts'
-import { adminKey, loopback, startRig, type Rig } from '../fixture/rig.ts'
+import { adminKey, loopback, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 /** Everything that lists show. */
 async function everything(rest: RestClient): Promise<string> {
@@ -23,8 +23,8 @@ async function everything(rest: RestClient): Promise<string> {
 }
 
 test('no secret is in an answer after the first, nor in the files of the store', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const password = 'provider-password-correct-horse'
   const credentials = { ...loopback.credentials, username: 'provider-user', password }
   const destination = await rest.call('POST', '/v1/destinations', { name: 'x', provider: 'smtp', credentials })
@@ -54,13 +54,13 @@ test('no secret is in an answer after the first, nor in the files of the store',
   const shown = `${destination.bytes.toString('utf8')}${await everything(rest)}`
   for (const secret of secrets) t.false(shown.includes(secret))
   t.true(shown.includes('provider-user'))
-  await rig.closeStore()
-  const stored = await storeBytes(rig)
+  await fixture.closeStore()
+  const stored = await storeBytes(fixture)
   t.true(stored.includes('provider-user'), 'the search can find what is stored in clear')
   for (const secret of secrets) t.false(stored.includes(secret))
 })
 
-async function storeBytes({ folder }: Rig): Promise<Buffer> {
+async function storeBytes({ folder }: Fixture): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)))
   return Buffer.concat(await Promise.all(files))

@@ -6,20 +6,20 @@ import { traces } from '#core/trace/trace.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { Change } from '#store/change.ts'
-import { addDestination, objectOf, startRig } from '../fixture/rig.ts'
+import { addDestination, objectOf, startFixture } from '../fixture/rest-fixture.ts'
 import { secrets, hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from '../fixture/diagnosed.ts'
 
 test('mail that bounced later is told with the record of the sender to change and its present value', async (t) => {
-  const rig = await startRig(t)
-  const { rest, records } = rig
+  const fixture = await startFixture(t)
+  const { rest, records } = fixture
   const destination_id = await addDestination(rest, {}, true)
   const id = await send(rest, 'ada@gmail.com', { destination_id })
-  await taken(rig, id)
+  await taken(fixture, id)
   records.txt.set('example.ch', ['google-site-verification=x', 'v=spf1 -all'])
   records.txt.set('_dmarc.example.ch', new ResolveError('timeout', 'nobody answered'))
   const diagnostic =
     '550-5.7.26 Your email has been blocked: SPF and DMARC did not pass. https://support.google.com/mail/answer/81126 - gsmtp'
-  await report(rig, id, {
+  await report(fixture, id, {
     status: '5.7.26',
     smtpCode: 550,
     diagnostic,
@@ -40,8 +40,8 @@ test('mail that bounced later is told with the record of the sender to change an
 })
 
 test('every id that somebody may have leads to the message', async (t) => {
-  const rig = await startRig(t)
-  const { rest, database, organizationId, addOrganization, clock } = rig
+  const fixture = await startFixture(t)
+  const { rest, database, organizationId, addOrganization, clock } = fixture
   const destination_id = await addDestination(rest, {}, true)
   const id = await send(rest, 'ada@example.ch', { destination_id })
   const stored = await database.get(traces, { organizationId }, id)
@@ -49,7 +49,7 @@ test('every id that somebody may have leads to the message', async (t) => {
   const change = new Change()
   const given = giveReturnPaths(change, secrets, organizationId, stored.record, 'in.example.ch')
   await database.commit(change.rewrite(traces, organizationId, stored, { ...given, messageId: 'Own.Id@cms.example' }))
-  await taken(rig, id)
+  await taken(fixture, id)
   const verp = given.recipients[0]?.verp ?? ''
   const { rest: outsider } = await addOrganization()
   const all = [id, id.toUpperCase(), serviceRef(secrets, id), verp, `<${verp}>`, '<Own.Id@cms.example>', 'Own.Id@cms.example', '4bXyZ91Qwz']
@@ -66,32 +66,32 @@ test('every id that somebody may have leads to the message', async (t) => {
 })
 
 test('a report that nobody vouches for is shown as such', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
-  const id = await send(rig.rest, 'ada@example.ch', { destination_id })
-  await taken(rig, id)
-  await report(rig, id, { isUnverified: true, status: '5.1.1', proof: 'message_id' })
-  const seen = await bounce(rig.rest, id)
+  const fixture = await startFixture(t)
+  const destination_id = await addDestination(fixture.rest, {}, true)
+  const id = await send(fixture.rest, 'ada@example.ch', { destination_id })
+  await taken(fixture, id)
+  await report(fixture, id, { isUnverified: true, status: '5.1.1', proof: 'message_id' })
+  const seen = await bounce(fixture.rest, id)
   t.regex(String(seen['plain_reason']), /^The report is unverified and had no effect\./)
   t.deepEqual(
     [seen['bounced_at'], seen['bounce'], seen['category'], (seen['suppress'] as { recommended: boolean }).recommended],
     [null, null, 'recipient_unknown', false],
   )
-  t.is((await missing(rig.rest, 'ada@example.ch'))['verdict'], 'accepted_by_remote')
+  t.is((await missing(fixture.rest, 'ada@example.ch'))['verdict'], 'accepted_by_remote')
 })
 
 test('soft bounces on three days make a suppression advisable; one does not', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
+  const fixture = await startFixture(t)
+  const destination_id = await addDestination(fixture.rest, {}, true)
   let last = ''
   for (const recommended of [false, false, true]) {
-    rig.clock.advance(24 * hour)
-    last = await send(rig.rest, 'ada@example.ch', { destination_id })
-    await taken(rig, last)
-    await report(rig, last, { status: '5.2.2', bounce: 'soft' })
-    t.is(((await bounce(rig.rest, last))['suppress'] as { recommended: boolean }).recommended, recommended)
+    fixture.clock.advance(24 * hour)
+    last = await send(fixture.rest, 'ada@example.ch', { destination_id })
+    await taken(fixture, last)
+    await report(fixture, last, { status: '5.2.2', bounce: 'soft' })
+    t.is(((await bounce(fixture.rest, last))['suppress'] as { recommended: boolean }).recommended, recommended)
   }
-  const seen = await bounce(rig.rest, last)
+  const seen = await bounce(fixture.rest, last)
   t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'on another day' } })
   t.like(
     seen['related'],
@@ -101,11 +101,11 @@ test('soft bounces on three days make a suppression advisable; one does not', as
 })
 
 test('a destination whose sign-in fails, and an outcome that nobody knows, are no bounces', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
+  const fixture = await startFixture(t)
+  const destination_id = await addDestination(fixture.rest, {}, true)
   const gaveUp = async (to: string, attempt: Partial<AttemptRecord>, unknownAttempts?: number) => {
-    const id = await send(rig.rest, to, { destination_id })
-    const at = rig.clock.now()
+    const id = await send(fixture.rest, to, { destination_id })
+    const at = fixture.clock.now()
     const record = {
       number: 1,
       destinationId: destination_id,
@@ -115,8 +115,8 @@ test('a destination whose sign-in fails, and an outcome that nobody knows, are n
       host: 'mail.example.ch',
       ...attempt,
     } as const
-    await rig.database.commit(writeAttempt(new Change(), rig.organizationId, id, record))
-    await rewrite(rig, id, (trace) => ({
+    await fixture.database.commit(writeAttempt(new Change(), fixture.organizationId, id, record))
+    await rewrite(fixture, id, (trace) => ({
       ...trace,
       ...{ status: 'failed', nextAttemptAt: null, attempts: 1 },
       recipients: trace.recipients.map((one) => ({ ...one, status: 'failed', unknownAttempts })),
@@ -130,33 +130,38 @@ test('a destination whose sign-in fails, and an outcome that nobody knows, are n
     phase: 'auth',
   }
   const id = await gaveUp('ada@example.ch', { error, recipients: [{ address: 'ada@example.ch', verdict: 'transient', reply }] })
-  const lost = await missing(rig.rest, 'ada@example.ch')
+  const lost = await missing(fixture.rest, 'ada@example.ch')
   t.deepEqual(
     [lost['verdict'], idsOf(lost)[0], hypothesesOf(lost)[0]?.next_action.tool],
     ['not_sent', 'destination_failed', 'email_provider_test'],
   )
   t.regex(hypothesesOf(lost)[0]?.explanation ?? '', /No failover was tried\.$/)
-  const seen = await bounce(rig.rest, id)
+  const seen = await bounce(fixture.rest, id)
   t.like(seen, { stage: 'ehlo', source: 'smtp', category: 'auth_client', bounce: 'block', suppress: { recommended: false } })
 
   await gaveUp('eva@example.ch', { state: 'unknown', recipients: [{ address: 'eva@example.ch', verdict: 'unknown' }] }, 2)
-  const unknown = await missing(rig.rest, 'eva@example.ch')
+  const unknown = await missing(fixture.rest, 'eva@example.ch')
   t.deepEqual([unknown['verdict'], idsOf(unknown)[0]], ['unknown', 'outcome_unknown'])
 })
 
 test('what a provider answers over HTTP is judged by its words, as its status is no reply code', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
-  const id = await send(rig.rest, 'ada@example.ch', { destination_id })
-  const at = rig.clock.now()
+  const fixture = await startFixture(t)
+  const destination_id = await addDestination(fixture.rest, {}, true)
+  const id = await send(fixture.rest, 'ada@example.ch', { destination_id })
+  const at = fixture.clock.now()
   const reply = { code: 422, text: '{"message":"This address is on our list of unknown recipients: user unknown"}' }
   const record = { number: 1, destinationId: destination_id, startedAt: at, endedAt: at, state: 'finished', provider: 'postmark' } as const
   const recipients = [{ address: 'ada@example.ch', verdict: 'permanent', reply }] as const
-  await rig.database.commit(writeAttempt(new Change(), rig.organizationId, id, { ...record, recipients }))
-  await rewrite(rig, id, (trace) => ({
+  await fixture.database.commit(writeAttempt(new Change(), fixture.organizationId, id, { ...record, recipients }))
+  await rewrite(fixture, id, (trace) => ({
     ...trace,
     ...{ status: 'failed', nextAttemptAt: null, attempts: 1 },
     recipients: trace.recipients.map((one) => ({ ...one, status: 'failed', reply })),
   }))
-  t.like(await bounce(rig.rest, id), { stage: 'data', category: 'recipient_unknown', bounce: 'hard', reply: { code: 422, enhanced: null } })
+  t.like(await bounce(fixture.rest, id), {
+    stage: 'data',
+    category: 'recipient_unknown',
+    bounce: 'hard',
+    reply: { code: 422, enhanced: null },
+  })
 })

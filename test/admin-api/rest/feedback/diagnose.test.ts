@@ -5,12 +5,12 @@ import { engagements } from '#core/trace/story/engagement.ts'
 import { traces } from '#core/trace/trace.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
-import { addDestination, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from '../fixture/diagnosed.ts'
 import { column } from '../../../support/column.ts'
 
 test('mail that was captured names the reason and the one call that changes it', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const nowhere = await send(rest, 'ada@example.ch')
   const lost = await missing(rest, 'ada@example.ch')
   t.deepEqual([lost['verdict'], lost['confidence'], idsOf(lost)[0]], ['captured', 0.97, 'captured_no_route'])
@@ -24,7 +24,7 @@ test('mail that was captured names the reason and the one call that changes it',
 })
 
 test('a suppressed recipient is named with the entry to remove; so is one that would be', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const entry = async (email: string) => String((await rest.must('POST', '/v1/suppressions', { email, reason: 'asked for it' }))['id'])
   const id = await entry('ada@example.ch')
@@ -44,7 +44,7 @@ test('a suppressed recipient is named with the entry to remove; so is one that w
 })
 
 test('scheduled mail, canceled mail and mail that is queued are told apart', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const send_at = new Date(clock.now() + hour).toISOString()
   const id = await send(rest, 'ada@example.ch', { destination_id, send_at })
@@ -64,7 +64,7 @@ test('scheduled mail, canceled mail and mail that is queued are told apart', asy
 })
 
 test('a destination that rests is the reason, with its test as the next step', async (t) => {
-  const { rest, board, organizationId, database } = await startRig(t)
+  const { rest, board, organizationId, database } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   await send(rest, 'ada@example.ch', { destination_id })
   const subject = (await database.get(destinations, { organizationId }, destination_id))?.record
@@ -87,7 +87,7 @@ test('a destination that rests is the reason, with its test as the next step', a
 })
 
 test('nothing sent says so, with the last message before the window', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   await send(rest, 'ada@example.ch')
   const at = new Date(clock.now()).toISOString()
   clock.advance(25 * hour)
@@ -105,7 +105,7 @@ test('nothing sent says so, with the last message before the window', async (t) 
 })
 
 test('addresses that look like the one asked for are named, the nearest first', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   for (const to of ['ada.lovelace@gmial.com', 'ada.lovelase@gmail.com', 'ada.lovelace+shop@gmail.com', 'ada.lovelace@example.org']) {
     clock.advance(1000)
     await send(rest, to)
@@ -125,7 +125,7 @@ test('addresses that look like the one asked for are named, the nearest first', 
 })
 
 test('a project key is told of its project alone, and that it cannot see the others', async (t) => {
-  const { rest, withKey, addProject } = await startRig(t)
+  const { rest, withKey, addProject } = await startFixture(t)
   const project = await addProject()
   await send(rest, 'ada.lovelace@gmial.com')
   const id = await send(rest, 'ada.lovelace@gmail.com')
@@ -139,7 +139,7 @@ test('a project key is told of its project alone, and that it cannot see the oth
 })
 
 test('what retention took is not taken for never sent', async (t) => {
-  const { rest, clock, database, organizationId } = await startRig(t, { plan: 'free' })
+  const { rest, clock, database, organizationId } = await startFixture(t, { plan: 'free' })
   const cut = await missing(rest, 'ada@example.ch', '30d')
   t.is((cut['window'] as { from: string }).from, new Date(clock.now() - 7 * 24 * hour).toISOString())
   t.regex(JSON.stringify(cut['not_checked']), /The plan free keeps traces for 7 days/)
@@ -158,7 +158,7 @@ test('what retention took is not taken for never sent', async (t) => {
 })
 
 test('a domain that takes no mail is told, and DNS that fails is told as not checked', async (t) => {
-  const { rest, records } = await startRig(t)
+  const { rest, records } = await startFixture(t)
   records.mx.set('null.example', [{ exchange: '', priority: 0 }])
   records.mx.set('good.example', [{ exchange: 'mx.good.example', priority: 10 }])
   t.regex(hypothesesOf(await missing(rest, 'a@null.example')).find(({ id }) => id === 'domain_takes_no_mail')?.explanation ?? '', /null MX/)
@@ -175,27 +175,27 @@ test('a domain that takes no mail is told, and DNS that fails is told as not che
 })
 
 test('a delay that is reported later, a complaint and an opening are told', async (t) => {
-  const rig = await startRig(t)
-  const { rest, database, organizationId, clock } = rig
+  const fixture = await startFixture(t)
+  const { rest, database, organizationId, clock } = fixture
   const destination_id = await addDestination(rest, {}, true)
   const made = async (to: string) => {
     const id = await send(rest, to, { destination_id })
-    await taken(rig, id)
+    await taken(fixture, id)
     return id
   }
-  await report(rig, await made('slow@example.ch'), { type: 'deferred', status: '4.4.1', bounce: null })
+  await report(fixture, await made('slow@example.ch'), { type: 'deferred', status: '4.4.1', bounce: null })
   const slow = await missing(rest, 'slow@example.ch')
   t.deepEqual([slow['verdict'], idsOf(slow)[0]], ['deferred', 'delayed_downstream'])
 
   const angry = await made('angry@example.ch')
-  await report(rig, angry, { type: 'complained', format: 'arf', feedbackType: 'abuse', bounce: null })
+  await report(fixture, angry, { type: 'complained', format: 'arf', feedbackType: 'abuse', bounce: null })
   t.deepEqual(idsOf(await missing(rest, 'angry@example.ch')), ['complained', 'domain_takes_no_mail', 'complaints'])
   const seen = await bounce(rest, angry)
   t.like(seen, { bounce: null, category: 'complaint', source: 'arf' })
   t.is((seen['suppress'] as { recommended: boolean }).recommended, true)
 
   const open = await made('open@example.ch')
-  await rewrite(rig, open, (trace) => ({ ...trace, tracking: { clicks: false, links: 0, opens: true } }))
+  await rewrite(fixture, open, (trace) => ({ ...trace, tracking: { clicks: false, links: 0, opens: true } }))
   const { record } = (await database.get(traces, { organizationId }, open)) ?? {}
   const engagement = { id: open, projectId: record?.projectId ?? '', opens: 1, clicks: 0, firstOpens: [clock.now()], firstClicks: [] }
   await database.commit(new Change().insert(engagements, organizationId, engagement))
@@ -203,7 +203,7 @@ test('a delay that is reported later, a complaint and an opening are told', asyn
 })
 
 test('a send budget that is used up is named', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const project = await rest.must('POST', '/v1/projects', { name: 'Small', send_budget: 1 })
   await send(rest, 'eva@example.ch', { project_id: project['id'] })
   const lost = await missing(rest, 'ada@example.ch')
@@ -214,7 +214,7 @@ test('a send budget that is used up is named', async (t) => {
 })
 
 test('what is no address or no time is refused with its name', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const ask = async (query: string) => refusal(await rest.call('GET', `/v1/diagnose/${query}`)).slice(0, 2)
   const wrong = [400, 'validation_failed']
   for (const window of [

@@ -4,7 +4,7 @@ import test from 'ava'
 import { heldLoop, type HeldLoop } from '../../../support/measure/held-loop.ts'
 import { addSource, postSigned, type Posted, type Source } from '../fixture/ingest-posts.ts'
 import { rcptTo } from '../../../ingest/mailenable/activity-lines.ts'
-import { startRig, type Rig } from '../fixture/rig.ts'
+import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const mebibyte = 1024 * 1024
 /** Of processor time; what one request may hold the event loop in one piece. */
@@ -25,11 +25,17 @@ interface Cost extends HeldLoop {
  * What a request costs that a new source makes. What is beyond a bound is measured again, at most twice: a request that is the first
  * of its kind also pays for code that is compiled, and one that the collector of garbage falls into pays for all before it.
  */
-async function cost(rig: Rig, provider: string, path: string, body: Buffer, { headers = {}, totalMaxMs = 1000 } = {}): Promise<Cost> {
+async function cost(
+  fixture: Fixture,
+  provider: string,
+  path: string,
+  body: Buffer,
+  { headers = {}, totalMaxMs = 1000 } = {},
+): Promise<Cost> {
   for (let tries = 1; ; tries++) {
-    const source = await addSource(rig, provider)
+    const source = await addSource(fixture, provider)
     const answers: Posted[] = []
-    const held = await heldLoop(async () => answers.push(await postSigned(rig, path, source, body, headers)))
+    const held = await heldLoop(async () => answers.push(await postSigned(fixture, path, source, body, headers)))
     const [answer] = answers
     if (!answer) throw new Error('no answer')
     if (tries === 3 || (held.longestMs < heldMaxMs && held.totalMs < totalMaxMs)) return { ...held, source, answer }
@@ -51,12 +57,14 @@ const lines: Readonly<Record<string, string>> = {
 
 for (const [name, line] of Object.entries(lines))
   test.serial(`a batch of ${name} lets others have their turn, as it is and compressed`, async (t) => {
-    const rig = await startRig(t)
+    const fixture = await startFixture(t)
     for (const provider of ['postfix', 'stalwart']) {
       const body = filled(line, mebibyte - 1024)
       for (const way of ['plain', 'gzip']) {
         const sent = way === 'gzip' ? gzipSync(body) : body
-        const { answer, longestMs, totalMs } = await cost(rig, provider, logPath(provider), sent, { headers: way === 'gzip' ? gzip : {} })
+        const { answer, longestMs, totalMs } = await cost(fixture, provider, logPath(provider), sent, {
+          headers: way === 'gzip' ? gzip : {},
+        })
         t.is(answer.status, 202)
         t.true(longestMs < heldMaxMs, `${provider} ${way}: ${String(longestMs)} ms in one piece`)
         t.true(totalMs < 1000, `${provider} ${way}: ${String(totalMs)} ms for a mebibyte`)
@@ -173,26 +181,26 @@ const bodies: readonly (readonly [name: string, path: string, provider: string, 
 
 for (const [name, path, provider, body, wanted] of bodies)
   test.serial(`a mebibyte of ${name} lets others have their turn`, async (t) => {
-    const rig = await startRig(t)
-    const { answer, longestMs, totalMs } = await cost(rig, provider, path, Buffer.from(body()))
+    const fixture = await startFixture(t)
+    const { answer, longestMs, totalMs } = await cost(fixture, provider, path, Buffer.from(body()))
     t.is(answer.status, wanted)
     t.true(longestMs < heldMaxMs, `${String(longestMs)} ms in one piece`)
     t.true(totalMs < 1000, `${String(totalMs)} ms for a mebibyte`)
   })
 
 test.serial('a small body that inflates to much, or to many lines, is refused before anything of it is read', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const bombs: readonly (readonly [Buffer, string])[] = [
     [Buffer.alloc(66 * mebibyte, 0x0a), 'max_lines'],
     [Buffer.alloc(66 * mebibyte, 'x'), 'max_bytes'],
     [Buffer.alloc(500_001, 0x0a), 'max_lines'],
   ]
   for (const [bomb, bound] of bombs) {
-    const { answer, totalMs } = await cost(rig, 'postfix', logPath('postfix'), gzipSync(bomb), { headers: gzip, totalMaxMs: 300 })
+    const { answer, totalMs } = await cost(fixture, 'postfix', logPath('postfix'), gzipSync(bomb), { headers: gzip, totalMaxMs: 300 })
     t.is(answer.status, 413)
     t.true(bound in (answer.body['error'] as { details: object }).details)
     t.true(totalMs < 300, `${String(totalMs)} ms`)
   }
-  const source = await addSource(rig, 'postfix')
-  t.is((await postSigned(rig, logPath('postfix'), source, gzipSync(Buffer.alloc(500_000, 0x0a)), gzip)).status, 202)
+  const source = await addSource(fixture, 'postfix')
+  t.is((await postSigned(fixture, logPath('postfix'), source, gzipSync(Buffer.alloc(500_000, 0x0a)), gzip)).status, 202)
 })

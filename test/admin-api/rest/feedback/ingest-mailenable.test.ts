@@ -12,26 +12,26 @@ import {
   sentMessage,
   traceOf,
 } from '../fixture/ingest-posts.ts'
-import { startRig, type Rig } from '../fixture/rig.ts'
+import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const bounces = '/v1/ingest/mailenable'
 const activity = '/v1/ingest/activity-logs?source=mailenable'
 const mappings = '/v1/mailenable/postoffice-mappings'
 
-const map = (rig: Rig, sourceId: string, name: string, more: object = {}): Promise<Readonly<Record<string, unknown>>> =>
-  rig.rest.must('POST', mappings, { bounce_source_config_id: sourceId, postoffice_name: name, ...more })
+const map = (fixture: Fixture, sourceId: string, name: string, more: object = {}): Promise<Readonly<Record<string, unknown>>> =>
+  fixture.rest.must('POST', mappings, { bounce_source_config_id: sourceId, postoffice_name: name, ...more })
 
 const resultsOf = (body: Record<string, unknown>): string[] => (body['events'] as { result: string }[]).map(({ result }) => result)
 
 test('without a mapping everything is the organization’s; the same again adds nothing', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSampleSource(rig, 'mailenable')
+  const fixture = await startFixture(t)
+  const source = await addSampleSource(fixture, 'mailenable')
   const give = () => {
     const name = 'mailenable-bounce-envelope.json'
-    return post(rig, `${bounces}?source_id=${source.id}`, sample(name), sampleSignature(name))
+    return post(fixture, `${bounces}?source_id=${source.id}`, sample(name), sampleSignature(name))
   }
-  const project = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const project = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
   const first = await give()
   t.like(first, { status: 202, body: { accepted: 2, duplicates: 0, dropped: 0, invalid: 0 } })
   t.deepEqual((first.body['events'] as object[])[1], {
@@ -41,59 +41,59 @@ test('without a mapping everything is the organization’s; the same again adds 
 })
 
 test('with any mapping, what comes from other postoffices is dropped and counted by name', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSampleSource(rig, 'mailenable')
-  await map(rig, source.id, 'EXAMPLE.com')
-  const answer = await postSigned(rig, bounces, source, sample('mailenable-bounce-envelope.json'))
+  const fixture = await startFixture(t)
+  const source = await addSampleSource(fixture, 'mailenable')
+  await map(fixture, source.id, 'EXAMPLE.com')
+  const answer = await postSigned(fixture, bounces, source, sample('mailenable-bounce-envelope.json'))
   t.like(answer, { status: 202, body: { accepted: 1, dropped: 1 } })
   t.deepEqual(resultsOf(answer.body), ['recorded', 'dropped_unmapped_postoffice'])
-  const shown = await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)
+  const shown = await fixture.rest.must('GET', `/v1/ingest-sources/${source.id}`)
   t.like((shown['dropped_postoffices'] as object[])[0], { postoffice: 'Customer-B', events: 1 })
-  await map(rig, source.id, 'customer-b')
-  const after = await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)
+  await map(fixture, source.id, 'customer-b')
+  const after = await fixture.rest.must('GET', `/v1/ingest-sources/${source.id}`)
   t.deepEqual(after['dropped_postoffices'], [])
-  t.deepEqual(resultsOf((await postSigned(rig, bounces, source, sample('mailenable-bounce-envelope.json'))).body), [
+  t.deepEqual(resultsOf((await postSigned(fixture, bounces, source, sample('mailenable-bounce-envelope.json'))).body), [
     'duplicate',
     'recorded',
   ])
 })
 
 test('a mapping of a deleted project still keeps the mail of others apart', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  const project = String((await rig.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
-  await map(rig, source.id, 'example.com', { project_id: project })
-  t.is((await rig.rest.call('DELETE', `/v1/projects/${project}`)).status, 204)
-  await rig.removals.idle()
-  const answer = await postSigned(rig, bounces, source, sample('mailenable-bounce-envelope.json'))
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
+  await map(fixture, source.id, 'example.com', { project_id: project })
+  t.is((await fixture.rest.call('DELETE', `/v1/projects/${project}`)).status, 204)
+  await fixture.removals.idle()
+  const answer = await postSigned(fixture, bounces, source, sample('mailenable-bounce-envelope.json'))
   t.deepEqual(resultsOf(answer.body), ['dropped_unmapped_postoffice', 'dropped_unmapped_postoffice'])
-  const health = await postSigned(rig, `${bounces}/healthcheck`, source, sample('mailenable-healthcheck.json'))
+  const health = await postSigned(fixture, `${bounces}/healthcheck`, source, sample('mailenable-healthcheck.json'))
   t.like(health, { status: 200, body: { ok: true, multi_tenant: true, postoffices: ['example.com'], nonce: '5f1c0e6f0e9b4c2d' } })
 })
 
 test('a tenant’s postoffice tells nothing of messages of other projects', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  const project = String((await rig.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
-  await map(rig, source.id, 'example.com', { project_id: project })
-  const trace = await sentMessage(rig, ['nobody@example.net'])
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
+  await map(fixture, source.id, 'example.com', { project_id: project })
+  const trace = await sentMessage(fixture, ['nobody@example.net'])
   const event = {
     postoffice: 'example.com',
     recipient: 'nobody@example.net',
     envelope_from: returnPathOf(trace),
     diagnostic: '550 5.1.1 x',
   }
-  const answer = await postSigned(rig, bounces, source, { version: 1, events: [{ ...event, event_id: 'one' }] })
+  const answer = await postSigned(fixture, bounces, source, { version: 1, events: [{ ...event, event_id: 'one' }] })
   t.like((answer.body['events'] as object[])[0], { result: 'recorded', project_id: project, trace_id: null })
-  t.is((await traceOf(rig, trace))['status'], 'sent')
+  t.is((await traceOf(fixture, trace))['status'], 'sent')
 })
 
 test('a bounce finds its message by the return path, by the Message-ID, and in the notice alone', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  const byPath = await sentMessage(rig, ['nobody@example.net'])
-  const byId = await sentMessage(rig, ['nobody@example.net'])
-  const byNotice = await sentMessage(rig, ['info@example.org'])
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  const byPath = await sentMessage(fixture, ['nobody@example.net'])
+  const byId = await sentMessage(fixture, ['nobody@example.net'])
+  const byNotice = await sentMessage(fixture, ['info@example.org'])
   const raw = sample('mailenable-ndr.eml').toString().replaceAll('sales@example.com', returnPathOf(byNotice))
   const common = { postoffice: 'example.com', diagnostic: '550 5.1.1 unknown', type: 'bounce' }
   const events = [
@@ -102,39 +102,39 @@ test('a bounce finds its message by the return path, by the Message-ID, and in t
     { postoffice: 'example.com', raw_ndr: Buffer.from(raw).toString('base64'), envelope_from: returnPathOf(byNotice) },
     { postoffice: 'example.com' },
   ]
-  const answer = await postSigned(rig, bounces, source, { version: 1, events })
+  const answer = await postSigned(fixture, bounces, source, { version: 1, events })
   t.like(answer, { status: 202, body: { accepted: 3, invalid: 1 } })
   t.deepEqual(column(answer.body['events'] as { trace_id: string | null }[], 'trace_id'), [byPath.id, byId.id, byNotice.id, null])
-  for (const trace of [byPath, byId, byNotice]) t.is((await traceOf(rig, trace))['status'], 'bounced', trace.id)
+  for (const trace of [byPath, byId, byNotice]) t.is((await traceOf(fixture, trace))['status'], 'bounced', trace.id)
 })
 
 test('the check of an installation answers the nonce and notes the agent; it makes no event', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSampleSource(rig, 'mailenable')
+  const fixture = await startFixture(t)
+  const source = await addSampleSource(fixture, 'mailenable')
   const name = 'mailenable-healthcheck.json'
-  const answer = await post(rig, `${bounces}/healthcheck?source_id=${source.id}`, sample(name), sampleSignature(name))
+  const answer = await post(fixture, `${bounces}/healthcheck?source_id=${source.id}`, sample(name), sampleSignature(name))
   t.deepEqual(answer, {
     status: 200,
     body: {
       ...{ ok: true, provider: 'mailenable', bounce_source_config_id: source.id, nonce: '5f1c0e6f0e9b4c2d' },
-      ...{ server_time: new Date(rig.clock.now()).toISOString(), clock_skew_seconds: null, multi_tenant: false, postoffices: [] },
+      ...{ server_time: new Date(fixture.clock.now()).toISOString(), clock_skew_seconds: null, multi_tenant: false, postoffices: [] },
     },
   })
-  const shown = await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)
-  t.like(shown, { agent: 'mailenable-agent 1.0.0 (MAIL01)', last_seen_at: new Date(rig.clock.now()).toISOString() })
+  const shown = await fixture.rest.must('GET', `/v1/ingest-sources/${source.id}`)
+  t.like(shown, { agent: 'mailenable-agent 1.0.0 (MAIL01)', last_seen_at: new Date(fixture.clock.now()).toISOString() })
 })
 
 test('the activity log gives deliveries and counts refusals, once however often its lines come', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSampleSource(rig, 'mailenable')
+  const fixture = await startFixture(t)
+  const source = await addSampleSource(fixture, 'mailenable')
   const name = 'mailenable-activity-envelope.json'
-  const give = () => post(rig, `${activity}&source_id=${source.id}`, sample(name), sampleSignature(name))
+  const give = () => post(fixture, `${activity}&source_id=${source.id}`, sample(name), sampleSignature(name))
   t.deepEqual(await give(), {
     status: 202,
     body: { accepted_lines: 14, deliveries: 1, duplicates: 0, metrics: 3, dropped: 0, withheld: 0, rejected: [], cursor: 2252 },
   })
   t.like(await give(), { status: 202, body: { deliveries: 0, duplicates: 1, metrics: 0 } })
-  const { refusals } = (await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as {
+  const { refusals } = (await fixture.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as {
     refusals: { count: number; code_class: string }[]
   }
   const sum = (wanted: string): number => refusals.filter((one) => one.code_class === wanted).reduce((all, { count }) => all + count, 0)
@@ -142,17 +142,17 @@ test('the activity log gives deliveries and counts refusals, once however often 
 })
 
 test('refusals in batches that overlap count once, however the log is cut', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
   const { lines, ...rest } = sampleJson('mailenable-activity-envelope.json') as Envelope
   const metrics: unknown[] = []
   for (const part of [lines.slice(0, 9), lines.slice(3), lines.slice(5, 12).toReversed(), lines])
-    metrics.push((await postSigned(rig, activity, source, { ...rest, lines: part })).body['metrics'])
+    metrics.push((await postSigned(fixture, activity, source, { ...rest, lines: part })).body['metrics'])
   t.is(
     metrics.reduce((sum: number, count) => sum + Number(count), 0),
     3,
   )
-  const { refusals } = (await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as { refusals: { count: number }[] }
+  const { refusals } = (await fixture.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as { refusals: { count: number }[] }
   t.is(
     refusals.reduce((sum, { count }) => sum + count, 0),
     3,
@@ -166,78 +166,78 @@ interface Envelope {
 test('batches that cut a session anywhere, in any order of lines, make the same message delivered', async (t) => {
   const { lines, ...rest } = sampleJson('mailenable-activity-envelope.json') as Envelope
   for (const cut of [0, 8, 9, 10, 11]) {
-    const rig = await startRig(t)
-    const source = await addSource(rig, 'mailenable')
-    const trace = await sentMessage(rig, ['somebody@example.net'])
+    const fixture = await startFixture(t)
+    const source = await addSource(fixture, 'mailenable')
+    const trace = await sentMessage(fixture, ['somebody@example.net'])
     const ours = lines.map(({ offset, line }) => ({
       offset,
       line: line.replace('b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com', returnPathOf(trace)),
     }))
     let deliveries = 0
     for (const part of [ours.slice(0, cut), ours.slice(cut).toReversed()]) {
-      const answer = await postSigned(rig, activity, source, { ...rest, lines: part })
+      const answer = await postSigned(fixture, activity, source, { ...rest, lines: part })
       t.is(answer.status, 202)
       deliveries += Number(answer.body['deliveries'])
     }
     t.is(deliveries, 1, String(cut))
-    t.is((await traceOf(rig, trace))['status'], 'delivered', String(cut))
+    t.is((await traceOf(fixture, trace))['status'], 'delivered', String(cut))
   }
 })
 
 test('a delivery without a return path of ours finds its message by recipient, subject and time', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  const trace = await sentMessage(rig, ['somebody@example.net'])
-  const at = new Date(rig.clock.now() + 60_000)
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  const trace = await sentMessage(fixture, ['somebody@example.net'])
+  const at = new Date(fixture.clock.now() + 60_000)
   const two = (n: number): string => String(n).padStart(2, '0')
   const stamp = `${two(at.getUTCMonth() + 1)}/${two(at.getUTCDate())}/${two(at.getUTCFullYear() % 100)} ${at.toISOString().slice(11, 19)}`
   const line = (subject: string, file: string): string =>
     `${stamp}\tSMTP-OU\t${file}.MAI\t1\t203.0.113.9\tRCPT\tRCPT TO:<somebody@example.net>\t250 2.1.5 Ok\t1\t1\t\t${subject}`
-  const give = (text: string) => postSigned(rig, activity, source, { version: 1, utc_offset_minutes: 0, lines: [text] })
+  const give = (text: string) => postSigned(fixture, activity, source, { version: 1, utc_offset_minutes: 0, lines: [text] })
   t.like((await give(line('Something else', 'A'))).body, { deliveries: 1 })
-  t.is((await traceOf(rig, trace))['status'], 'sent')
+  t.is((await traceOf(fixture, trace))['status'], 'sent')
   t.like((await give(line('Order 123', 'B'))).body, { deliveries: 1 })
-  t.is((await traceOf(rig, trace))['status'], 'delivered')
+  t.is((await traceOf(fixture, trace))['status'], 'delivered')
 })
 
 test('with mappings, deliveries that name no postoffice count only where their return path proves them', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  await map(rig, source.id, 'example.com')
-  const trace = await sentMessage(rig, ['somebody@example.net'])
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  await map(fixture, source.id, 'example.com')
+  const trace = await sentMessage(fixture, ['somebody@example.net'])
   const at = '08/21/26 12:15:01\tSMTP-OU'
   const lines = [
     `${at}\tA.MAI\t1\t203.0.113.9\tMAIL\tMAIL FROM:<${returnPathOf(trace)}>\t250 Ok\t1\t1\t\tOrder 123`,
     `${at}\tA.MAI\t1\t203.0.113.9\tRCPT\tRCPT TO:<somebody@example.net>\t250 Ok\t1\t1\t\tOrder 123`,
     `${at}\tB.MAI\t2\t203.0.113.9\tRCPT\tRCPT TO:<other@example.net>\t250 Ok\t1\t1\t\tOrder 123`,
   ]
-  const answer = await postSigned(rig, activity, source, { version: 1, time_zone: 'UTC', lines })
+  const answer = await postSigned(fixture, activity, source, { version: 1, time_zone: 'UTC', lines })
   t.like(answer.body, { deliveries: 1, dropped: 1 })
-  t.is((await traceOf(rig, trace))['status'], 'delivered')
+  t.is((await traceOf(fixture, trace))['status'], 'delivered')
 })
 
 test('mappings are made once for each postoffice of a source of MailEnable, changed and ended', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'mailenable')
-  const other = await addSource(rig, 'arf')
-  const project = String((await rig.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
-  const made = await map(rig, source.id, ' Customer-A ')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'mailenable')
+  const other = await addSource(fixture, 'arf')
+  const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
+  const made = await map(fixture, source.id, ' Customer-A ')
   t.like(made, { postoffice_name: 'Customer-A', bounce_source_config_id: source.id, default_destination_id: null })
   const again = { bounce_source_config_id: source.id, postoffice_name: 'customer-a' }
-  t.is((await rig.rest.call('POST', mappings, again)).status, 409)
-  t.is((await rig.rest.call('POST', mappings, { ...again, bounce_source_config_id: other.id })).status, 400)
-  t.is((await rig.rest.call('POST', mappings, { ...again, bounce_source_config_id: 'src_0' })).status, 404)
-  t.is((await rig.rest.call('POST', mappings, { ...again, postoffice_name: 'B', default_destination_id: 'dst_0' })).status, 400)
+  t.is((await fixture.rest.call('POST', mappings, again)).status, 409)
+  t.is((await fixture.rest.call('POST', mappings, { ...again, bounce_source_config_id: other.id })).status, 400)
+  t.is((await fixture.rest.call('POST', mappings, { ...again, bounce_source_config_id: 'src_0' })).status, 404)
+  t.is((await fixture.rest.call('POST', mappings, { ...again, postoffice_name: 'B', default_destination_id: 'dst_0' })).status, 400)
   const path = `${mappings}/${String(made['id'])}`
-  t.like(await rig.rest.must('PATCH', path, { project_id: project }), { project_id: project })
-  t.is((await rig.rest.call('PATCH', path, { postoffice_name: 'B' })).status, 400)
-  t.like(await rig.rest.must('GET', path), { project_id: project })
-  const { data } = (await rig.rest.must('GET', `${mappings}?bounce_source_config_id=${source.id}`)) as { data: object[] }
+  t.like(await fixture.rest.must('PATCH', path, { project_id: project }), { project_id: project })
+  t.is((await fixture.rest.call('PATCH', path, { postoffice_name: 'B' })).status, 400)
+  t.like(await fixture.rest.must('GET', path), { project_id: project })
+  const { data } = (await fixture.rest.must('GET', `${mappings}?bounce_source_config_id=${source.id}`)) as { data: object[] }
   t.is(data.length, 1)
-  t.is((await rig.rest.call('DELETE', path)).status, 204)
-  t.is((await rig.rest.call('DELETE', path)).status, 204)
-  t.is((await rig.rest.call('GET', path)).status, 404)
-  await map(rig, source.id, 'Customer-A')
-  await rig.rest.call('DELETE', `/v1/ingest-sources/${source.id}`)
-  t.deepEqual((await rig.rest.must('GET', mappings))['data'], [])
+  t.is((await fixture.rest.call('DELETE', path)).status, 204)
+  t.is((await fixture.rest.call('DELETE', path)).status, 204)
+  t.is((await fixture.rest.call('GET', path)).status, 404)
+  await map(fixture, source.id, 'Customer-A')
+  await fixture.rest.call('DELETE', `/v1/ingest-sources/${source.id}`)
+  t.deepEqual((await fixture.rest.must('GET', mappings))['data'], [])
 })

@@ -4,15 +4,15 @@ import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-so
 import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
 import { within } from '#store/tuple.ts'
-import { until } from '../../../core/house.ts'
+import { until } from '../../../core/core-fixture.ts'
 import { addSource, postSigned, sample, secrets } from '../fixture/ingest-posts.ts'
-import { errorOf, startRig } from '../fixture/rig.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 const path = '/v1/ingest-sources'
 const imap = { host: 'mail.example.ch', username: 'bounces@example.ch', password: 'letmein-4711' }
 
 test('a source shows its secret once, which can be pasted anywhere and is sealed at rest', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const made = await rest.must('POST', path, { provider: 'stalwart', label: 'mx1' })
   const secret = String(made['hmac_secret'])
   t.regex(secret, /^[a-z2-7]{40}$/)
@@ -26,7 +26,7 @@ test('a source shows its secret once, which can be pasted anywhere and is sealed
 })
 
 test('a mailbox is for Postfix and Dovecot, has defaults, and never shows its password', async (t) => {
-  const { rest, database, organizationId, clock } = await startRig(t)
+  const { rest, database, organizationId, clock } = await startFixture(t)
   for (const provider of ['postfix', 'dovecot']) {
     const made = await rest.must('POST', path, { provider, imap_config: imap })
     const shown = { host: 'mail.example.ch', port: 993, username: 'bounces@example.ch', mailbox: 'INBOX', poll_interval_seconds: 60 }
@@ -50,7 +50,7 @@ test('a mailbox is for Postfix and Dovecot, has defaults, and never shows its pa
 })
 
 test('a mailbox may stand on the internet and where the operator allows, on the ports of IMAP, and is not asked too often', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const faults = async (changes: object) => {
     const answer = await rest.call('POST', path, { provider: 'postfix', imap_config: { ...imap, ...changes } })
     return answer.status === 201 ? undefined : errorOf(answer).message
@@ -68,9 +68,9 @@ test('a mailbox may stand on the internet and where the operator allows, on the 
 })
 
 test('sources belong to the whole organization: keys of one project read them and make none', async (t) => {
-  const rig = await startRig(t)
-  const bound = await rig.withKey(['api:admin'], await rig.addProject())
-  const made = await rig.rest.must('POST', path, { provider: 'arf' })
+  const fixture = await startFixture(t)
+  const bound = await fixture.withKey(['api:admin'], await fixture.addProject())
+  const made = await fixture.rest.must('POST', path, { provider: 'arf' })
   t.is(((await bound.must('GET', path))['data'] as object[]).length, 1)
   for (const answer of [await bound.call('POST', path, { provider: 'arf' }), await bound.call('DELETE', `${path}/${String(made['id'])}`)]) {
     t.is(answer.status, 403)
@@ -84,16 +84,16 @@ interface Unmatched {
 }
 
 test('a source tells what came there and fitted no message, to keys of the organization alone in words', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
-  const detail = async (client = rig.rest): Promise<Record<string, unknown>> => client.must('GET', `${path}/${source.id}`)
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
+  const detail = async (client = fixture.rest): Promise<Record<string, unknown>> => client.must('GET', `${path}/${source.id}`)
   t.deepEqual((await detail())['unmatched'], { delivered: 0, deferred: 0, bounced: 0, complained: 0, latest: [] })
-  await postSigned(rig, '/v1/ingest/stalwart', source, sample('stalwart-webhook.json'))
+  await postSigned(fixture, '/v1/ingest/stalwart', source, sample('stalwart-webhook.json'))
   const { unmatched, domain_complaints: complaints } = await detail()
   t.deepEqual(unmatched, { delivered: 1, deferred: 1, bounced: 0, complained: 0, latest: [] })
   t.like(complaints, [{ domain: 'example.com', complaints: 1 }])
-  const given = async (client = rig.rest): Promise<Unmatched> => (await detail(client))['unmatched'] as Unmatched
-  rig.clock.advance(15 * 60_000)
+  const given = async (client = fixture.rest): Promise<Unmatched> => (await detail(client))['unmatched'] as Unmatched
+  fixture.clock.advance(15 * 60_000)
   await until('the bounces are given up', async () => (await given()).bounced === 3)
   const { latest } = await given()
   t.is(latest.length, 3)
@@ -101,14 +101,14 @@ test('a source tells what came there and fitted no message, to keys of the organ
     latest.find(({ recipient }) => recipient === 'nobody@example.net'),
     { type: 'bounced', status: '5.1.1', message_id: null },
   )
-  t.deepEqual(await given(await rig.withKey(['api:read'], await rig.addProject())), { ...(await given()), latest: [] })
-  await rig.rest.call('DELETE', `${path}/${source.id}`)
-  for await (const { value } of rig.database.kv.range(within([rig.organizationId, 'ingest.unmatched'])))
+  t.deepEqual(await given(await fixture.withKey(['api:read'], await fixture.addProject())), { ...(await given()), latest: [] })
+  await fixture.rest.call('DELETE', `${path}/${source.id}`)
+  for await (const { value } of fixture.database.kv.range(within([fixture.organizationId, 'ingest.unmatched'])))
     t.fail(Buffer.from(value).toString())
 })
 
 test('what is made and revoked stands in the audit log, without secrets', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const made = await rest.must('POST', path, { provider: 'postfix', label: 'mx1', imap_config: imap })
   await rest.call('DELETE', `${path}/${String(made['id'])}`)
   const { data } = (await rest.must('GET', '/v1/audit')) as { data: { act: string; target: string }[] }

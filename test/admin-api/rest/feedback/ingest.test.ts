@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { pack, within } from '#store/tuple.ts'
-import { startRig, type Rig } from '../fixture/rig.ts'
+import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import {
   addSampleSource,
   addSource,
@@ -24,7 +24,7 @@ import { column } from '../../../support/column.ts'
 const stalwart = '/v1/ingest/stalwart'
 
 /** All rows but those that say when a source was heard of. */
-async function rows({ database }: Rig): Promise<string[]> {
+async function rows({ database }: Fixture): Promise<string[]> {
   const found: string[] = []
   for await (const { key, value } of database.kv.range({ start: pack(['']), end: Buffer.of(0xff) })) {
     const text = Buffer.from(key).toString('latin1')
@@ -34,17 +34,17 @@ async function rows({ database }: Rig): Promise<string[]> {
 }
 
 test('the samples of Stalwart are taken with their own signatures, and change nothing the second time', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSampleSource(rig, 'stalwart')
+  const fixture = await startFixture(t)
+  const source = await addSampleSource(fixture, 'stalwart')
   const give = (name: string, path = stalwart) =>
-    post(rig, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, sample(name), sampleSignature(name))
+    post(fixture, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, sample(name), sampleSignature(name))
   const first = await give('stalwart-webhook.json')
   t.like(first, { status: 202, body: { accepted: 6, unmatched: 5, duplicates: 0, ignored: 3, rejected: [] } })
-  const before = await rows(rig)
+  const before = await rows(fixture)
   for (const name of ['stalwart-webhook.json', 'stalwart-webhook-retry.json'])
     t.like(await give(name), { status: 202, body: { accepted: 0, duplicates: 6, ignored: 3 } })
   t.like(await give('stalwart-single-event.json'), { status: 202, body: { accepted: 0, duplicates: 1 } })
-  t.deepEqual(await rows(rig), before)
+  t.deepEqual(await rows(fixture), before)
   const log = await give('stalwart-log.jsonl', '/v1/ingest/logs?source=stalwart')
   t.like(log, { status: 202, body: { ignored: 1 } })
   t.deepEqual(column(log.body['rejected'] as { line: number }[], 'line'), [6, 7])
@@ -52,16 +52,16 @@ test('the samples of Stalwart are taken with their own signatures, and change no
 })
 
 test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which counts once', async (t) => {
-  const rig = await startRig(t)
-  const trace = await sentMessage(rig, ['nobody@example.net', 'busy@example.org'])
-  const [hook, mail] = [await addSource(rig, 'stalwart'), await addSource(rig, 'arf')]
+  const fixture = await startFixture(t)
+  const trace = await sentMessage(fixture, ['nobody@example.net', 'busy@example.org'])
+  const [hook, mail] = [await addSource(fixture, 'stalwart'), await addSource(fixture, 'arf')]
   const told = sample('stalwart-single-event.json').toString().replace('b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com', returnPathOf(trace))
-  t.like(await postSigned(rig, stalwart, hook, told), { status: 202, body: { accepted: 1, unmatched: 0 } })
-  t.like(await postSigned(rig, '/v1/ingest/logs?source=stalwart', hook, told), { status: 202, body: { accepted: 0, duplicates: 1 } })
-  const bounce = await postSigned(rig, '/v1/ingest/arf', mail, bounceMail(returnPathOf(trace), 'nobody@example.net'))
+  t.like(await postSigned(fixture, stalwart, hook, told), { status: 202, body: { accepted: 1, unmatched: 0 } })
+  t.like(await postSigned(fixture, '/v1/ingest/logs?source=stalwart', hook, told), { status: 202, body: { accepted: 0, duplicates: 1 } })
+  const bounce = await postSigned(fixture, '/v1/ingest/arf', mail, bounceMail(returnPathOf(trace), 'nobody@example.net'))
   t.like(bounce, { status: 202, body: { kind: 'dsn' } })
   t.like((bounce.body['events'] as object[])[0], { type: 'bounced', result: 'duplicate', bounce: 'hard', trace_id: trace.id })
-  const shown = await traceOf(rig, trace)
+  const shown = await traceOf(fixture, trace)
   t.is(shown['status'], 'bounced')
   t.like((shown['recipients'] as object[])[0], { status: 'bounced', report: { type: 'bounced', bounce: 'hard' } })
   t.like((shown['recipients'] as object[])[1], { status: 'sent', report: null })
@@ -72,13 +72,13 @@ test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which
 })
 
 test('the signature of Stalwart counts for its own sources alone', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const name = 'stalwart-log.jsonl'
   const body = sample(name)
   for (const provider of ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable']) {
-    const source = await addSampleSource(rig, provider)
+    const source = await addSampleSource(fixture, provider)
     for (const path of [stalwart, '/v1/ingest/logs?source=stalwart', '/v1/ingest/logs?source=postfix', '/v1/ingest/arf']) {
-      const answer = await post(rig, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, body, sampleSignature(name))
+      const answer = await post(fixture, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, body, sampleSignature(name))
       if (provider === 'stalwart') t.not(answer.status, 401, path)
       else t.like(answer, { status: 401, body: { error: { code: 'invalid_signature' } } }, `${provider} ${path}`)
     }
@@ -86,257 +86,257 @@ test('the signature of Stalwart counts for its own sources alone', async (t) => 
 })
 
 test('the mail that a report came as can be looked at, and goes with its trace', async (t) => {
-  const rig = await startRig(t)
-  const trace = await sentMessage(rig, ['nobody@example.net'])
-  const source = await addSource(rig, 'dovecot')
+  const fixture = await startFixture(t)
+  const trace = await sentMessage(fixture, ['nobody@example.net'])
+  const source = await addSource(fixture, 'dovecot')
   const mail = bounceMail(returnPathOf(trace), 'nobody@example.net')
-  t.is((await postSigned(rig, '/v1/ingest/arf', source, mail)).status, 202)
-  const { timeline } = (await traceOf(rig, trace)) as { timeline: { event: string; detail: { report_id?: string } }[] }
+  t.is((await postSigned(fixture, '/v1/ingest/arf', source, mail)).status, 202)
+  const { timeline } = (await traceOf(fixture, trace)) as { timeline: { event: string; detail: { report_id?: string } }[] }
   const id = timeline.find(({ event }) => event === 'bounced')?.detail.report_id ?? ''
   const path = `/v1/traces/${trace.id}/reports/${id}`
-  t.is((await rig.rest.call('GET', path)).bytes.toString(), mail)
-  t.deepEqual(await problemsOf(rig), [])
-  t.true(await removeTrace(rig.database, rig.organizationId, trace.id, rig.clock.now()))
-  t.is((await rig.rest.call('GET', path)).status, 404)
-  t.deepEqual(await problemsOf(rig), [])
+  t.is((await fixture.rest.call('GET', path)).bytes.toString(), mail)
+  t.deepEqual(await problemsOf(fixture), [])
+  t.true(await removeTrace(fixture.database, fixture.organizationId, trace.id, fixture.clock.now()))
+  t.is((await fixture.rest.call('GET', path)).status, 404)
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('nothing is taken with a wrong signature, of an unknown source or of a revoked one, and all are told the same', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
-  const gone = await addSource(rig, 'stalwart')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
+  const gone = await addSource(fixture, 'stalwart')
   const body = sample('stalwart-webhook.json')
-  t.is((await postSigned(rig, stalwart, gone, body)).status, 202)
-  const removed = await rig.rest.call('DELETE', `/v1/ingest-sources/${gone.id}`)
+  t.is((await postSigned(fixture, stalwart, gone, body)).status, 202)
+  const removed = await fixture.rest.call('DELETE', `/v1/ingest-sources/${gone.id}`)
   t.is(removed.status, 204)
-  t.is((await rig.rest.call('DELETE', `/v1/ingest-sources/${gone.id}`)).status, 204)
-  const before = await rows(rig)
+  t.is((await fixture.rest.call('DELETE', `/v1/ingest-sources/${gone.id}`)).status, 204)
+  const before = await rows(fixture)
   const flipped = Buffer.from(body)
   flipped[100] = (flipped[100] ?? 0) ^ 1
   const right = signature(source.secret, body)
   const at = (id: string): string => `${stalwart}?source_id=${id}`
   const answers = [
-    await post(rig, at(source.id), flipped, { 'x-service-signature': right }),
-    await post(rig, at(source.id), body, { 'x-service-signature': right.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }),
-    await post(rig, at(source.id), body, { 'x-service-signature': right.slice(0, -2) }),
-    await post(rig, at(source.id), body, { 'x-signature': 'AAAA' }),
-    await post(rig, at(source.id), body),
-    await post(rig, stalwart, body, { 'x-service-signature': right }),
-    await post(rig, at('src_0'), body, { 'x-service-signature': right }),
-    await postSigned(rig, stalwart, gone, body),
-    await post(rig, at(gone.id), body, { 'x-service-signature': right }),
+    await post(fixture, at(source.id), flipped, { 'x-service-signature': right }),
+    await post(fixture, at(source.id), body, { 'x-service-signature': right.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }),
+    await post(fixture, at(source.id), body, { 'x-service-signature': right.slice(0, -2) }),
+    await post(fixture, at(source.id), body, { 'x-signature': 'AAAA' }),
+    await post(fixture, at(source.id), body),
+    await post(fixture, stalwart, body, { 'x-service-signature': right }),
+    await post(fixture, at('src_0'), body, { 'x-service-signature': right }),
+    await postSigned(fixture, stalwart, gone, body),
+    await post(fixture, at(gone.id), body, { 'x-service-signature': right }),
   ]
   for (const { status, body: told } of answers) {
     t.is(status, 401)
     t.like(told, { error: { code: 'invalid_signature', next_action: 'check_secret' } })
   }
   t.is(new Set(answers.map(({ body: told }) => (told['error'] as { message: string }).message)).size, 1)
-  t.deepEqual(await rows(rig), before)
+  t.deepEqual(await rows(fixture), before)
 })
 
 test('any flipped byte is refused and changes nothing', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
   const body = sample('stalwart-single-event.json')
   const right = { 'x-service-signature': signature(source.secret, body) }
-  const before = await rows(rig)
+  const before = await rows(fixture)
   for (let at = 0; at < body.length; at += 7) {
     const flipped = Buffer.from(body)
     flipped[at] = (flipped[at] ?? 0) ^ 0x20
-    t.is((await post(rig, `${stalwart}?source_id=${source.id}`, flipped, right)).status, 401)
+    t.is((await post(fixture, `${stalwart}?source_id=${source.id}`, flipped, right)).status, 401)
   }
-  t.deepEqual(await rows(rig), before)
+  t.deepEqual(await rows(fixture), before)
 })
 
 test('the same body many times at one moment counts once', async (t) => {
-  const rig = await startRig(t)
-  await switchFlag(rig, 'bounce_auto_suppress', true)
-  const source = await addSource(rig, 'stalwart')
-  const trace = await sentMessage(rig, ['nobody@example.net'])
+  const fixture = await startFixture(t)
+  await switchFlag(fixture, 'bounce_auto_suppress', true)
+  const source = await addSource(fixture, 'stalwart')
+  const trace = await sentMessage(fixture, ['nobody@example.net'])
   const told = sample('stalwart-single-event.json').toString().replace('b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com', returnPathOf(trace))
-  const answers = await Promise.all(Array.from({ length: 12 }, () => postSigned(rig, stalwart, source, told)))
+  const answers = await Promise.all(Array.from({ length: 12 }, () => postSigned(fixture, stalwart, source, told)))
   t.true(answers.every(({ status }) => status === 202))
   t.is(answers.filter(({ body }) => body['accepted'] === 1).length, 1)
-  const { timeline } = (await traceOf(rig, trace)) as { timeline: { event: string }[] }
+  const { timeline } = (await traceOf(fixture, trace)) as { timeline: { event: string }[] }
   t.deepEqual(column(timeline.slice(-2), 'event'), ['bounced', 'auto_suppressed'])
-  const { data } = (await rig.rest.must('GET', '/v1/suppressions')) as { data: { source: string; email: string }[] }
+  const { data } = (await fixture.rest.must('GET', '/v1/suppressions')) as { data: { source: string; email: string }[] }
   t.like(data, [{ source: 'bounce', email: 'nobody@example.net' }])
-  t.deepEqual(await problemsOf(rig), [])
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('the source may be named in a header, and must be of the right provider', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'postfix')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'postfix')
   const body = Buffer.from('')
   const headers = { 'x-service-signature': signature(source.secret, body), 'x-service-ingest-source': source.id }
-  t.is((await post(rig, '/v1/ingest/logs?source=postfix', body, headers)).status, 202)
-  const wrong = await post(rig, '/v1/ingest/logs?source=stalwart', body, headers)
+  t.is((await post(fixture, '/v1/ingest/logs?source=postfix', body, headers)).status, 202)
+  const wrong = await post(fixture, '/v1/ingest/logs?source=stalwart', body, headers)
   t.like(wrong, { status: 400, body: { error: { code: 'validation_failed' } } })
   t.regex(JSON.stringify(wrong.body), /a postfix source/)
-  t.is((await post(rig, '/v1/ingest/logs?source=other', body, headers)).status, 400)
-  t.is((await post(rig, '/v1/ingest/activity-logs?source=stalwart', body, headers)).status, 400)
+  t.is((await post(fixture, '/v1/ingest/logs?source=other', body, headers)).status, 400)
+  t.is((await post(fixture, '/v1/ingest/activity-logs?source=stalwart', body, headers)).status, 400)
 })
 
 test('the address that a source is given is one at which it can post', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   for (const provider of ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable']) {
-    const source = await addSource(rig, provider)
+    const source = await addSource(fixture, provider)
     const url = new URL(source.webhookUrl)
     t.is(url.origin, 'https://post.example.ch')
     const body = Buffer.from('{"version": 1, "events": []}')
-    const { status } = await post(rig, url.pathname + url.search, body, { 'x-service-signature': signature(source.secret, body) })
+    const { status } = await post(fixture, url.pathname + url.search, body, { 'x-service-signature': signature(source.secret, body) })
     t.is(status, 202, provider)
   }
 })
 
 test('compressed bodies are signed as they are sent, and inflate no further than is allowed', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
   const gzip = { 'content-encoding': 'gzip' }
   const packed = gzipSync(sample('stalwart-webhook.json'))
-  t.like(await postSigned(rig, stalwart, source, packed, gzip), { status: 202, body: { accepted: 6 } })
-  const before = await rows(rig)
+  t.like(await postSigned(fixture, stalwart, source, packed, gzip), { status: 202, body: { accepted: 6 } })
+  const before = await rows(fixture)
   const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024, 0x0a))
   for (const path of [stalwart, '/v1/ingest/logs?source=stalwart', '/v1/ingest/arf'])
-    t.like(await postSigned(rig, path, source, bomb, gzip), { status: 413, body: { error: { code: 'request_too_large' } } }, path)
+    t.like(await postSigned(fixture, path, source, bomb, gzip), { status: 413, body: { error: { code: 'request_too_large' } } }, path)
   const report = gzipSync(Buffer.alloc(1024 * 1024 + 1, 'returned message\r\n'))
-  t.like(await postSigned(rig, '/v1/ingest/arf', source, report, gzip), {
+  t.like(await postSigned(fixture, '/v1/ingest/arf', source, report, gzip), {
     status: 413,
     body: { error: { details: { max_bytes: 1024 * 1024 } } },
   })
   const cut = packed.subarray(0, packed.length - 9)
   for (const path of [stalwart, '/v1/ingest/logs?source=stalwart'])
-    t.like(await postSigned(rig, path, source, cut, gzip), { status: 400, body: { error: { code: 'validation_failed' } } }, path)
-  t.like(await postSigned(rig, stalwart, source, packed, { 'content-encoding': 'br' }), { status: 415 })
-  t.like(await postSigned(rig, stalwart, source, Buffer.alloc(5 * 1024 * 1024 + 1)), { status: 413 })
-  t.deepEqual(await rows(rig), before)
+    t.like(await postSigned(fixture, path, source, cut, gzip), { status: 400, body: { error: { code: 'validation_failed' } } }, path)
+  t.like(await postSigned(fixture, stalwart, source, packed, { 'content-encoding': 'br' }), { status: 415 })
+  t.like(await postSigned(fixture, stalwart, source, Buffer.alloc(5 * 1024 * 1024 + 1)), { status: 413 })
+  t.deepEqual(await rows(fixture), before)
 })
 
 test('what is no report is told what it is, and changes nothing', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'arf')
-  const hook = await addSource(rig, 'stalwart')
-  const before = await rows(rig)
-  t.deepEqual((await postSigned(rig, '/v1/ingest/arf', source, 'Subject: hello\r\n\r\nhello\r\n')).body, { kind: 'none', events: [] })
-  t.like(await postSigned(rig, stalwart, hook, 'no JSON'), { status: 400, body: { error: { code: 'validation_failed' } } })
-  t.like(await postSigned(rig, stalwart, hook, '[{"type":7}]'), { status: 202, body: { accepted: 0 } })
-  t.deepEqual(await rows(rig), before)
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'arf')
+  const hook = await addSource(fixture, 'stalwart')
+  const before = await rows(fixture)
+  t.deepEqual((await postSigned(fixture, '/v1/ingest/arf', source, 'Subject: hello\r\n\r\nhello\r\n')).body, { kind: 'none', events: [] })
+  t.like(await postSigned(fixture, stalwart, hook, 'no JSON'), { status: 400, body: { error: { code: 'validation_failed' } } })
+  t.like(await postSigned(fixture, stalwart, hook, '[{"type":7}]'), { status: 202, body: { accepted: 0 } })
+  t.deepEqual(await rows(fixture), before)
 })
 
 test.serial('a report mail may be as large as the MX listener takes, and a larger one is told the limit', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'arf')
-  const trace = await sentMessage(rig, ['ada@example.net'])
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'arf')
+  const trace = await sentMessage(fixture, ['ada@example.net'])
   const report = bounceMail(returnPathOf(trace), 'ada@example.net').replace('--b--', '')
   // text and noise, longer than what gzip looks back to
   const attached = 'returned message\r\n'.repeat(2500) + randomBytes(9000).toString('hex').replaceAll(/.{72}/g, '$&\r\n')
   const returned = (bytes: number): Buffer => Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, attached)])
   const mebibyte = 1024 * 1024
-  const tooLarge = await postSigned(rig, '/v1/ingest/arf', source, returned(8 * mebibyte + 1))
+  const tooLarge = await postSigned(fixture, '/v1/ingest/arf', source, returned(8 * mebibyte + 1))
   t.like(tooLarge, { status: 413, body: { error: { code: 'request_too_large', details: { max_bytes: 8 * mebibyte } } } })
-  const whole = await postSigned(rig, '/v1/ingest/arf', source, returned(8 * mebibyte))
+  const whole = await postSigned(fixture, '/v1/ingest/arf', source, returned(8 * mebibyte))
   t.like(whole, { status: 202, body: { kind: 'dsn', events: [{ result: 'recorded', trace_id: trace.id }] } })
   const packed = gzipSync(returned(8 * mebibyte))
-  t.like(await postSigned(rig, '/v1/ingest/arf', source, packed, { 'content-encoding': 'gzip' }), {
+  t.like(await postSigned(fixture, '/v1/ingest/arf', source, packed, { 'content-encoding': 'gzip' }), {
     status: 202,
     body: { kind: 'dsn', events: [{ result: 'duplicate', trace_id: trace.id }] },
   })
 })
 
 test('a large report is read beside the main thread, alike', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'arf')
-  const trace = await sentMessage(rig, ['ada@example.net'])
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'arf')
+  const trace = await sentMessage(fixture, ['ada@example.net'])
   const threads: unknown[] = []
   const hear = (thread: unknown): void => void threads.push(thread)
   process.on('worker', hear)
   t.teardown(() => process.off('worker', hear))
   const mail = bounceMail(returnPathOf(trace), 'ada@example.net').replace('Sorry.', 'Sorry for that.\r\n'.repeat(5000))
-  const { body } = await postSigned(rig, '/v1/ingest/arf', source, mail)
+  const { body } = await postSigned(fixture, '/v1/ingest/arf', source, mail)
   t.like(body, { kind: 'dsn', events: [{ result: 'recorded', trace_id: trace.id, status: '5.1.1' }] })
   t.is(threads.length, 1)
 })
 
 test('nothing is taken while the organization may not take it in', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
-  await switchFlag(rig, 'bounce_sources', false)
-  t.like(await postSigned(rig, stalwart, source, sample('stalwart-webhook.json')), {
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
+  await switchFlag(fixture, 'bounce_sources', false)
+  t.like(await postSigned(fixture, stalwart, source, sample('stalwart-webhook.json')), {
     status: 403,
     body: { error: { code: 'feature_disabled', details: { flag: 'bounce_sources' } } },
   })
-  t.is((await rig.rest.call('GET', '/v1/ingest-sources')).status, 403)
+  t.is((await fixture.rest.call('GET', '/v1/ingest-sources')).status, 403)
 })
 
 test('a source of another organization touches nothing of this one', async (t) => {
-  const rig = await startRig(t)
-  const trace = await sentMessage(rig, ['nobody@example.net'])
-  const outsider = await rig.addOrganization()
+  const fixture = await startFixture(t)
+  const trace = await sentMessage(fixture, ['nobody@example.net'])
+  const outsider = await fixture.addOrganization()
   const source = await addSource(outsider, 'arf')
-  const answer = await postSigned(rig, '/v1/ingest/arf', source, bounceMail(returnPathOf(trace), 'nobody@example.net', trace.messageId))
+  const answer = await postSigned(fixture, '/v1/ingest/arf', source, bounceMail(returnPathOf(trace), 'nobody@example.net', trace.messageId))
   t.like((answer.body['events'] as object[])[0], { result: 'unmatched', trace_id: null, suppressed: false })
-  t.is((await traceOf(rig, trace))['status'], 'sent')
-  t.is((await rig.rest.call('GET', `/v1/ingest-sources/${source.id}`)).status, 404)
+  t.is((await traceOf(fixture, trace))['status'], 'sent')
+  t.is((await fixture.rest.call('GET', `/v1/ingest-sources/${source.id}`)).status, 404)
 })
 
 test('Postfix log lines in two requests, in either order, make the same of a message', async (t) => {
   for (const isTurned of [false, true]) {
-    const rig = await startRig(t)
-    const source = await addSource(rig, 'postfix')
-    const trace = await sentMessage(rig, ['nobody@example.net'])
+    const fixture = await startFixture(t)
+    const source = await addSource(fixture, 'postfix')
+    const trace = await sentMessage(fixture, ['nobody@example.net'])
     const lines = [
       `Aug 21 10:15:00 mx postfix/qmgr[1]: 4cYt3r0ABCz9sX: from=<${returnPathOf(trace)}>, size=4711, nrcpt=1 (queue active)`,
       'Aug 21 10:15:01 mx postfix/smtp[2]: 4cYt3r0ABCz9sX: to=<nobody@example.net>, relay=mx.example.net[203.0.113.9]:25, delay=1, ' +
         'delays=0/0/0/1, dsn=5.1.1, status=bounced (host mx.example.net[203.0.113.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))',
     ]
     for (const line of isTurned ? [lines.join('\n')] : lines)
-      t.is((await postSigned(rig, '/v1/ingest/logs?source=postfix', source, `${line}\n`)).status, 202)
-    t.is((await traceOf(rig, trace))['status'], 'bounced')
-    const again = await postSigned(rig, '/v1/ingest/logs?source=postfix', source, `${lines.join('\n')}\n`)
+      t.is((await postSigned(fixture, '/v1/ingest/logs?source=postfix', source, `${line}\n`)).status, 202)
+    t.is((await traceOf(fixture, trace))['status'], 'bounced')
+    const again = await postSigned(fixture, '/v1/ingest/logs?source=postfix', source, `${lines.join('\n')}\n`)
     t.like(again.body, { accepted: 0, duplicates: 1 })
   }
 })
 
 test('complaints suppress where that is switched on, with the source in the list, and not-spam does not', async (t) => {
-  const rig = await startRig(t)
-  await switchFlag(rig, 'bounce_auto_suppress', true)
-  const source = await addSource(rig, 'arf')
-  const trace = await sentMessage(rig, ['ada@example.net', 'ben@example.net'])
+  const fixture = await startFixture(t)
+  await switchFlag(fixture, 'bounce_auto_suppress', true)
+  const source = await addSource(fixture, 'arf')
+  const trace = await sentMessage(fixture, ['ada@example.net', 'ben@example.net'])
   const kind = async (type: string, at: number): Promise<object> => {
-    const answer = await postSigned(rig, '/v1/ingest/arf', source, complaintMail(type, returnPathOf(trace, at)))
+    const answer = await postSigned(fixture, '/v1/ingest/arf', source, complaintMail(type, returnPathOf(trace, at)))
     return (answer.body['events'] as object[])[0] ?? {}
   }
   t.like(await kind('not-spam', 1), { type: 'ignored', result: 'ignored' })
   t.like(await kind('abuse', 0), { type: 'complained', result: 'recorded', suppressed: true, trace_id: trace.id, verified: true })
-  const { data } = (await rig.rest.must('GET', '/v1/suppressions?source=complaint')) as { data: { email: string }[] }
+  const { data } = (await fixture.rest.must('GET', '/v1/suppressions?source=complaint')) as { data: { email: string }[] }
   t.deepEqual(column(data, 'email'), ['ada@example.net'])
-  const events = ((await traceOf(rig, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
+  const events = ((await traceOf(fixture, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
   t.deepEqual(events.slice(-2), ['complained', 'auto_suppressed'])
-  const shared = await rig.rest.must('GET', `/share/traces/${trace.id}`)
+  const shared = await fixture.rest.must('GET', `/share/traces/${trace.id}`)
   t.notRegex(JSON.stringify(shared).replaceAll(trace.id, ''), /complain|suppress|ada|550/)
 })
 
 test('active sources are billed by the most alive in a month', async (t) => {
-  const rig = await startRig(t)
-  const one = await addSource(rig, 'stalwart')
-  await addSource(rig, 'postfix')
-  await rig.rest.call('DELETE', `/v1/ingest-sources/${one.id}`)
-  await rig.rest.call('DELETE', `/v1/ingest-sources/${one.id}`)
-  const { axes } = (await rig.rest.must('GET', '/v1/usage')) as { axes: { axis: string; quantity: number }[] }
+  const fixture = await startFixture(t)
+  const one = await addSource(fixture, 'stalwart')
+  await addSource(fixture, 'postfix')
+  await fixture.rest.call('DELETE', `/v1/ingest-sources/${one.id}`)
+  await fixture.rest.call('DELETE', `/v1/ingest-sources/${one.id}`)
+  const { axes } = (await fixture.rest.must('GET', '/v1/usage')) as { axes: { axis: string; quantity: number }[] }
   t.is(axes.find(({ axis }) => axis === 'sources')?.quantity, 2)
 })
 
 test('all that is kept for reports is known to verify, and no secret is told', async (t) => {
-  const rig = await startRig(t)
-  const source = await addSource(rig, 'stalwart')
-  await postSigned(rig, stalwart, source, sample('stalwart-webhook.json'))
-  const list = await rig.rest.call('GET', '/v1/ingest-sources')
-  const one = await rig.rest.call('GET', `/v1/ingest-sources/${source.id}`)
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
+  await postSigned(fixture, stalwart, source, sample('stalwart-webhook.json'))
+  const list = await fixture.rest.call('GET', '/v1/ingest-sources')
+  const one = await fixture.rest.call('GET', `/v1/ingest-sources/${source.id}`)
   for (const { bytes } of [list, one]) t.false(bytes.includes(source.secret))
   const { last_seen_at: seen } = one.body as { last_seen_at: string | null }
   t.truthy(seen)
   const kept: string[] = []
-  for await (const { key } of rig.database.kv.range(within([rig.organizationId, 'feedback.domain'])))
+  for await (const { key } of fixture.database.kv.range(within([fixture.organizationId, 'feedback.domain'])))
     kept.push(Buffer.from(key).toString('latin1'))
   t.is(kept.length, 1)
   t.regex(kept[0] ?? '', /example\.com/)

@@ -2,14 +2,14 @@
 import test from 'ava'
 import { axeFaults, launchBrowser, overflows } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { addDestination, baseUrl, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, baseUrl, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
 
 /** Sends a message, which is captured, and gives back the path of its unsubscribe link as the recipient sees it. */
-async function linkOf(rig: Rig, changes: object = {}): Promise<string> {
-  const { rest } = rig
+async function linkOf(fixture: Fixture, changes: object = {}): Promise<string> {
+  const { rest } = fixture
   await rest.must('POST', '/v1/messages', { ...plain, ...changes })
   const [inbox] = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
   const path = `/v1/inboxes/${inbox?.id ?? ''}/messages`
@@ -21,37 +21,37 @@ async function linkOf(rig: Rig, changes: object = {}): Promise<string> {
   return url.slice(baseUrl.length)
 }
 
-const press = (rig: Rig, path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
-  fetch(`http://${rig.address}${path}`, { method: 'POST', headers: { 'content-type': type }, body })
+const press = (fixture: Fixture, path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+  fetch(`http://${fixture.address}${path}`, { method: 'POST', headers: { 'content-type': type }, body })
 
-const listed = async ({ rest }: Rig, query = '') =>
+const listed = async ({ rest }: Fixture, query = '') =>
   (await rest.must('GET', `/v1/unsubscribes?${query}`))['data'] as Record<string, unknown>[]
 
 test('one click takes the recipient off the list of the sender, once, without a key, and suppresses nobody', async (t) => {
-  const rig = await startRig(t)
-  const path = await linkOf(rig)
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture)
   for (let i = 0; i < 2; i++) {
-    const answer = await press(rig, path, 'List-Unsubscribe=One-Click')
+    const answer = await press(fixture, path, 'List-Unsubscribe=One-Click')
     t.is(answer.status, 200)
     t.regex(await answer.text(), /You are unsubscribed/)
   }
-  const entries = await listed(rig)
+  const entries = await listed(fixture)
   t.is(entries.length, 1)
   t.like(entries[0], { email: 'ada@example.ch', list: 'shop@example.ch' })
-  t.deepEqual((await rig.rest.must('GET', '/v1/suppressions'))['data'], [])
+  t.deepEqual((await fixture.rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
 test('the click counts as a multipart form too, whatever its boundary', async (t) => {
-  const rig = await startRig(t)
-  const path = await linkOf(rig)
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture)
   const body = '--=_x.Y/1\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--=_x.Y/1--\r\n'
-  t.is((await press(rig, path, body, 'multipart/form-data; boundary="=_x.Y/1"')).status, 200)
-  t.is((await listed(rig)).length, 1)
+  t.is((await press(fixture, path, body, 'multipart/form-data; boundary="=_x.Y/1"')).status, 200)
+  t.is((await listed(fixture)).length, 1)
 })
 
 test('following the link shows a page and changes nothing, as scanners follow links', async (t) => {
-  const rig = await startRig(t)
-  const answer = await fetch(`http://${rig.address}${await linkOf(rig)}`)
+  const fixture = await startFixture(t)
+  const answer = await fetch(`http://${fixture.address}${await linkOf(fixture)}`)
   t.is(answer.status, 200)
   t.regex(answer.headers.get('content-type') ?? '', /^text\/html/)
   t.regex(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
@@ -59,28 +59,28 @@ test('following the link shows a page and changes nothing, as scanners follow li
   t.regex(html, /<b>ada@example\.ch<\/b> will no longer receive mail of the mailing list from <b>shop@example\.ch<\/b>/)
   t.regex(html, /mail such as receipts and password resets/)
   t.regex(html, /<form method="post"><button name="List-Unsubscribe" value="One-Click">/)
-  t.deepEqual(await listed(rig), [])
+  t.deepEqual(await listed(fixture), [])
 })
 
 test('a link that was cut or made up is not found, and other forms are refused', async (t) => {
-  const rig = await startRig(t)
-  const path = await linkOf(rig)
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture)
   const flipped = path.slice(0, -1) + (path.endsWith('0') ? '1' : '0')
   for (const wrong of [path.slice(0, -2), flipped, '/unsubscribe/00'])
-    t.is((await press(rig, wrong, 'List-Unsubscribe=One-Click')).status, 404, wrong)
-  t.is((await press(rig, path, 'hello=1')).status, 400)
-  t.is((await press(rig, path, '{}', 'application/json')).status, 415)
-  t.deepEqual(await listed(rig), [])
+    t.is((await press(fixture, wrong, 'List-Unsubscribe=One-Click')).status, 404, wrong)
+  t.is((await press(fixture, path, 'hello=1')).status, 400)
+  t.is((await press(fixture, path, '{}', 'application/json')).status, 415)
+  t.deepEqual(await listed(fixture), [])
 })
 
 test('who left a list gets no more mail of it, and all other mail; its owner can put them back', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
-  const path = await linkOf(rig, { list_unsubscribe: { list: 'News' } })
-  const asked = await (await fetch(`http://${rig.address}${path}`)).text()
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const path = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
+  const asked = await (await fetch(`http://${fixture.address}${path}`)).text()
   t.regex(asked, /will no longer receive mail of the list <b>News<\/b> from <b>shop@example\.ch<\/b>/)
-  t.is((await press(rig, path, 'List-Unsubscribe=One-Click')).status, 200)
-  t.regex(await (await fetch(`http://${rig.address}${path}`)).text(), /You are unsubscribed/)
+  t.is((await press(fixture, path, 'List-Unsubscribe=One-Click')).status, 200)
+  t.regex(await (await fetch(`http://${fixture.address}${path}`)).text(), /You are unsubscribed/)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const send = async (list_unsubscribe: unknown, to = 'ADA@example.ch') => {
     const { status, trace_id } = await rest.must('POST', '/v1/messages', {
@@ -108,15 +108,15 @@ test('who left a list gets no more mail of it, and all other mail; its owner can
   t.is((await send({ list: ' News ' })).status, 'suppressed', 'blanks around the name do not count')
   t.is((await send({ list: 'News' }, 'ben@example.ch')).status, undefined)
   t.is((await send({ list: 'Offers' })).status, undefined)
-  t.deepEqual(columns(await listed(rig, 'list=news'), 'email', 'list'), [['ada@example.ch', 'News']])
-  t.deepEqual([await listed(rig, 'list=offers'), await listed(rig, 'q=ben')], [[], []])
-  const [entry] = await listed(rig, 'q=ADA')
+  t.deepEqual(columns(await listed(fixture, 'list=news'), 'email', 'list'), [['ada@example.ch', 'News']])
+  t.deepEqual([await listed(fixture, 'list=offers'), await listed(fixture, 'q=ben')], [[], []])
+  const [entry] = await listed(fixture, 'q=ADA')
   for (let i = 0; i < 2; i++) t.is((await rest.call('DELETE', `/v1/unsubscribes/${String(entry?.['id'])}`)).status, 204)
   t.is((await send({ list: 'News' })).status, undefined)
 })
 
 test('list_unsubscribe needs one recipient and no such fields of the caller', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const refused = async (changes: object): Promise<string> => {
     const { status, body } = await rest.call('POST', '/v1/messages', { ...plain, ...changes })
     t.is(status, 400)
@@ -130,18 +130,18 @@ test('list_unsubscribe needs one recipient and no such fields of the caller', as
 })
 
 testWith('chromium')('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
-  const rig = await startRig(t)
-  const path = await linkOf(rig)
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture)
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   const page = await browser.newPage()
-  await page.goto(`http://${rig.address}${path}`)
+  await page.goto(`http://${fixture.address}${path}`)
   t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
   await Promise.all([page.waitForEvent('load'), page.click('text=Unsubscribe >> nth=-1')])
   t.regex(await page.innerText('main'), /You are unsubscribed/)
   t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
-  await page.goto(`http://${rig.address}/unsubscribe/00`)
+  await page.goto(`http://${fixture.address}/unsubscribe/00`)
   t.regex(await page.innerText('main'), /not valid/)
   t.deepEqual(await axeFaults(page), [])
-  t.is((await listed(rig)).length, 1)
+  t.is((await listed(fixture)).length, 1)
 })

@@ -8,7 +8,7 @@ import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../../support/web/webhook-receiver.ts'
-import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const target = 'https://hooks.example.ch/mail'
@@ -22,7 +22,7 @@ async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): P
 
 /** So many events for every endpoint of the project that wants them. */
 async function announceIn(
-  { database, organizationId, clock }: Rig,
+  { database, organizationId, clock }: Fixture,
   project: string,
   count = 1,
   type: WebhookEventType = 'failed',
@@ -44,22 +44,22 @@ async function announceIn(
   await database.commit(change)
 }
 
-const projectOf = async ({ rest }: Rig): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+const projectOf = async ({ rest }: Fixture): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
 
 test('an endpoint is made with its secret shown once, and read, listed, changed, rotated and deleted without', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const made = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'] })
   const { hmac_secret, ...shown } = made
   t.regex(String(hmac_secret), /^whsec_[A-Za-z0-9+/]{43}=$/)
   const { id } = made
-  t.like(shown, { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'], project_id: await projectOf(rig) })
+  t.like(shown, { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'], project_id: await projectOf(fixture) })
   t.deepEqual(await rest.must('GET', `/v1/webhooks/${String(id)}`), shown)
   const all = await rest.must('POST', '/v1/webhooks', { name: 'All', target_url: 'https://hooks.example.ch' })
   t.like(all, { event_types: [], target_url: 'https://hooks.example.ch/' })
   const [first, ...others] = (await rest.must('GET', '/v1/webhooks'))['data'] as Row[]
   t.deepEqual([first?.['id'], ...others], [all['id'], shown])
-  rig.clock.advance(1000)
+  fixture.clock.advance(1000)
   const changed = await rest.must('PATCH', `/v1/webhooks/${String(id)}`, { event_types: [], name: 'Shop 2' })
   t.like(changed, { name: 'Shop 2', target_url: target, event_types: [] })
   t.not(changed['updated_at'], shown['updated_at'])
@@ -78,7 +78,7 @@ test('an endpoint is made with its secret shown once, and read, listed, changed,
 })
 
 test('targets that may not be sent to are refused with the reason, when they are set and when they are changed', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target })
   const inside = 'target_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
   const table: readonly (readonly [string, RegExp | string])[] = [
@@ -123,11 +123,11 @@ test('targets that may not be sent to are refused with the reason, when they are
 })
 
 test('an endpoint belongs to a project: that of the key, the one that is named, and the one it moves to', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
-  const home = await projectOf(rig)
-  const away = await rig.addProject()
-  const bound = await rig.withKey(['api:admin'], away)
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const home = await projectOf(fixture)
+  const away = await fixture.addProject()
+  const bound = await fixture.withKey(['api:admin'], away)
   const own = await bound.must('POST', '/v1/webhooks', { name: 'Own', target_url: target })
   const named = await rest.must('POST', '/v1/webhooks', { name: 'Named', target_url: target, project_id: away })
   const other = await rest.must('POST', '/v1/webhooks', { name: 'Home', target_url: target })
@@ -140,7 +140,7 @@ test('an endpoint belongs to a project: that of the key, the one that is named, 
   t.is((await rest.call('GET', '/v1/webhooks?project=prj_none')).status, 404)
   t.is((await bound.call('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: home })).status, 404)
   t.is((await bound.call('PATCH', `/v1/webhooks/${String(own['id'])}`, { project_id: home })).status, 404)
-  await announceIn(rig, away)
+  await announceIn(fixture, away)
   t.like(await rest.must('PATCH', `/v1/webhooks/${String(own['id'])}`, { project_id: home }), { project_id: home })
   t.deepEqual(await ids(bound), [named['id']])
   t.is((await bound.call('GET', `/v1/webhooks/${String(own['id'])}/attempts`)).status, 404)
@@ -148,14 +148,14 @@ test('an endpoint belongs to a project: that of the key, the one that is named, 
   t.is(attempt?.['project_id'], away, 'what was announced before is of the project of the message')
   t.is((await bound.call('GET', `/v1/webhooks/attempts/${String(attempt?.['id'])}`)).status, 200)
   t.is((await bound.call('POST', `/v1/webhooks/attempts/${String(attempt?.['id'])}/redeliver`)).status, 404)
-  const homeKey = await rig.withKey(['api:admin'], home)
+  const homeKey = await fixture.withKey(['api:admin'], home)
   t.deepEqual((await homeKey.must('GET', `/v1/webhooks/${String(own['id'])}/attempts`))['data'], [])
 })
 
 test('attempts are listed by endpoint, over all, by status and by project, page by page, and one with what was said each time', async (t) => {
-  const rig = await startRig(t)
-  const { rest, clock, webhookDispatcher } = rig
-  const project = await projectOf(rig)
+  const fixture = await startFixture(t)
+  const { rest, clock, webhookDispatcher } = fixture
+  const project = await projectOf(fixture)
   const good = await receiverOf(t, { answer: (response) => response.writeHead(200).end('thanks') })
   const bad = await receiverOf(t, {
     answer: (response) => response.writeHead(500, { 'content-type': 'text/html' }).end(`<b>no</b>\u0000\u001b[2J${'ä'.repeat(4000)}`),
@@ -163,7 +163,7 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   const { id: a } = await rest.must('POST', '/v1/webhooks', { name: 'Good', target_url: good.url })
   const { id: b } = await rest.must('POST', '/v1/webhooks', { name: 'Bad', target_url: bad.url })
   await webhookDispatcher.start()
-  await announceIn(rig, project, 5)
+  await announceIn(fixture, project, 5)
   await webhookDispatcher.idle()
   const listed = async (path: string): Promise<Row[]> => Array.fromAsync(rest.rows(path, 2))
   const rows = await listed(`/v1/webhooks/${String(b)}/attempts`)
@@ -181,7 +181,7 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   t.deepEqual(await listed(`/v1/webhooks/attempts?endpoint_id=${String(b)}`), rows)
   t.is((await listed('/v1/webhooks/attempts')).length, 10)
   t.is((await listed(`/v1/webhooks/attempts?project=${project}`)).length, 10)
-  t.is((await listed(`/v1/webhooks/attempts?project=${await rig.addProject()}`)).length, 0)
+  t.is((await listed(`/v1/webhooks/attempts?project=${await fixture.addProject()}`)).length, 0)
   t.deepEqual(new Set((await listed('/v1/webhooks/attempts?status=succeeded')).map(({ endpoint_id }) => endpoint_id)), new Set([a]))
   t.is((await listed(`/v1/webhooks/${String(a)}/attempts?status=parked`)).length, 0)
   const ofTrace = `/v1/webhooks/attempts?trace_id=${String(rows[0]?.['trace_id'])}`
@@ -209,9 +209,9 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
 })
 
 test('what is in last_error says what to do', async (t) => {
-  const rig = await startRig(t)
-  const { rest, webhookDispatcher } = rig
-  const project = await projectOf(rig)
+  const fixture = await startFixture(t)
+  const { rest, webhookDispatcher } = fixture
+  const project = await projectOf(fixture)
   const moved = await receiverOf(t, { answer: (response) => response.writeHead(301, { location: 'https://elsewhere.example.ch/' }).end() })
   const early = await receiverOf(t, { answer: (_response, request) => request.socket.destroy() })
   await webhookDispatcher.start()
@@ -224,7 +224,7 @@ test('what is in last_error says what to do', async (t) => {
   ] as const
   for (const [target_url, message] of table) {
     const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url })
-    await announceIn(rig, project)
+    await announceIn(fixture, project)
     await webhookDispatcher.idle()
     const [attempt] = (await rest.must('GET', `/v1/webhooks/${String(id)}/attempts`))['data'] as Row[]
     t.regex(String(attempt?.['last_error']), message)
@@ -233,7 +233,7 @@ test('what is in last_error says what to do', async (t) => {
 })
 
 test('a test sends an event like any other at once, tells what was said, and leaves nothing behind', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(202).end('thank you') })
   const made = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url, event_types: ['bounced'] })
   const path = `/v1/webhooks/${String(made['id'])}`
@@ -265,18 +265,18 @@ test('a test sends an event like any other at once, tells what was said, and lea
 })
 
 test('a project has at most 20 endpoints, also by moves', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
-  const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await rig.addProject() })
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await fixture.addProject() })
   for (let n = 0; n < 20; n++) await rest.must('POST', '/v1/webhooks', { name: `n${n}`, target_url: target })
   const full = [409, 'conflict', 'A project can have at most 20 webhook endpoints; delete one first.'] as const
   t.deepEqual(refusal(await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target })), full)
   const path = `/v1/webhooks/${String(other['id'])}`
-  t.deepEqual(refusal(await rest.call('PATCH', path, { project_id: await projectOf(rig) })), full)
+  t.deepEqual(refusal(await rest.call('PATCH', path, { project_id: await projectOf(fixture) })), full)
 })
 
 test('the OpenAPI document describes each event as it is sent', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const document = (await rest.must('GET', '/openapi.json')) as unknown as {
     webhooks: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: Record<string, { schema: object }> } } }>
     components: { schemas: Record<string, { properties: object }> }
@@ -295,16 +295,16 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
 })
 
 test('a webhook that is paused says so, keeps its events as pending attempts, takes tests, and goes on when it is resumed', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const receiver = await receiverOf(t)
-  await rig.webhookDispatcher.start()
+  await fixture.webhookDispatcher.start()
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url })
   const path = `/v1/webhooks/${String(id)}`
   t.like(await rest.must('GET', path), { paused: false, paused_at: null })
-  t.like(await rest.must('PATCH', path, { paused: true }), { paused: true, paused_at: new Date(rig.clock.now()).toISOString() })
-  await announceIn(rig, await projectOf(rig), 2)
-  await rig.webhookDispatcher.idle()
+  t.like(await rest.must('PATCH', path, { paused: true }), { paused: true, paused_at: new Date(fixture.clock.now()).toISOString() })
+  await announceIn(fixture, await projectOf(fixture), 2)
+  await fixture.webhookDispatcher.idle()
   t.is(receiver.received.length, 0)
   const waiting = { status: 'pending', attempt_count: 0, paused: true, next_attempt_at: null }
   const [row, ...others] = (await rest.must('GET', `${path}/attempts?status=pending`))['data'] as Row[]
@@ -314,7 +314,7 @@ test('a webhook that is paused says so, keeps its events as pending attempts, ta
   t.is(receiver.received.length, 1)
   t.like(await rest.must('PATCH', path, { paused: false }), { paused: false, paused_at: null })
   await receiver.hasReceived(3)
-  await rig.webhookDispatcher.idle()
+  await fixture.webhookDispatcher.idle()
   const sent = { status: 'succeeded', attempt_count: 1, paused: false }
   t.like((await rest.must('GET', `${path}/attempts`))['data'], [sent, sent])
   t.like(await rest.must('POST', '/v1/webhooks', { name: 'Later', target_url: target, paused: true }), { paused: true })

@@ -8,14 +8,14 @@ import { linkToken } from '#core/inbound-routes/mail-links.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { addInboundMail } from '../fixture/inbound-mail.ts'
-import { startRig } from '../fixture/rig.ts'
+import { startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const webhook_url = 'https://hooks.example.ch/mail'
 const errorOf = ({ status, body }: RestAnswer): string => `${status} ${(body as { error: { code: string } }).error.code}`
 
 test('a route is made with a secret that is shown once, and is in the audit log', async (t) => {
-  const { rest, organizationId, database } = await startRig(t)
+  const { rest, organizationId, database } = await startFixture(t)
   const made = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'Tickets+*', webhook_url })
   t.regex(String(made['hmac_secret']), /^whsec_/)
   t.like(made, { local_part_pattern: 'tickets+*', webhook_url })
@@ -38,7 +38,7 @@ test('a route is made with a secret that is shown once, and is in the audit log'
 })
 
 test('a name belongs to whoever asked first, with everything behind its plus sign; the domain as a whole to the operator', async (t) => {
-  const { rest, addOrganization } = await startRig(t)
+  const { rest, addOrganization } = await startFixture(t)
   const outsider = (await addOrganization()).rest
   const make = (by: typeof rest, local_part_pattern: string): Promise<RestAnswer> =>
     by.call('POST', '/v1/inbound-routes', { local_part_pattern, webhook_url })
@@ -62,7 +62,7 @@ test('a name belongs to whoever asked first, with everything behind its plus sig
 })
 
 test('two tenants that ask for one name at the same moment do not both get it', async (t) => {
-  const { rest, addOrganization } = await startRig(t)
+  const { rest, addOrganization } = await startFixture(t)
   const outsider = (await addOrganization()).rest
   const bodies = ['tickets', 'tickets+*']
   const answers = await Promise.all(
@@ -75,7 +75,7 @@ test('two tenants that ask for one name at the same moment do not both get it', 
 })
 
 test('a route moves to another project, and the mail that came before stays in its own', async (t) => {
-  const { rest, database, organizationId, withKey } = await startRig(t)
+  const { rest, database, organizationId, withKey } = await startFixture(t)
   const target = String((await rest.must('POST', '/v1/projects', { name: 'Target' }))['id'])
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
@@ -87,7 +87,7 @@ test('a route moves to another project, and the mail that came before stays in i
 })
 
 test('signed links lead to the mail and its files, as downloads, until they end, and nowhere when a bit of them changes', async (t) => {
-  const { rest, database, organizationId, clock, client } = await startRig(t)
+  const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
   const secrets = new SecretBox(Buffer.alloc(32, 7))
@@ -114,7 +114,7 @@ test('signed links lead to the mail and its files, as downloads, until they end,
 })
 
 test('a link ends with its route, also while the mail of the route is still being removed', async (t) => {
-  const { rest, database, organizationId, clock, client } = await startRig(t)
+  const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
   const secrets = new SecretBox(Buffer.alloc(32, 7))
@@ -127,7 +127,7 @@ test('a link ends with its route, also while the mail of the route is still bein
 })
 
 test('the much mail of a deleted route goes in part at once, and the rest with retention', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   for (let n = 0; n < 13; n++)
     await Promise.all(Array.from({ length: 100 }, () => addInboundMail(database, organizationId, String(id), String(project_id))))

@@ -1,13 +1,13 @@
 /** Making, finding, changing and deleting virtual inboxes over HTTP. */
 import test from 'ava'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
-import { objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Hello', text: 'x' }
 const rowsOf = (answer: Record<string, unknown>): Record<string, unknown>[] => answer['data'] as Record<string, unknown>[]
 
 test('an inbox is made, found by its pattern, changed and deleted, and its messages remain', async (t) => {
-  const { rest, withKey } = await startRig(t)
+  const { rest, withKey } = await startFixture(t)
   const made = await rest.must('POST', '/v1/inboxes', { address_pattern: '@Example.CH' })
   t.like(made, { address_pattern: '@example.ch', name: '@example.ch', notify_webhook_url: null, retention_days: null, last_notify: null })
   t.regex(String(made['signing_secret']), /^whsec_[\w-]{43}$/)
@@ -35,7 +35,7 @@ test('an inbox is made, found by its pattern, changed and deleted, and its messa
 })
 
 test('a list of messages takes a pattern for an id, and one that no inbox has is a normal result', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   await rest.must('POST', '/v1/messages', plain)
   const found = await rest.must('GET', '/v1/inboxes/*/messages')
   t.is(found['found'], true)
@@ -46,8 +46,8 @@ test('a list of messages takes a pattern for an id, and one that no inbox has is
 })
 
 test('what makes no sense is refused, with the field that it is in', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const wrong = async (body: object) => refusal(await rest.call('POST', '/v1/inboxes', body))
   t.deepEqual(await wrong({ address_pattern: 'ada' }), [
     400,
@@ -61,7 +61,7 @@ test('what makes no sense is refused, with the field that it is in', async (t) =
     /^notify_webhook_url: .*POSTERN_OUTBOUND_ALLOW/,
   )
   t.regex((await wrong({ address_pattern: '@a.ch', retention_days: 0 }))[2], /^retention_days: /)
-  const project = await rig.addProject()
+  const project = await fixture.addProject()
   t.is((await rest.call('POST', `/v1/inboxes?project=${project}`, { address_pattern: '@a.ch' })).status, 201)
   t.is(rowsOf(await rest.must('GET', `/v1/inboxes?project=${project}`)).length, 2)
   t.deepEqual(refusal(await rest.call('POST', '/v1/inboxes?project=prj_none', { address_pattern: '@b.ch' })).slice(0, 2), [
@@ -71,24 +71,24 @@ test('what makes no sense is refused, with the field that it is in', async (t) =
 })
 
 test('without the flag inboxes are read and waited for, but not made', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t)
+  const { rest, operator, organizationId } = await startFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { virtual_inboxes: false })
   t.is(refusal(await rest.call('POST', '/v1/inboxes', { address_pattern: '@a.ch' }))[1], 'feature_disabled')
   t.is((await rest.call('GET', '/v1/inboxes/lookup?address=*')).status, 200)
 })
 
 test('the detail tells what came of the latest notification', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   await using receiver = await new WebhookReceiver().listen()
-  const { id } = await rig.rest.must('POST', '/v1/inboxes', { address_pattern: 'ada@example.ch', notify_webhook_url: receiver.url })
-  await rig.rest.must('POST', '/v1/messages', plain)
-  rig.inboxCore.backgroundRead.wake()
+  const { id } = await fixture.rest.must('POST', '/v1/inboxes', { address_pattern: 'ada@example.ch', notify_webhook_url: receiver.url })
+  await fixture.rest.must('POST', '/v1/messages', plain)
+  fixture.inboxCore.backgroundRead.wake()
   await receiver.hasReceived(1)
   let last: unknown
-  do last = (await rig.rest.must('GET', `/v1/inboxes/${String(id)}`))['last_notify']
+  do last = (await fixture.rest.must('GET', `/v1/inboxes/${String(id)}`))['last_notify']
   while (last === null)
-  const [message] = rowsOf(await rig.rest.must('GET', `/v1/inboxes/${String(id)}/messages`))
+  const [message] = rowsOf(await fixture.rest.must('GET', `/v1/inboxes/${String(id)}/messages`))
   t.like(last, { message_id: message?.['id'], status_code: 204, error: null })
-  const usage = objectOf(await rig.rest.call('GET', '/v1/usage'))
+  const usage = objectOf(await fixture.rest.call('GET', '/v1/usage'))
   t.regex(JSON.stringify(usage), /"vi_notifies"[^}]*1/)
 })

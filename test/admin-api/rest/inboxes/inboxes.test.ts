@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
-import { adminKey, baseUrl, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { adminKey, baseUrl, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Write to help@example.ch.' }
 
 /** The catch-all inbox of the first project. */
-async function catchAll({ rest }: Rig): Promise<string> {
+async function catchAll({ rest }: Fixture): Promise<string> {
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const { data } = await rest.must('GET', `/v1/inboxes?project=${String(project_id)}`)
   const [inbox] = data as { id: string; address_pattern: string; name: string; project_id: string }[]
@@ -15,32 +15,35 @@ async function catchAll({ rest }: Rig): Promise<string> {
 }
 
 test('listInboxes filters by project, getInbox gets one', async (t) => {
-  const rig = await startRig(t)
-  const project = await rig.addProject()
-  const all = (await rig.rest.must('GET', '/v1/inboxes'))['data'] as object[]
+  const fixture = await startFixture(t)
+  const project = await fixture.addProject()
+  const all = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as object[]
   t.is(all.length, 2)
-  const [other, ...more] = (await rig.rest.must('GET', `/v1/inboxes?project=${project}`))['data'] as { id: string; project_id: string }[]
+  const [other, ...more] = (await fixture.rest.must('GET', `/v1/inboxes?project=${project}`))['data'] as {
+    id: string
+    project_id: string
+  }[]
   t.is(other?.project_id, project)
   t.is(more.length, 0)
-  t.like(await rig.rest.must('GET', `/v1/inboxes/${other?.id ?? ''}`), other as never)
+  t.like(await fixture.rest.must('GET', `/v1/inboxes/${other?.id ?? ''}`), other as never)
   const none = [404, 'not_found', 'No virtual inbox has this id.'] as const
-  t.deepEqual(refusal(await rig.rest.call('GET', '/v1/inboxes/inb_none')), none)
-  t.deepEqual(refusal(await rig.rest.call('GET', '/v1/inboxes/inb_none/messages')), none)
+  t.deepEqual(refusal(await fixture.rest.call('GET', '/v1/inboxes/inb_none')), none)
+  t.deepEqual(refusal(await fixture.rest.call('GET', '/v1/inboxes/inb_none/messages')), none)
 })
 
 test('getInboxMessage shows a captured send in full', async (t) => {
-  const rig = await startRig(t)
-  const inbox = await catchAll(rig)
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', {
+  const fixture = await startFixture(t)
+  const inbox = await catchAll(fixture)
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', {
     ...plain,
     cc: 'bob@example.ch',
     html: '<p onclick="x()">Hello<script>alert(1)</script></p>',
     attachments: [{ filename: 'Rechnung ü.html', content: Buffer.from('<script>').toString('base64'), content_type: 'text/html' }],
   })
-  const { data, next_cursor } = await rig.rest.must('GET', `/v1/inboxes/${inbox}/messages`)
+  const { data, next_cursor } = await fixture.rest.must('GET', `/v1/inboxes/${inbox}/messages`)
   const [listed] = data as Record<string, unknown>[]
   t.is(next_cursor, null)
-  const captured_at = new Date(rig.clock.now()).toISOString()
+  const captured_at = new Date(fixture.clock.now()).toISOString()
   const addresses_seen = ['ada@example.ch', 'bob@example.ch', 'shop@example.ch']
   const summary = {
     id: listed?.['id'],
@@ -55,7 +58,7 @@ test('getInboxMessage shows a captured send in full', async (t) => {
   }
   t.deepEqual(listed, summary)
   const path = `/v1/inboxes/${inbox}/messages/${String(summary.id)}`
-  const { headers, html, text, attachments, view_url, ...message } = await rig.rest.must('GET', path)
+  const { headers, html, text, attachments, view_url, ...message } = await fixture.rest.must('GET', path)
   t.regex(String(view_url), /^https:\/\/post\.example\.ch\/view\/org_/)
   const seen = ['ada@example.ch', 'bob@example.ch', 'help@example.ch', 'shop@example.ch']
   t.deepEqual(message, { ...summary, addresses_seen: seen, raw_url: `${baseUrl}${path}/raw` })
@@ -69,45 +72,45 @@ test('getInboxMessage shows a captured send in full', async (t) => {
   t.deepEqual(attachments, [
     { filename: 'Rechnung ü.html', content_type: 'text/html', size: 8, inline: false, url: `${baseUrl}${path}/attachments/0` },
   ])
-  const raw = await rig.rest.call('GET', `${path}/raw`)
+  const raw = await fixture.rest.call('GET', `${path}/raw`)
   t.is(raw.headers['content-type'], 'message/rfc822')
   t.is(raw.headers['content-disposition'], `attachment; filename="${String(summary.id)}.eml"; filename*=UTF-8''${String(summary.id)}.eml`)
   t.regex(raw.bytes.toString('utf8'), /^Date: [^]*Message-ID: [^]*Write to help@example\.ch\./)
-  const file = await rig.rest.call('GET', `${path}/attachments/0`)
+  const file = await fixture.rest.call('GET', `${path}/attachments/0`)
   t.is(file.bytes.toString('utf8'), '<script>')
   t.like(file.headers, {
     'content-type': 'application/octet-stream',
     'x-content-type-options': 'nosniff',
     'content-disposition': `attachment; filename="Rechnung _.html"; filename*=UTF-8''Rechnung%20%C3%BC.html`,
   })
-  t.deepEqual(refusal(await rig.rest.call('GET', `${path}/attachments/1`)), [404, 'not_found', 'The message has no such attachment.'])
-  t.is(refusal(await rig.rest.call('GET', `${path}/attachments/x`))[1], 'validation_failed')
+  t.deepEqual(refusal(await fixture.rest.call('GET', `${path}/attachments/1`)), [404, 'not_found', 'The message has no such attachment.'])
+  t.is(refusal(await fixture.rest.call('GET', `${path}/attachments/x`))[1], 'validation_failed')
   const none = [404, 'not_found', 'No message of this inbox has this id.'] as const
   for (const missing of ['', '/raw', '/attachments/0'])
-    t.deepEqual(refusal(await rig.rest.call('GET', `/v1/inboxes/${inbox}/messages/cap_none${missing}`)), none)
+    t.deepEqual(refusal(await fixture.rest.call('GET', `/v1/inboxes/${inbox}/messages/cap_none${missing}`)), none)
 })
 
 test('a message is in the inboxes of its own project only', async (t) => {
-  const rig = await startRig(t)
-  const project_id = await rig.addProject()
-  const inbox = await catchAll(rig)
-  const [other] = (await rig.rest.must('GET', `/v1/inboxes?project=${project_id}`))['data'] as { id: string }[]
-  await rig.rest.must('POST', '/v1/messages', { ...plain, project_id })
-  t.deepEqual(await rig.rest.must('GET', `/v1/inboxes/${inbox}/messages`), { found: true, data: [], next_cursor: null })
-  const [message] = (await rig.rest.must('GET', `/v1/inboxes/${other?.id ?? ''}/messages`))['data'] as { id: string }[]
-  t.is((await rig.rest.call('GET', `/v1/inboxes/${inbox}/messages/${message?.id ?? ''}`)).status, 404)
+  const fixture = await startFixture(t)
+  const project_id = await fixture.addProject()
+  const inbox = await catchAll(fixture)
+  const [other] = (await fixture.rest.must('GET', `/v1/inboxes?project=${project_id}`))['data'] as { id: string }[]
+  await fixture.rest.must('POST', '/v1/messages', { ...plain, project_id })
+  t.deepEqual(await fixture.rest.must('GET', `/v1/inboxes/${inbox}/messages`), { found: true, data: [], next_cursor: null })
+  const [message] = (await fixture.rest.must('GET', `/v1/inboxes/${other?.id ?? ''}/messages`))['data'] as { id: string }[]
+  t.is((await fixture.rest.call('GET', `/v1/inboxes/${inbox}/messages/${message?.id ?? ''}`)).status, 404)
 })
 
 test('listInboxMessages begins after a time or a message', async (t) => {
-  const rig = await startRig(t)
-  const path = `/v1/inboxes/${await catchAll(rig)}/messages`
+  const fixture = await startFixture(t)
+  const path = `/v1/inboxes/${await catchAll(fixture)}/messages`
   const times: string[] = []
   for (let i = 0; i < 3; i++) {
-    rig.clock.advance(1000)
-    times.push(new Date(rig.clock.now()).toISOString())
-    await rig.rest.must('POST', '/v1/messages', plain)
+    fixture.clock.advance(1000)
+    times.push(new Date(fixture.clock.now()).toISOString())
+    await fixture.rest.must('POST', '/v1/messages', plain)
   }
-  const rows = async (query = '') => (await rig.rest.must('GET', path + query))['data'] as { id: string; captured_at: string }[]
+  const rows = async (query = '') => (await fixture.rest.must('GET', path + query))['data'] as { id: string; captured_at: string }[]
   const [third, second, first] = await rows()
   t.deepEqual(
     [first, second, third].map((row) => row?.captured_at),
@@ -116,7 +119,7 @@ test('listInboxMessages begins after a time or a message', async (t) => {
   t.deepEqual(await rows(`?since=${times[1] ?? ''}`), [third] as never)
   t.deepEqual(await rows(`?since=${second?.id ?? ''}`), [third] as never)
   t.deepEqual((await rows('?since=2030-01-01T00:00:00%2B01:00')).length, 3)
-  t.deepEqual(refusal(await rig.rest.call('GET', `${path}?since=yesterday`)), [
+  t.deepEqual(refusal(await fixture.rest.call('GET', `${path}?since=yesterday`)), [
     400,
     'validation_failed',
     'since: must be a time such as 2026-11-21T13:00:00Z, or the id of a captured message',
@@ -124,23 +127,23 @@ test('listInboxMessages begins after a time or a message', async (t) => {
 })
 
 test('waitForInboxMessage answers the next message, or one since a time that is there already', async (t) => {
-  const rig = await startRig(t)
-  const inbox = await catchAll(rig)
-  const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
-  const before = new Date(rig.clock.now()).toISOString()
-  const waiting = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
-  while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
-  rig.clock.advance(10)
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', plain)
+  const fixture = await startFixture(t)
+  const inbox = await catchAll(fixture)
+  const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
+  const before = new Date(fixture.clock.now()).toISOString()
+  const waiting = fixture.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
+  while (fixture.captureEvents.waiting(String(project_id)) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  fixture.clock.advance(10)
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', plain)
   const message = await waiting
   t.like(message, { trace_id, subject: 'Your order', text: message['text'] })
-  t.deepEqual(message, await rig.rest.must('GET', `/v1/inboxes/${inbox}/messages/${String(message['id'])}`))
+  t.deepEqual(message, await fixture.rest.must('GET', `/v1/inboxes/${inbox}/messages/${String(message['id'])}`))
   t.true(String(message['raw_url']).startsWith(`${baseUrl}/v1/inboxes/${inbox}/messages/cap_`))
-  t.deepEqual(await rig.rest.must('POST', `/v1/inboxes/${inbox}/wait?since=${before}&timeout=5`), message)
+  t.deepEqual(await fixture.rest.must('POST', `/v1/inboxes/${inbox}/wait?since=${before}&timeout=5`), message)
 })
 
 /** A wait on a connection of its own, and the status of its answer. */
-function waitingSocket({ address }: Rig, inbox: string, key: string): { readonly socket: Socket; readonly answered: Promise<string> } {
+function waitingSocket({ address }: Fixture, inbox: string, key: string): { readonly socket: Socket; readonly answered: Promise<string> } {
   const [host, port] = address.split(':')
   const socket = connect(Number(port), host).setEncoding('latin1')
   socket.write(`POST /v1/inboxes/${inbox}/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 0\r\n\r\n`)
@@ -148,69 +151,69 @@ function waitingSocket({ address }: Rig, inbox: string, key: string): { readonly
 }
 
 test('waitForInboxMessage waits 30 seconds unless told, and at most 120', async (t) => {
-  const rig = await startRig(t)
-  const inbox = await catchAll(rig)
-  const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
+  const fixture = await startFixture(t)
+  const inbox = await catchAll(fixture)
+  const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
   for (const [query, seconds] of [
     ['', 30],
     ['?timeout=120', 120],
   ] as const) {
     let isOver = false
-    const waiting = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait${query}`).finally(() => (isOver = true))
-    while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
-    rig.clock.advance(seconds * 1000 - 1)
-    await rig.rest.must('GET', '/v1/inboxes')
+    const waiting = fixture.rest.must('POST', `/v1/inboxes/${inbox}/wait${query}`).finally(() => (isOver = true))
+    while (fixture.captureEvents.waiting(String(project_id)) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+    fixture.clock.advance(seconds * 1000 - 1)
+    await fixture.rest.must('GET', '/v1/inboxes')
     t.false(isOver)
-    rig.clock.advance(1)
+    fixture.clock.advance(1)
     t.deepEqual(await waiting, { timeout: true })
   }
 })
 
 test('a key may wait 20 times at once; who goes away makes room', async (t) => {
-  const rig = await startRig(t)
-  const inbox = await catchAll(rig)
-  const project = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const fixture = await startFixture(t)
+  const inbox = await catchAll(fixture)
+  const project = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
   const isWaiting = async (times: number) => {
-    while (rig.captureEvents.waiting(project) !== times) await rig.rest.must('GET', '/v1/inboxes')
+    while (fixture.captureEvents.waiting(project) !== times) await fixture.rest.must('GET', '/v1/inboxes')
   }
-  const open = Array.from({ length: 20 }, () => waitingSocket(rig, inbox, adminKey))
+  const open = Array.from({ length: 20 }, () => waitingSocket(fixture, inbox, adminKey))
   await isWaiting(20)
-  const [status, code, message] = refusal(await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait`))
+  const [status, code, message] = refusal(await fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait`))
   t.deepEqual([status, code], [429, 'rate_limit_exceeded'])
   t.is(message, 'At most 20 waits per key and 200 per project can be open at a time.')
-  t.is((await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait`)).headers['retry-after'], '5')
-  const other = await rig.withKey(['api:read'])
+  t.is((await fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait`)).headers['retry-after'], '5')
+  const other = await fixture.withKey(['api:read'])
   const others = other.must('POST', `/v1/inboxes/${inbox}/wait`)
   await isWaiting(21)
   open[0]?.socket.destroy()
   await isWaiting(20)
-  const again = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
+  const again = fixture.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
   await isWaiting(21)
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', plain)
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', plain)
   t.like(await again, { trace_id })
   t.like(await others, { trace_id })
   for (const { answered } of open.slice(1)) t.is(await answered, 'HTTP/1.1 200')
-  t.is(rig.captureEvents.waiting(project), 0)
+  t.is(fixture.captureEvents.waiting(project), 0)
   for (const { socket } of open) socket.destroy()
 })
 
 test('waitForInboxMessage answers timeout when nothing comes', async (t) => {
-  const rig = await startRig(t)
-  const inbox = await catchAll(rig)
-  await rig.rest.must('POST', '/v1/messages', plain)
-  const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
-  const waiting = rig.rest.call('POST', `/v1/inboxes/${inbox}/wait?timeout=20`)
-  while (rig.captureEvents.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
-  rig.clock.advance(20_000)
+  const fixture = await startFixture(t)
+  const inbox = await catchAll(fixture)
+  await fixture.rest.must('POST', '/v1/messages', plain)
+  const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
+  const waiting = fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait?timeout=20`)
+  while (fixture.captureEvents.waiting(String(project_id)) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  fixture.clock.advance(20_000)
   t.deepEqual((await waiting).body, { timeout: true })
-  t.is(rig.captureEvents.waiting(String(project_id)), 0)
-  const wrong = async (query: string) => errorOf(await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait?${query}`)).message
+  t.is(fixture.captureEvents.waiting(String(project_id)), 0)
+  const wrong = async (query: string) => errorOf(await fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait?${query}`)).message
   t.is(await wrong('timeout=121'), 'timeout: at most 120')
   t.is(await wrong('timeout=x'), 'timeout: must be a whole number of seconds, at most 120')
   t.is(await wrong('since=x'), 'since: must be a time such as 2026-11-21T13:00:00Z, or the id of a captured message')
-  const inBody = await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait`, { timeout: 5 })
+  const inBody = await fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait`, { timeout: 5 })
   t.is(errorOf(inBody).message, 'body: must be left out: this operation takes no body; give since and timeout in the query')
-  const missing = await rig.rest.call('POST', '/v1/inboxes/inb_none/wait')
+  const missing = await fixture.rest.call('POST', '/v1/inboxes/inb_none/wait')
   t.deepEqual(refusal(missing), [404, 'not_found', 'No virtual inbox has this id.'])
-  t.is(objectOf(await rig.rest.call('GET', `/v1/inboxes/${inbox}`))['id'], inbox)
+  t.is(objectOf(await fixture.rest.call('GET', `/v1/inboxes/${inbox}`))['id'], inbox)
 })

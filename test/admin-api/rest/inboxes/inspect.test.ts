@@ -5,12 +5,12 @@ import { InspectScoring } from '#core/inspect/scoring.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { until } from '../../../core/house.ts'
+import { until } from '../../../core/core-fixture.ts'
 import { letter } from '../../../ingest/inspect/golden.ts'
-import { errorOf, startRig } from '../fixture/rig.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 test('an address is minted with the times and the link of its report, and waits', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const { status, body } = await rest.call('POST', '/v1/inspect/tests')
   t.is(status, 201)
   const made = body as Record<string, unknown>
@@ -32,7 +32,7 @@ test('an address is minted with the times and the link of its report, and waits'
 })
 
 test('a report that lost its DNS says so, with the checks that could not be made', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/inspect/tests', {})
   const input = await letter()
   const silent = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }))
@@ -65,7 +65,7 @@ test('a report that lost its DNS says so, with the checks that could not be made
 })
 
 test('the report has all checks with evidence, fix and references', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/inspect/tests', {})
   const stored = await database.get(inspectTests, { organizationId }, String(id))
   const input = await letter({ sign: () => '' })
@@ -101,13 +101,13 @@ test('the report has all checks with evidence, fix and references', async (t) =>
 })
 
 test('tests are listed newest first, by project too', async (t) => {
-  const rig = await startRig(t)
-  const other = await rig.addProject()
+  const fixture = await startFixture(t)
+  const other = await fixture.addProject()
   const ids: unknown[] = []
-  for (const body of [{}, { project_id: other }, {}]) ids.unshift((await rig.rest.must('POST', '/v1/inspect/tests', body))['id'])
+  for (const body of [{}, { project_id: other }, {}]) ids.unshift((await fixture.rest.must('POST', '/v1/inspect/tests', body))['id'])
   const listed = async (path: string): Promise<unknown[]> => {
     const found: unknown[] = []
-    for await (const row of rig.rest.rows(path, 2)) found.push(row['id'])
+    for await (const row of fixture.rest.rows(path, 2)) found.push(row['id'])
     return found
   }
   t.deepEqual(await listed('/v1/inspect/tests'), ids)
@@ -115,8 +115,8 @@ test('tests are listed newest first, by project too', async (t) => {
 })
 
 test('who may only read cannot mint, and without a domain nobody can', async (t) => {
-  const rig = await startRig(t)
-  t.is(errorOf(await (await rig.withKey(['api:read'])).call('POST', '/v1/inspect/tests', {})).code, 'insufficient_scope')
-  const homeless = await startRig(t, { bounceDomain: null })
+  const fixture = await startFixture(t)
+  t.is(errorOf(await (await fixture.withKey(['api:read'])).call('POST', '/v1/inspect/tests', {})).code, 'insufficient_scope')
+  const homeless = await startFixture(t, { bounceDomain: null })
   t.is(errorOf(await homeless.rest.call('POST', '/v1/inspect/tests', {})).code, 'feature_disabled')
 })

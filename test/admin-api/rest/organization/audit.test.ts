@@ -1,15 +1,16 @@
 /** The audit log by REST: what an act looks like, and what a list is narrowed to. */
 import test from 'ava'
-import { addDestination, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
 
 type Row = Readonly<Record<string, unknown>>
-const listed = async ({ rest }: Rig, query = ''): Promise<Row[]> => (await rest.must('GET', `/v1/audit?limit=200${query}`))['data'] as Row[]
-const actsOf = async (rig: Rig, query = ''): Promise<unknown[]> => (await listed(rig, query)).map(({ act }) => act)
+const listed = async ({ rest }: Fixture, query = ''): Promise<Row[]> =>
+  (await rest.must('GET', `/v1/audit?limit=200${query}`))['data'] as Row[]
+const actsOf = async (fixture: Fixture, query = ''): Promise<unknown[]> => (await listed(fixture, query)).map(({ act }) => act)
 
 test('acts are told with their name and what changed, and never with a value that may be secret', async (t) => {
-  const rig = await startRig(t)
-  const { rest, clock } = rig
+  const fixture = await startFixture(t)
+  const { rest, clock } = fixture
   const id = await addDestination(rest, {
     credentials: { host: '127.0.0.1', port: 2600, security: 'none', username: 'u', password: 'hidden-one' },
   })
@@ -23,7 +24,7 @@ test('acts are told with their name and what changed, and never with a value tha
     clock.advance(1) // within a millisecond, what other tests do meanwhile changes the order of ids
     await rest.must(method, at, body)
   }
-  const rows = await listed(rig, `&target=${id}`)
+  const rows = await listed(fixture, `&target=${id}`)
   t.deepEqual(
     columns(rows, 'act', 'details'),
     [
@@ -34,45 +35,45 @@ test('acts are told with their name and what changed, and never with a value tha
     ],
     'a change that changes nothing is no act',
   )
-  t.notRegex(JSON.stringify(await listed(rig)), /hidden-/)
+  t.notRegex(JSON.stringify(await listed(fixture)), /hidden-/)
 })
 
 test('what is refused is no act', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
-  const before = await listed(rig)
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const before = await listed(fixture)
   await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id: 'dst_none' })
   await rest.call('DELETE', '/v1/api-keys/key_environment')
   await rest.call('POST', '/v1/suppressions', { email: 'none' })
-  t.deepEqual(await listed(rig), before)
+  t.deepEqual(await listed(fixture), before)
 })
 
 test('an import is one act, with the number of its rows; one that adds nothing is none', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const rows = Array.from({ length: 1200 }, (_, i) => ({ email: `a${i}@example.ch` }))
-  await rig.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
-  await rig.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
-  t.like(await listed(rig), { length: 1, 0: { act: 'suppression.imported', details: { rows: 1200 } } })
+  await fixture.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
+  await fixture.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
+  t.like(await listed(fixture), { length: 1, 0: { act: 'suppression.imported', details: { rows: 1200 } } })
 })
 
 test('the list is narrowed by actor, act, project and time', async (t) => {
-  const rig = await startRig(t)
-  const { rest, clock, addProject, withKey } = rig
+  const fixture = await startFixture(t)
+  const { rest, clock, addProject, withKey } = fixture
   const project = await addProject()
   const bound = await withKey(['api:admin'], project)
-  const [key] = await listed(rig, '&act=api_key.minted')
+  const [key] = await listed(fixture, '&act=api_key.minted')
   clock.advance(1)
   await rest.must('POST', '/v1/suppressions', { email: 'gone@example.ch' })
   clock.advance(1000)
   const from = new Date(clock.now()).toISOString()
   await addDestination(bound)
-  t.deepEqual(await actsOf(rig, `&project=${project}`), ['destination.created', 'api_key.minted'])
-  t.deepEqual(await actsOf(rig, `&actor=${String(key?.['target'])}`), ['destination.created'])
-  t.deepEqual(await actsOf(rig, '&actor=key_environment'), ['suppression.added', 'api_key.minted'])
-  t.deepEqual(await actsOf(rig, '&act=suppression'), ['suppression.added'])
-  t.deepEqual(await actsOf(rig, '&act=suppression.removed'), [])
-  t.deepEqual(await actsOf(rig, `&since=${from}`), ['destination.created'])
-  t.deepEqual(await actsOf(rig, `&until=${from}`), ['suppression.added', 'api_key.minted'])
+  t.deepEqual(await actsOf(fixture, `&project=${project}`), ['destination.created', 'api_key.minted'])
+  t.deepEqual(await actsOf(fixture, `&actor=${String(key?.['target'])}`), ['destination.created'])
+  t.deepEqual(await actsOf(fixture, '&actor=key_environment'), ['suppression.added', 'api_key.minted'])
+  t.deepEqual(await actsOf(fixture, '&act=suppression'), ['suppression.added'])
+  t.deepEqual(await actsOf(fixture, '&act=suppression.removed'), [])
+  t.deepEqual(await actsOf(fixture, `&since=${from}`), ['destination.created'])
+  t.deepEqual(await actsOf(fixture, `&until=${from}`), ['suppression.added', 'api_key.minted'])
   const seen = (await bound.must('GET', '/v1/audit'))['data'] as Row[]
   t.deepEqual(column(seen, 'act'), ['destination.created', 'api_key.minted'], 'a key of a project sees what was about that project')
   t.is((await bound.call('GET', `/v1/audit?project=${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`)).status, 404)

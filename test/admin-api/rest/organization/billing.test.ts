@@ -2,13 +2,13 @@ import test from 'ava'
 import { Audit } from '#core/writes/audit.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
-import { errorOf, startRig } from '../fixture/rig.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
 
 const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
 
 test('GET /v1/usage shows axes, projects and limits of this month and of others', async (t) => {
-  const { rest, clock, addProject } = await startRig(t, { plan: 'basic' })
+  const { rest, clock, addProject } = await startFixture(t, { plan: 'basic' })
   const second = await addProject()
   for (const project_id of [undefined, undefined, second])
     await rest.must('POST', '/v1/messages', { ...send, ...(project_id && { project_id }) })
@@ -48,7 +48,7 @@ test('GET /v1/usage shows axes, projects and limits of this month and of others'
 })
 
 test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t, { plan: 'pro' })
+  const { rest, operator, organizationId } = await startFixture(t, { plan: 'pro' })
   for (let i = 0; i < 3; i++) await rest.must('POST', '/v1/messages', send)
   const prices = [{ axis: 'captures', unit_price_urp: 1_500_000 }]
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/prices`, { prices })
@@ -82,7 +82,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 test('usage and invoices of one organization are nothing to another, and nothing to keys of one project', async (t) => {
-  const { rest, addOrganization, addProject, withKey } = await startRig(t)
+  const { rest, addOrganization, addProject, withKey } = await startFixture(t)
   await rest.must('POST', '/v1/messages', send)
   const other = await addOrganization()
   t.like(await other.rest.must('GET', '/v1/usage'), { sends: 0 })
@@ -96,7 +96,7 @@ test('usage and invoices of one organization are nothing to another, and nothing
 })
 
 test('the audit log is for administrators; a key of one project sees what was about that project', async (t) => {
-  const { operator, organizationId, withKey, addProject, database, clock } = await startRig(t)
+  const { operator, organizationId, withKey, addProject, database, clock } = await startFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { forms: false })
   t.is((await (await withKey(['api:send'])).call('GET', '/v1/audit')).status, 403)
   const project = await addProject()

@@ -1,7 +1,7 @@
 /** Every flag of the registry against every operation of the table. */
 import test from 'ava'
 import { featureFlag, featureNames } from '#config/plans/features.ts'
-import { errorOf, startRig } from '../fixture/rig.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 interface Described {
@@ -13,7 +13,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 const isUnder = (path: string, routes: readonly string[]): boolean => routes.some((route) => path === route || path.startsWith(`${route}/`))
 
 test('each flag that is off refuses each of its routes before anything of the request is read', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t)
+  const { rest, operator, organizationId } = await startFixture(t)
   const { paths } = (await rest.must('GET', '/openapi.json')) as unknown as { readonly paths: Record<string, Record<string, Described>> }
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -46,7 +46,7 @@ test('each flag that is off refuses each of its routes before anything of the re
 })
 
 test('everything that is always there exists, where its routes do', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { paths } = (await rest.must('GET', '/openapi.json')) as unknown as { readonly paths: Record<string, Record<string, Described>> }
   const ids = new Set(Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)))
   for (const flag of featureNames) {
@@ -57,7 +57,7 @@ test('everything that is always there exists, where its routes do', async (t) =>
 })
 
 test('templates that are off render no send either', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t)
+  const { rest, operator, organizationId } = await startFixture(t)
   const template = { slug: 'order', name: 'Order', subject_tmpl: 'Order', text_tmpl: 'Thank you.' }
   await rest.must('POST', '/v1/templates', template)
   const send = { from: 'shop@example.ch', to: 'ada@example.ch', template_slug: 'order' }
@@ -67,7 +67,7 @@ test('templates that are off render no send either', async (t) => {
 })
 
 test('GET /v1/flags tells every flag with its state and why', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
+  const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { forms: false, bounce_auto_suppress: true })
   const { data } = (await rest.must('GET', '/v1/flags')) as unknown as { readonly data: readonly { readonly flag: string }[] }
   t.deepEqual(column(data, 'flag'), [...featureNames])
@@ -86,7 +86,7 @@ test('GET /v1/flags tells every flag with its state and why', async (t) => {
 })
 
 test('flags of one organization are nothing to another', async (t) => {
-  const { operator, organizationId, addOrganization } = await startRig(t)
+  const { operator, organizationId, addOrganization } = await startFixture(t)
   const other = await addOrganization()
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { templates: false })
   t.is((await other.rest.call('GET', '/v1/templates')).status, 200)

@@ -1,11 +1,11 @@
 /** Members and invitations over REST. */
 import test from 'ava'
 import { auditEntries } from '#core/writes/audit.ts'
-import { objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 test('members are listed, given other roles and removed; owners are out of reach of keys', async (t) => {
-  const { rest, addMember } = await startRig(t)
+  const { rest, addMember } = await startFixture(t)
   const [olga, ben] = [await addMember('olga@example.ch', 'owner'), await addMember('ben@example.ch', 'viewer')]
   const { data, next_cursor } = await rest.must('GET', '/v1/members')
   t.is(next_cursor, null)
@@ -30,7 +30,7 @@ test('members are listed, given other roles and removed; owners are out of reach
 })
 
 test('invitations are made, listed and revoked, and each act is in the audit log with its key', async (t) => {
-  const { rest, clock, database, organizationId } = await startRig(t)
+  const { rest, clock, database, organizationId } = await startFixture(t)
   const made = await rest.call('POST', '/v1/invitations', { email: 'Ada@Example.ch', role: 'developer' })
   t.is(made.status, 201)
   t.like(objectOf(made), { email: 'ada@example.ch', role: 'developer', status: 'open', mailed: false })
@@ -50,7 +50,7 @@ test('invitations are made, listed and revoked, and each act is in the audit log
 })
 
 test('keys of one project neither see nor change members', async (t) => {
-  const { withKey, addProject, addMember } = await startRig(t)
+  const { withKey, addProject, addMember } = await startFixture(t)
   const id = await addMember('ben@example.ch', 'viewer')
   const bound = await withKey(['api:admin'], await addProject())
   for (const [method, path, body] of [

@@ -2,30 +2,30 @@
 import test from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
 import { Change } from '#store/change.ts'
-import { addDestination, errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 type Row = Readonly<Record<string, unknown>>
-const actsOf = async ({ rest }: Rig, act: string): Promise<Row[]> => (await rest.must('GET', `/v1/audit?act=${act}`))['data'] as Row[]
+const actsOf = async ({ rest }: Fixture, act: string): Promise<Row[]> => (await rest.must('GET', `/v1/audit?act=${act}`))['data'] as Row[]
 
-async function siteOf(t: Parameters<typeof startRig>[0]) {
-  const rig = await startRig(t)
-  const home = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
-  const away = await rig.addProject()
-  const other = await rig.addOrganization()
-  return { ...rig, home, away, other }
+async function setUp(t: Parameters<typeof startFixture>[0]) {
+  const fixture = await startFixture(t)
+  const home = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const away = await fixture.addProject()
+  const other = await fixture.addOrganization()
+  return { ...fixture, home, away, other }
 }
 
 test('a template moves with its versions, unless its slug is taken there', async (t) => {
-  const site = await siteOf(t)
-  const { rest, home, away, other } = site
+  const setup = await setUp(t)
+  const { rest, home, away, other } = setup
   const body = { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello', text_tmpl: 'x' }
   const { id } = await rest.must('POST', '/v1/templates', body)
   const path = `/v1/templates/${String(id)}`
   await rest.must('PUT', path, { subject_tmpl: 'Hello again' })
   t.like(await rest.must('PATCH', path, { project_id: home }), { project_id: home }, 'it is there already')
-  t.is((await actsOf(site, 'template.moved')).length, 0)
+  t.is((await actsOf(setup, 'template.moved')).length, 0)
   t.like(await rest.must('PATCH', path, { project_id: away }), { project_id: away, current_version: 2 })
-  t.like(await actsOf(site, 'template.moved'), [{ target: id, project_id: away, details: { name: 'Hello', changed: ['project_id'] } }])
+  t.like(await actsOf(setup, 'template.moved'), [{ target: id, project_id: away, details: { name: 'Hello', changed: ['project_id'] } }])
   t.like(await rest.must('GET', `${path}/versions/1`), { subject_tmpl: 'Hello' })
   t.like(await rest.must('GET', `/v1/templates?project=${away}`), { data: [{ id }] })
   const twin = await rest.must('POST', '/v1/templates', body)
@@ -36,8 +36,8 @@ test('a template moves with its versions, unless its slug is taken there', async
 })
 
 test('an SMTP credential moves, and warnings tell that its destination stayed behind', async (t) => {
-  const site = await siteOf(t)
-  const { rest, away, home, other } = site
+  const setup = await setUp(t)
+  const { rest, away, home, other } = setup
   const destination = await addDestination(rest)
   const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: destination })
   const path = `/v1/smtp-credentials/${String(id)}`
@@ -48,7 +48,7 @@ test('an SMTP credential moves, and warnings tell that its destination stayed be
   ])
   t.false('warnings' in (await rest.must('PATCH', path, { project_id: home })))
   t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
-  t.is((await actsOf(site, 'smtp_credential')).length, 3)
+  t.is((await actsOf(setup, 'smtp_credential')).length, 3)
   const both = await rest.must('PATCH', path, {
     project_id: away,
     default_destination_id: await addDestination(rest, { project_id: away }),
@@ -57,7 +57,7 @@ test('an SMTP credential moves, and warnings tell that its destination stayed be
 })
 
 test('a destination moves only while nothing names it, and never when it is organization-wide', async (t) => {
-  const { rest, away, home } = await siteOf(t)
+  const { rest, away, home } = await setUp(t)
   const id = await addDestination(rest)
   const path = `/v1/destinations/${id}`
   const { id: rule } = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id })
@@ -69,12 +69,12 @@ test('a destination moves only while nothing names it, and never when it is orga
 })
 
 test('an inbox moves unless its pattern is taken there, as the catch-all always is', async (t) => {
-  const site = await siteOf(t)
-  const { rest, database, organizationId, home, away, withKey } = site
+  const setup = await setUp(t)
+  const { rest, database, organizationId, home, away, withKey } = setup
   const record = { id: 'inb_seen', projectId: home, addressPattern: '@seen.ch', name: 'Seen', createdAt: 1 }
   await database.commit(new Change().insert(inboxes, organizationId, record))
   t.like(await rest.must('PATCH', '/v1/inboxes/inb_seen', { project_id: away }), { project_id: away })
-  t.like(await actsOf(site, 'inbox.moved'), [{ target: 'inb_seen', project_id: away }])
+  t.like(await actsOf(setup, 'inbox.moved'), [{ target: 'inb_seen', project_id: away }])
   const [catchAll] = ((await rest.must('GET', `/v1/inboxes?project=${home}`))['data'] as Row[]) ?? []
   const taken = await rest.call('PATCH', `/v1/inboxes/${String(catchAll?.['id'])}`, { project_id: away })
   t.is(refusal(taken)[2], 'Another inbox of that project has the pattern *; change or delete one of them first.')

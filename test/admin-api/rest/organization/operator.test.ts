@@ -2,7 +2,7 @@ import test from 'ava'
 import { organizations } from '#core/tenancy/organization.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
-import { errorOf, objectOf, operatorKey, startRig } from '../fixture/rig.ts'
+import { errorOf, objectOf, operatorKey, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const root = '/operator/v1/organizations'
@@ -18,7 +18,7 @@ const acts = [
 ] as const
 
 test("no key of an organization and no wrong key opens what is the operator's", async (t) => {
-  const { rest, client, organizationId, operator } = await startRig(t)
+  const { rest, client, organizationId, operator } = await startFixture(t)
   const before = await operator.must('GET', `${root}/${organizationId}`)
   for (const one of [rest, client(''), client(`svcop_${'x'.repeat(43)}`), client(operatorKey.slice(0, -1))]) {
     for (const [method, path, body] of [...acts.map(([verb, end, sent]) => [verb, `${root}/${organizationId}${end}`, sent] as const)]) {
@@ -33,7 +33,7 @@ test("no key of an organization and no wrong key opens what is the operator's", 
 })
 
 test('without an operator key nothing of it is there', async (t) => {
-  const { operator, rest, organizationId } = await startRig(t, { hasOperator: false })
+  const { operator, rest, organizationId } = await startFixture(t, { hasOperator: false })
   for (const one of [operator, rest])
     for (const [method, path, body] of acts) t.is((await one.call(method, `${root}/${organizationId}${path}`, body)).status, 404, path)
   const { paths } = (await rest.must('GET', '/openapi.json')) as { readonly paths: object }
@@ -41,7 +41,7 @@ test('without an operator key nothing of it is there', async (t) => {
 })
 
 test('organizations are listed page by page, and one that is missing is not found', async (t) => {
-  const { operator, organizationId, addOrganization } = await startRig(t)
+  const { operator, organizationId, addOrganization } = await startFixture(t)
   const others = [await addOrganization('free'), await addOrganization('basic')]
   const rows = await Array.fromAsync(operator.rows(root, 1))
   const ids = [organizationId, ...others.map((one) => one.organizationId)]
@@ -59,7 +59,7 @@ test('organizations are listed page by page, and one that is missing is not foun
 })
 
 test('plan, overrides, flags, prices and payment are kept, taken back, and in the audit log', async (t) => {
-  const { operator, rest, organizationId, clock } = await startRig(t, { plan: 'free' })
+  const { operator, rest, organizationId, clock } = await startFixture(t, { plan: 'free' })
   const set = async (what: string, body: object) => {
     clock.advance(1000)
     return operator.must('PUT', `${root}/${organizationId}/${what}`, body)
@@ -99,7 +99,7 @@ test('plan, overrides, flags, prices and payment are kept, taken back, and in th
 })
 
 test('what cannot be set is refused with a word on each field', async (t) => {
-  const { operator, organizationId } = await startRig(t)
+  const { operator, organizationId } = await startFixture(t)
   const bodies = [
     ['plan', { plan: 'gold' }],
     ['plan', {}],
@@ -123,7 +123,7 @@ test('what cannot be set is refused with a word on each field', async (t) => {
 })
 
 test('what the operator sets holds from the next request on', async (t) => {
-  const { operator, rest, organizationId } = await startRig(t, { plan: 'basic' })
+  const { operator, rest, organizationId } = await startFixture(t, { plan: 'basic' })
   const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
   await operator.must('PUT', `${root}/${organizationId}/overrides`, { sends_per_day: 2 })
   const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await rest.call('POST', '/v1/messages', send)).status))
@@ -136,7 +136,7 @@ test('what the operator sets holds from the next request on', async (t) => {
 })
 
 test('the export of invoices has all organizations, and no cell that a spreadsheet runs', async (t) => {
-  const { operator, organizationId, database, addOrganization } = await startRig(t, { plan: 'basic' })
+  const { operator, organizationId, database, addOrganization } = await startFixture(t, { plan: 'basic' })
   const stored = await database.get(organizations, { organizationId }, organizationId)
   const name = '=HYPERLINK("http://evil.test";"x"),\r\n@b'
   await database.commit(new Change().replace(organizations, organizationId, stored!, { ...stored!.record, name }))

@@ -1,7 +1,7 @@
 /** Organizations by REST: the own one, team organizations, their deletion, time of grace and restoring. */
 import test from 'ava'
 import { within } from '#store/tuple.ts'
-import { addDestination, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const dayMs = 86_400_000
@@ -9,14 +9,14 @@ const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.
 type Row = Readonly<Record<string, unknown>>
 const rowsOf = (list: Row): Row[] => list['data'] as Row[]
 
-async function makeTeam({ rest, client }: Rig, name = 'Team') {
+async function makeTeam({ rest, client }: Fixture, name = 'Team') {
   const { api_key, ...team } = await rest.must('POST', '/v1/organizations', { name })
   const key = String(api_key)
   return { id: String(team['id']), project: String(team['default_project_id']), key, rest: client(key), team }
 }
 
 /** Keys of the store that name an organization, but those of the log of the one that made it. */
-async function rowsNaming({ database, organizationId }: Rig, id: string): Promise<string[]> {
+async function rowsNaming({ database, organizationId }: Fixture, id: string): Promise<string[]> {
   const rows: string[] = []
   for await (const { key, value } of database.kv.range({ start: within([]).start, end: Buffer.of(0xff) })) {
     const text = Buffer.from(key).toString('latin1')
@@ -26,14 +26,14 @@ async function rowsNaming({ database, organizationId }: Rig, id: string): Promis
 }
 
 test('createOrganization makes an organization with a first key, which reaches it alone', async (t) => {
-  const rig = await startRig(t, { plan: 'pro' })
-  const { rest, organizationId } = rig
+  const fixture = await startFixture(t, { plan: 'pro' })
+  const { rest, organizationId } = fixture
   const made = await rest.call('POST', '/v1/organizations', { name: 'Bakery' })
   t.is(made.status, 201)
   const team = objectOf(made)
   t.regex(String(team['api_key']), /^svckey_[A-Za-z0-9_-]{43}$/)
   t.like(team, { name: 'Bakery', owner_id: organizationId, plan_tier: 'free', payment_state: 'none', limits: { sends_per_day: 100 } })
-  const inner = rig.client(String(team['api_key']))
+  const inner = fixture.client(String(team['api_key']))
   t.like(await inner.must('GET', '/v1/projects/me'), { name: 'Default', project_id: team['default_project_id'], plan_tier: 'free' })
   t.like(rowsOf(await inner.must('GET', '/v1/organizations')), [{ id: team['id'], owner_id: organizationId }])
   t.is((await inner.call('GET', `/v1/organizations/${organizationId}`)).status, 404)
@@ -61,8 +61,8 @@ test('createOrganization makes an organization with a first key, which reaches i
 })
 
 test('team organizations count while they are alive, also when they are made at the same time', async (t) => {
-  const rig = await startRig(t, { plan: 'basic' })
-  const { rest } = rig
+  const fixture = await startFixture(t, { plan: 'basic' })
+  const { rest } = fixture
   const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', '/v1/organizations', { name: 'Team' })))
   t.deepEqual(answers.map(({ status }) => String(status)).toSorted(), ['201', '429', '429'])
   const refused = answers.find(({ status }) => status === 429)
@@ -70,17 +70,17 @@ test('team organizations count while they are alive, also when they are made at 
   const [, team] = rowsOf(await rest.must('GET', '/v1/organizations'))
   t.is((await rest.call('DELETE', `/v1/organizations/${String(team?.['id'])}`)).status, 204)
   t.is((await rest.call('POST', '/v1/organizations', { name: 'Another' })).status, 201)
-  const free = await startRig(t, { plan: 'free' })
+  const free = await startFixture(t, { plan: 'free' })
   t.is((await free.rest.call('POST', '/v1/organizations', { name: 'x' })).status, 429)
 })
 
 test('updateOrganization is for the own organization and its teams', async (t) => {
-  const rig = await startRig(t)
-  const { rest, organizationId } = rig
-  const { id } = await makeTeam(rig)
-  const outsider = await rig.addOrganization()
+  const fixture = await startFixture(t)
+  const { rest, organizationId } = fixture
+  const { id } = await makeTeam(fixture)
+  const outsider = await fixture.addOrganization()
   t.like(await rest.must('PATCH', `/v1/organizations/${id}`, { name: 'Crew' }), { name: 'Crew' })
-  rig.clock.advance(1)
+  fixture.clock.advance(1)
   t.like(await rest.must('PATCH', `/v1/organizations/${organizationId}`, { name: 'Acme' }), { name: 'Acme' })
   t.is((await rest.call('PATCH', `/v1/organizations/${outsider.organizationId}`, { name: 'x' })).status, 404)
   t.is((await rest.call('PATCH', `/v1/organizations/${id}`, { name: '' })).status, 400)
@@ -89,9 +89,9 @@ test('updateOrganization is for the own organization and its teams', async (t) =
 })
 
 test('a deleted team organization stops at once, is restored by the operator, and is removed after 30 days', async (t) => {
-  const rig = await startRig(t)
-  const { rest, operator, clock, removals } = rig
-  const { id, project, rest: inner } = await makeTeam(rig)
+  const fixture = await startFixture(t)
+  const { rest, operator, clock, removals } = fixture
+  const { id, project, rest: inner } = await makeTeam(fixture)
   await operator.must('PUT', `/operator/v1/organizations/${id}/plan`, { plan: 'enterprise' })
   const destination_id = await addDestination(inner, {}, true)
   await inner.must('POST', '/v1/smtp-credentials', { default_destination_id: destination_id })
@@ -128,18 +128,18 @@ test('a deleted team organization stops at once, is restored by the operator, an
   t.is((await operator.call('POST', `/operator/v1/organizations/${id}/restore`)).status, 409)
   removals.wake()
   await removals.idle()
-  t.deepEqual(await rowsNaming(rig, id), [])
-  t.deepEqual(await rowsNaming(rig, project), [])
+  t.deepEqual(await rowsNaming(fixture, id), [])
+  t.deepEqual(await rowsNaming(fixture, project), [])
   t.is((await operator.call('GET', `/operator/v1/organizations/${id}`)).status, 404)
   t.is((await rest.call('GET', '/v1/projects/me')).status, 200)
 })
 
 test('the own organization is not deleted by its own key, and keys of one project make and change none', async (t) => {
-  const rig = await startRig(t)
-  const { rest, organizationId } = rig
+  const fixture = await startFixture(t)
+  const { rest, organizationId } = fixture
   t.is((await rest.call('DELETE', `/v1/organizations/${organizationId}`)).status, 409)
-  const { id } = await makeTeam(rig)
-  const bound = await rig.withKey(['api:admin'], await rig.addProject())
+  const { id } = await makeTeam(fixture)
+  const bound = await fixture.withKey(['api:admin'], await fixture.addProject())
   for (const [method, path, body] of [
     ['POST', '/v1/organizations', { name: 'x' }],
     ['PATCH', `/v1/organizations/${organizationId}`, { name: 'x' }],

@@ -1,7 +1,7 @@
 /** Projects and partitions by REST: making, listing, changing, budgets and deleting. */
 import test from 'ava'
 import { destinations } from '#core/routing/destination.ts'
-import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
@@ -9,7 +9,7 @@ type Row = Readonly<Record<string, unknown>>
 const rowsOf = (list: Row): Row[] => list['data'] as Row[]
 
 test('createProject makes a project with its catch-all inbox, and lists show it', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   clock.advance(1)
   const made = await rest.call('POST', '/v1/projects', { name: 'Newsletter', send_budget: 10 })
   t.is(made.status, 201)
@@ -42,7 +42,7 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
 })
 
 test('a partition has a parent, and none of its own', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { id: parent_id } = await rest.must('POST', '/v1/projects', { name: 'Platform' })
   const child = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id, send_budget: 5 })
   t.like(child, { parent_id, send_budget: 5 })
@@ -60,7 +60,7 @@ test('partitions are for plans pro and enterprise; projects are for all', async 
     ['pro', 201],
     ['enterprise', 201],
   ] as const) {
-    const { rest } = await startRig(t, { plan })
+    const { rest } = await startFixture(t, { plan })
     const { id } = await rest.must('POST', '/v1/projects', { name: 'Platform' })
     const answer = await rest.call('POST', '/v1/projects', { name: 'Tenant', parent_id: id })
     t.is(answer.status, status, plan)
@@ -69,7 +69,7 @@ test('partitions are for plans pro and enterprise; projects are for all', async 
 })
 
 test('updateProject changes what is given, and null takes a limit back', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Shop' })
   const path = `/v1/projects/${String(id)}`
   const changed = { name: 'Boutique', send_budget: 3, no_route_policy: 'reject', monthly_capture_cap: 7 }
@@ -89,7 +89,7 @@ test('updateProject changes what is given, and null takes a limit back', async (
 })
 
 test('a budget counts the sends of its project alone, and those of a partition count for the plan too', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { id: parent } = await rest.must('POST', '/v1/projects', { name: 'Platform', send_budget: 2 })
   const { id: child } = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: parent, send_budget: 3 })
   const send = (project_id: unknown) => rest.call('POST', '/v1/messages', { ...plain, project_id })
@@ -106,7 +106,7 @@ test('a budget counts the sends of its project alone, and those of a partition c
 })
 
 test('the budget of a project refuses before the plan does, and the plan before the budget', async (t) => {
-  const { rest, operator, organizationId } = await startRig(t, { plan: 'basic' })
+  const { rest, operator, organizationId } = await startFixture(t, { plan: 'basic' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { sends_per_day: 2 })
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Shop', send_budget: 1 })
   const send = async (project_id?: unknown) =>
@@ -118,7 +118,7 @@ test('the budget of a project refuses before the plan does, and the plan before 
 })
 
 test('a key of a project manages its partitions, and neither its own limits nor other projects', async (t) => {
-  const { rest, withKey, addProject } = await startRig(t)
+  const { rest, withKey, addProject } = await startFixture(t)
   const parent_id = await addProject()
   const bound = await withKey(['api:admin'], parent_id)
   const child = await bound.must('POST', '/v1/projects', { name: 'Tenant', parent_id })
@@ -140,7 +140,7 @@ test('a key of a project manages its partitions, and neither its own limits nor 
 })
 
 test('deleteProject keeps Default, waits for queued mail unless told, and hides everything at once', async (t) => {
-  const { rest, withKey, removals, database, organizationId } = await startRig(t)
+  const { rest, withKey, removals, database, organizationId } = await startFixture(t)
   const own = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const kept = await rest.call('DELETE', `/v1/projects/${own}`)
   t.deepEqual(refusal(kept), [409, 'conflict', 'The project Default of an organization cannot be deleted.'])
@@ -171,7 +171,7 @@ test('deleteProject keeps Default, waits for queued mail unless told, and hides 
 })
 
 test('deleteProject is refused while an SMTP credential of another project names a destination of it', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const [from, to] = [await addProject(), await addProject()]
   const destination_id = await addDestination(rest, { project_id: from })
   const { id } = await rest.must('POST', '/v1/smtp-credentials', { project_id: from, default_destination_id: destination_id })

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { refusal, startRig } from '../fixture/rig.ts'
+import { refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 test('getMyProject shows the project and what was used of its limits', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   const { project_id, ...state } = await rest.must('GET', '/v1/projects/me')
   t.regex(String(project_id), /^prj_[0-9a-f]{32}$/)
@@ -27,7 +27,7 @@ test('getMyProject shows the project and what was used of its limits', async (t)
 })
 
 test('getMyProject counts anew in a new day and month, and knows no caps on the plan enterprise', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   clock.advance(86_400_000)
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 0, captures_this_month: 1, sends_cap: null, monthly_capture_cap: null })
@@ -36,7 +36,7 @@ test('getMyProject counts anew in a new day and month, and knows no caps on the 
 })
 
 test('setNoRoutePolicy decides what happens to sends without a destination', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const send = () => rest.call('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   const path = '/v1/projects/me/no-route-policy'
   t.like(await rest.must('PATCH', path, { no_route_policy: 'reject' }), { no_route_policy: 'reject' })

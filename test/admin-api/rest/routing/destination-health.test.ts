@@ -1,12 +1,12 @@
 /** The test and the health of a destination at the REST door. */
 import test from 'ava'
-import { addDestination, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const step = (name: string, ok = true, detail = `${name} went well.`) => ({ step: name, ok, detail, milliseconds: 2.6 })
 const good = ['resolve', 'connect', 'greeting', 'tls', 'auth', 'ready'].map((name) => step(name))
 
 test('a destination is tested with its opened password, in sandbox mode too, and every step is told', async (t) => {
-  const { rest, transport } = await startRig(t)
+  const { rest, transport } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest, {
     credentials: { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'p' },
@@ -21,7 +21,7 @@ test('a destination is tested with its opened password, in sandbox mode too, and
 })
 
 test('a test whose last step failed is not ok, and health says which question that answers', async (t) => {
-  const { rest, transport } = await startRig(t)
+  const { rest, transport } = await startFixture(t)
   const id = await addDestination(rest)
   transport.steps = [
     step('resolve'),
@@ -44,7 +44,7 @@ test('a test whose last step failed is not ok, and health says which question th
 })
 
 test('what a probe did not reach is null, with the failed step as the reason', async (t) => {
-  const { rest, transport } = await startRig(t)
+  const { rest, transport } = await startFixture(t)
   const id = await addDestination(rest)
   await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' }) // what was seen of the settings before says nothing any more
   transport.steps = [step('resolve'), step('connect', false, 'The host refused the connection.')]
@@ -56,7 +56,7 @@ test('what a probe did not reach is null, with the failed step as the reason', a
 })
 
 test('health probes again only after a minute, after a change of settings, and never twice at the same time', async (t) => {
-  const { rest, transport, clock } = await startRig(t)
+  const { rest, transport, clock } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest)
   const path = `/v1/destinations/${id}/health`
@@ -75,7 +75,7 @@ test('health probes again only after a minute, after a change of settings, and n
 })
 
 test('who connects or changes a destination hears at once what keeps it from working', async (t) => {
-  const { rest, transport } = await startRig(t)
+  const { rest, transport } = await startFixture(t)
   transport.steps = [step('resolve'), step('connect'), step('auth', false, 'The host refused the user name and password.')]
   const credentials = { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'wrong' }
   const created = await rest.must('POST', '/v1/destinations', { name: 'Webhoster', provider: 'smtp', credentials })
@@ -99,7 +99,7 @@ test('who connects or changes a destination hears at once what keeps it from wor
 })
 
 test('health may be read with api:read, a test needs api:admin, and unknown ids are not found', async (t) => {
-  const { rest, withKey } = await startRig(t)
+  const { rest, withKey } = await startFixture(t)
   const id = await addDestination(rest)
   const reader = await withKey(['api:read'])
   t.is((await reader.call('GET', `/v1/destinations/${id}/health`)).status, 200)
@@ -109,7 +109,7 @@ test('health may be read with api:read, a test needs api:admin, and unknown ids 
 })
 
 test('health has the latency and the errors of the last hour, and an hour later none of it', async (t) => {
-  const { rest, transport, board, clock, organizationId } = await startRig(t)
+  const { rest, transport, board, clock, organizationId } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest)
   const subject = { id, updatedAt: clock.now() }

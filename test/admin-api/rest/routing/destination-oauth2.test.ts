@@ -4,23 +4,23 @@ import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { toTarget } from '#core/delivery/attempt/transport-target.ts'
 import { destinations } from '#core/routing/destination.ts'
-import { errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const username = 'shop@example.ch'
 const secrets = new SecretBox(Buffer.alloc(32, 7))
 
-const create = ({ rest }: Rig, preset: string, oauth2: object, more: object = {}) =>
+const create = ({ rest }: Fixture, preset: string, oauth2: object, more: object = {}) =>
   rest.call('POST', '/v1/destinations', { name: 'Mailbox', provider: 'smtp', preset, credentials: { username, oauth2, ...more } })
 
-const grantOf = async ({ database, organizationId }: Rig, id: unknown) => {
+const grantOf = async ({ database, organizationId }: Fixture, id: unknown) => {
   const stored = await database.get(destinations, { organizationId }, String(id))
   const target = stored && toTarget(stored.record, secrets)
   return target?.provider === 'smtp' ? target.oauth2 : undefined
 }
 
 test('createDestination for Microsoft 365 needs only mailbox, tenant and client, and shows no secret', async (t) => {
-  const rig = await startRig(t)
-  const made = await create(rig, 'microsoft365', { tenant: 'example.ch', client_id: 'app', client_secret: 'hidden-1' })
+  const fixture = await startFixture(t)
+  const made = await create(fixture, 'microsoft365', { tenant: 'example.ch', client_id: 'app', client_secret: 'hidden-1' })
   t.is(made.status, 201)
   const tokenUrl = 'https://login.microsoftonline.com/example.ch/oauth2/v2.0/token'
   const scope = 'https://outlook.office365.com/.default'
@@ -33,24 +33,24 @@ test('createDestination for Microsoft 365 needs only mailbox, tenant and client,
     has_password: false,
     oauth2: { token_url: tokenUrl, client_id: 'app', scope, grant: 'client_credentials' },
   })
-  t.deepEqual(await grantOf(rig, objectOf(made)['id']), { tokenUrl, clientId: 'app', scope, clientSecret: 'hidden-1' })
-  await rig.closeStore()
-  const entries = await readdir(rig.folder, { recursive: true, withFileTypes: true })
+  t.deepEqual(await grantOf(fixture, objectOf(made)['id']), { tokenUrl, clientId: 'app', scope, clientSecret: 'hidden-1' })
+  await fixture.closeStore()
+  const entries = await readdir(fixture.folder, { recursive: true, withFileTypes: true })
   const files = await Promise.all(entries.filter((one) => one.isFile()).map((one) => readFile(join(one.parentPath, one.name))))
   t.true(files.some((file) => file.includes('login.microsoftonline.com')))
   t.false(files.some((file) => file.includes('hidden-1')))
 })
 
 test('createDestination for Google takes a refresh token, and nothing else', async (t) => {
-  const rig = await startRig(t)
-  const made = await create(rig, 'google-workspace', { client_id: 'app', client_secret: 'hidden-1', refresh_token: 'hidden-2' })
+  const fixture = await startFixture(t)
+  const made = await create(fixture, 'google-workspace', { client_id: 'app', client_secret: 'hidden-1', refresh_token: 'hidden-2' })
   t.like(objectOf(made)['credentials'], {
     host: 'smtp.gmail.com',
     oauth2: { token_url: 'https://oauth2.googleapis.com/token', client_id: 'app', scope: null, grant: 'refresh_token' },
   })
   t.false(JSON.stringify(made.body).includes('hidden'))
-  t.like(await grantOf(rig, objectOf(made)['id']), { clientSecret: 'hidden-1', refreshToken: 'hidden-2' })
-  t.deepEqual(refusal(await create(rig, 'gmail', { client_id: 'app', client_secret: 'hidden-1' })), [
+  t.like(await grantOf(fixture, objectOf(made)['id']), { clientSecret: 'hidden-1', refreshToken: 'hidden-2' })
+  t.deepEqual(refusal(await create(fixture, 'gmail', { client_id: 'app', client_secret: 'hidden-1' })), [
     400,
     'validation_failed',
     'credentials.oauth2.refresh_token: is required: this provider gives mailbox tokens for nothing else',
@@ -58,8 +58,8 @@ test('createDestination for Google takes a refresh token, and nothing else', asy
 })
 
 test('createDestination names what is wrong with credentials.oauth2', async (t) => {
-  const rig = await startRig(t)
-  const wrong = async (preset: string, oauth2: object, more: object = {}) => errorOf(await create(rig, preset, oauth2, more)).message
+  const fixture = await startFixture(t)
+  const wrong = async (preset: string, oauth2: object, more: object = {}) => errorOf(await create(fixture, preset, oauth2, more)).message
   const client = { client_id: 'app', client_secret: 'x' }
   t.is(await wrong('microsoft365', client), tenantNeeded)
   t.is(await wrong('microsoft365', { ...client, tenant: 'common' }), tenantNeeded)
@@ -79,27 +79,27 @@ test('createDestination names what is wrong with credentials.oauth2', async (t) 
   t.regex(await url('https://inside.example.ch/t'), /^credentials\.oauth2\.token_url: resolves to a loopback or private address/)
   t.regex(await url('https://[::1]/t'), /^credentials\.oauth2\.token_url: resolves to a loopback or private address/)
   t.is(await url('https://mail.example.ch:8443/t'), 'credentials.oauth2.token_url: must be on port 443')
-  t.is((await create(rig, 'infomaniak', { ...client, token_url: 'https://127.0.0.1:8443/t' })).status, 201)
+  t.is((await create(fixture, 'infomaniak', { ...client, token_url: 'https://127.0.0.1:8443/t' })).status, 201)
 })
 const tenantNeeded = 'credentials.oauth2.tenant: is required with client credentials: the id of the tenant or one of its domains'
 
 test('updateDestination keeps, replaces and clears a grant, and never takes it to another host', async (t) => {
-  const rig = await startRig(t)
-  const made = await create(rig, 'google-workspace', { client_id: 'app', refresh_token: 'hidden-2' })
+  const fixture = await startFixture(t)
+  const made = await create(fixture, 'google-workspace', { client_id: 'app', refresh_token: 'hidden-2' })
   const id = String(objectOf(made)['id'])
-  const patch = (credentials: object) => rig.rest.call('PATCH', `/v1/destinations/${id}`, { credentials })
+  const patch = (credentials: object) => fixture.rest.call('PATCH', `/v1/destinations/${id}`, { credentials })
   t.like(objectOf(await patch({ username: 'other@example.ch' }))['credentials'], { oauth2: { client_id: 'app' } })
-  t.like(await grantOf(rig, id), { refreshToken: 'hidden-2' })
+  t.like(await grantOf(fixture, id), { refreshToken: 'hidden-2' })
   t.is(
     errorOf(await patch({ host: 'mail.example.ch' })).message,
     'credentials.oauth2: give it again: a stored OAuth 2.0 grant is not reused with another host, port, security or tls_policy',
   )
   await patch({ oauth2: { client_id: 'app', refresh_token: 'hidden-3' } })
-  t.like(await grantOf(rig, id), { refreshToken: 'hidden-3' })
+  t.like(await grantOf(fixture, id), { refreshToken: 'hidden-3' })
   const byPassword = objectOf(await patch({ password: 'secret' }))['credentials'] as Record<string, unknown>
   t.like(byPassword, { has_password: true })
   t.false('oauth2' in byPassword)
-  t.is(await grantOf(rig, id), undefined)
+  t.is(await grantOf(fixture, id), undefined)
   t.like(objectOf(await patch({ oauth2: { client_id: 'new', refresh_token: 'x' } }))['credentials'], { has_password: false })
   t.regex(errorOf(await patch({ oauth2: null })).message, /^credentials\.password: is required with the other/)
   const cleared = objectOf(await patch({ username: null, password: null }))['credentials'] as Record<string, unknown>
@@ -108,7 +108,7 @@ test('updateDestination keeps, replaces and clears a grant, and never takes it t
 })
 
 test('listDestinationPresets tells how to sign in, and a user name that is the same for all is filled in', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { data } = await rest.must('GET', '/v1/destinations/presets')
   const preset = (id: string) => (data as Record<string, unknown>[]).find((one) => one['id'] === id)
   t.deepEqual(

@@ -1,13 +1,13 @@
 import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { destinations, passwordContext } from '#core/routing/destination.ts'
-import { addDestination, errorOf, loopback, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, loopback, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const login = { username: 'shop@example.ch', password: 'correct horse' }
 const none = [404, 'not_found', 'No destination has this id.'] as const
 
 test('createDestination answers the whole resource in sandbox mode, without the password', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const made = await rest.call('POST', '/v1/destinations', {
     name: 'Webhoster',
     provider: 'smtp',
@@ -51,7 +51,7 @@ test('createDestination answers the whole resource in sandbox mode, without the 
 })
 
 test('createDestination fills in host, port and security from a preset', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const make = (body: object) => rest.call('POST', '/v1/destinations', { name: 'Host', provider: 'smtp', ...body })
   const made = objectOf(await make({ preset: 'infomaniak', credentials: login }))
   t.is(made['preset'], 'infomaniak')
@@ -76,7 +76,7 @@ test('createDestination fills in host, port and security from a preset', async (
 
 const badEndpoint = test.macro({
   async exec(t: ExecutionContext, credentials: object, message: string) {
-    const { rest } = await startRig(t)
+    const { rest } = await startFixture(t)
     const answer = await rest.call('POST', '/v1/destinations', { name: 'Host', provider: 'smtp', credentials })
     t.deepEqual(refusal(answer), [400, 'validation_failed', message])
     t.deepEqual(await rest.must('GET', '/v1/destinations'), { data: [], next_cursor: null })
@@ -91,7 +91,7 @@ test(badEndpoint, {}, 'credentials.host: is required; also missing: credentials.
 test(badEndpoint, { host: 'mail.example.ch' }, 'credentials.port: is required; also missing: credentials.security')
 
 test('createDestination names name and credentials beside a provider that is missing', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const named = async (body: object) => {
     const { details } = errorOf(await rest.call('POST', '/v1/destinations', body))
     return ((details?.['fields'] ?? []) as { path: string }[]).map(({ path }) => path)
@@ -131,7 +131,7 @@ test(badEndpoint, { host: 'mail.example.ch', ...open, pasword: 'x' }, 'credentia
 
 const goodEndpoint = test.macro({
   async exec(t: ExecutionContext, credentials: object) {
-    const { rest } = await startRig(t)
+    const { rest } = await startFixture(t)
     t.is((await rest.call('POST', '/v1/destinations', { name: 'Host', provider: 'smtp', credentials })).status, 201)
   },
   title: (_, credentials) => `createDestination takes ${JSON.stringify(credentials)}`,
@@ -144,7 +144,7 @@ test(goodEndpoint, { host: 'nowhere.example.ch', ...open })
 test(goodEndpoint, { host: 'broken.example.ch', ...open, ...login })
 
 test('createDestination names unknown fields, the mode among them, and other mistakes', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const wrong = async (changes: object) =>
     errorOf(await rest.call('POST', '/v1/destinations', { name: 'Host', ...loopback, ...changes })).message
   t.is(await wrong({ mode: 'live' }), 'mode: is not a known field')
@@ -157,7 +157,7 @@ test('createDestination names unknown fields, the mode among them, and other mis
 })
 
 test('updateDestination changes what is given', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const id = await addDestination(rest, { credentials: { ...loopback.credentials, ...login } })
   const path = `/v1/destinations/${id}`
   const before = await rest.must('GET', path)
@@ -174,7 +174,7 @@ test('updateDestination changes what is given', async (t) => {
 })
 
 test('updateDestination changes a login without the server, and never takes a stored password to another one', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const id = await addDestination(rest, { preset: 'infomaniak', credentials: login })
   const path = `/v1/destinations/${id}`
@@ -214,7 +214,7 @@ test('updateDestination changes a login without the server, and never takes a st
 })
 
 test('updateDestination keeps a password with its host, also when both change at the same time', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const there = { host: 'mail.example.ch', port: 465, security: 'tls', username: 'a', password: 'of mail' }
   const id = await addDestination(rest, { credentials: there })
   const path = `/v1/destinations/${id}`
@@ -231,7 +231,7 @@ test('updateDestination keeps a password with its host, also when both change at
 })
 
 test('updateDestinationMode and promoteDestinationToLive are idempotent', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   const first = await rest.must('POST', `/v1/destinations/${id}/promote-to-live`)
   t.like(first, { id, mode: 'live', already_live: false })
@@ -243,7 +243,7 @@ test('updateDestinationMode and promoteDestinationToLive are idempotent', async 
 })
 
 test('deleteDestination is refused while rules or credentials name it', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id })
   const credential = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: id })
@@ -263,7 +263,7 @@ test('deleteDestination is refused while rules or credentials name it', async (t
 })
 
 test('deleteDestination is refused while mail is queued, unless that is discarded', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await addDestination(rest, {}, true)
   const message = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.', destination_id: id }
   t.is((await rest.must('POST', '/v1/messages', message))['outcome'], 'relayed')
@@ -281,7 +281,7 @@ test('deleteDestination is refused while mail is queued, unless that is discarde
 })
 
 test('promoteDestinationToLive takes no body, so that no field is ignored', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const path = `/v1/destinations/${await addDestination(rest)}/promote-to-live`
   const wrong = [400, 'validation_failed', 'body: must be left out: this operation takes no body'] as const
   t.deepEqual(refusal(await rest.call('POST', path, { force: true })), wrong)
@@ -292,7 +292,7 @@ test('promoteDestinationToLive takes no body, so that no field is ignored', asyn
 })
 
 test('a rule made while its destination is deleted never dangles', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   for (let round = 0; round < 10; round++) {
     const id = await addDestination(rest)
     const [rule, removed] = await Promise.all([
@@ -304,7 +304,7 @@ test('a rule made while its destination is deleted never dangles', async (t) => 
 })
 
 test('listDestinations pages, and filters by project', async (t) => {
-  const { rest, addProject, clock } = await startRig(t)
+  const { rest, addProject, clock } = await startFixture(t)
   const other = await addProject()
   const ids: string[] = []
   for (let i = 0; i < 5; i++) {

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { breakDown } from '../fixture/break-down.ts'
-import { addDestination, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const letter = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Hi' }
 const environment = 'production'
@@ -15,8 +15,8 @@ async function routeOf(rest: RestClient, body: object): Promise<Record<string, u
 }
 
 test('a send that names an environment goes to its live, healthy destination with the smallest priority', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const named = { environment, from: 'Prod <prod@example.ch>' }
   const second = await addDestination(rest, { ...named, name: 'Second', priority: 20 }, true)
   const first = await addDestination(rest, { ...named, name: 'First', priority: 10 }, true)
@@ -28,11 +28,11 @@ test('a send that names an environment goes to its live, healthy destination wit
   const unsigned = await rest.must('POST', '/v1/messages', { to: letter.to, text: 'Hi', environment })
   t.is((await rest.must('GET', `/v1/traces/${String(unsigned['trace_id'])}`))['from'], 'prod@example.ch', 'it lends its From')
 
-  await breakDown(rig, first)
+  await breakDown(fixture, first)
   t.like(await routeOf(rest, { environment }), { destination_id: second })
   const simulated = await rest.must('POST', '/v1/routing/simulate', { from: letter.from, to: letter.to, environment })
   t.like(simulated, { destination_id: second, outcome: 'relayed', route: { by: 'request', environment } })
-  await breakDown(rig, second)
+  await breakDown(fixture, second)
   t.like(await routeOf(rest, { environment }), { destination_id: first }, 'when all are down, mail waits at the first')
 
   for (const id of [first, second]) await rest.must('PATCH', `/v1/destinations/${id}/mode`, { mode: 'sandbox' })
@@ -42,7 +42,7 @@ test('a send that names an environment goes to its live, healthy destination wit
 })
 
 test('an environment that no destination of the project has is refused wherever it is named, with those there are', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest, { environment }, true)
   await addDestination(rest, { environment: 'secret', project_id: await addProject() })
   const unknown = 'environment: no destination of this project has the environment prod; known environments: production'
@@ -60,7 +60,7 @@ test('an environment that no destination of the project has is refused wherever 
 })
 
 test('a rule names an environment instead of a destination, and one gives way to the other', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const later = await addDestination(rest, { environment, priority: 20 }, true)
   const first = await addDestination(rest, { environment, priority: 10 }, true)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', environment })
@@ -82,7 +82,7 @@ test('a rule names an environment instead of a destination, and one gives way to
 })
 
 test('the environment of a project takes what no rule matches, and can be cleared', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const destination = await addDestination(rest, { environment, name: 'Main' }, true)
   const other = await addDestination(rest, {}, true)
   const path = `/v1/projects/${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`
@@ -102,8 +102,8 @@ test('the environment of a project takes what no rule matches, and can be cleare
 })
 
 test('an SMTP credential names an environment in place of a default destination', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const destination = await addDestination(rest, { environment, name: 'Main' }, true)
   const spare = await addDestination(rest, { environment, name: 'Spare', priority: 200 }, true)
   const made = await rest.must('POST', '/v1/smtp-credentials', { environment })
@@ -111,7 +111,7 @@ test('an SMTP credential names an environment in place of a default destination'
   const path = `/v1/smtp-credentials/${String(made['id'])}`
   const asked = { from: letter.from, to: letter.to, smtp_credential_id: made['id'] }
   t.like(await rest.must('POST', '/v1/routing/simulate', asked), { destination_id: destination, route: { by: 'credential', environment } })
-  await breakDown(rig, destination)
+  await breakDown(fixture, destination)
   t.like(await rest.must('POST', '/v1/routing/simulate', asked), { destination_id: spare })
   const checks = objectOf(await rest.call('POST', `${path}/test-connection`))
   t.regex(JSON.stringify(checks), /Of the environment production, Spare .* receives mail now/)

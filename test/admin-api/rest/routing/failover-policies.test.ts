@@ -1,11 +1,11 @@
 /** Failover policies at the REST door. */
 import test from 'ava'
-import { addDestination, errorOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const path = '/v1/failover/policy'
 
 test('a policy is set, replaced, listed and deleted; setting it again changes nothing', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const [primary_id, a, b] = [await addDestination(rest), await addDestination(rest), await addDestination(rest)]
   const body = { primary_id, fallback_ids: [a, b], conditions: { on: ['transient', 'latency'], latency_ms: 2000 } }
   const made = await rest.must('POST', path, body)
@@ -30,7 +30,7 @@ test('a policy is set, replaced, listed and deleted; setting it again changes no
 })
 
 test('what is wrong with a policy is told by field', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const foreign = await addDestination(rest, { project_id: await addProject() })
   const on = { on: ['transient'] }
@@ -62,7 +62,7 @@ test('what is wrong with a policy is told by field', async (t) => {
 })
 
 test('a destination that a policy names is not deleted', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const { id } = await rest.must('POST', path, { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } })
   for (const one of [primary_id, a]) {
@@ -75,7 +75,7 @@ test('a destination that a policy names is not deleted', async (t) => {
 })
 
 test('policies of other projects are neither seen nor deleted, and setting one needs api:admin', async (t) => {
-  const { rest, addProject, withKey } = await startRig(t)
+  const { rest, addProject, withKey } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const body = { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } }
   await rest.must('POST', path, body)
@@ -89,7 +89,7 @@ test('policies of other projects are neither seen nor deleted, and setting one n
 })
 
 test('an organization-wide destination may be a fallback of any project', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const wide = await addDestination(rest)
   await rest.must('PATCH', `/v1/destinations/${wide}`, { scope: 'org' })
   const primary_id = await addDestination(rest, { project_id: await addProject() })

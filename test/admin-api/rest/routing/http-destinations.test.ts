@@ -1,14 +1,14 @@
 import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { destinations, secretContext } from '#core/routing/destination.ts'
-import { errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
 
 const ses = { access_key_id: 'AKIAEXAMPLE', secret_access_key: 'very secret', region: 'eu-central-1' }
 const make = { name: 'SES', provider: 'ses', credentials: ses }
 
 test('createDestination with an HTTP provider keeps credentials by name, and secrets sealed and unseen', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const made = objectOf(await rest.call('POST', '/v1/destinations', make))
   t.like(made, { provider: 'ses', preset: null, mode: 'sandbox', max_connections: 10 })
   const shown = {
@@ -32,7 +32,7 @@ test('createDestination with an HTTP provider keeps credentials by name, and sec
 
 const refused = test.macro({
   async exec(t: ExecutionContext, provider: string, credentials: object, message: string) {
-    const { rest } = await startRig(t)
+    const { rest } = await startFixture(t)
     t.deepEqual(refusal(await rest.call('POST', '/v1/destinations', { name: 'X', provider, credentials })), [
       400,
       'validation_failed',
@@ -73,7 +73,7 @@ test(refused, 'sendgrid', { ...key, base_url: 'file:///etc/passwd' }, notAnOrigi
 test(refused, 'sendgrid', { ...key, base_url: 'mail.example.ch' }, notAnOrigin)
 
 test('createDestination names the region or provider that was meant', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const wrong = async (changes: object) => errorOf(await rest.call('POST', '/v1/destinations', { ...make, ...changes })).message
   t.regex(
     await wrong({ credentials: { ...ses, region: 'eu-centrl-1' } }),
@@ -86,7 +86,7 @@ test('createDestination names the region or provider that was meant', async (t) 
 })
 
 test('createDestination takes an endpoint in clear where the operator allows the address', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   for (const base_url of [
     'http://127.0.0.1:4010',
     'https://mail.example.ch:8443',
@@ -100,7 +100,7 @@ test('createDestination takes an endpoint in clear where the operator allows the
 })
 
 test('updateDestination changes single credentials, and takes no stored secret to another base_url', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/destinations', make)
   const path = `/v1/destinations/${String(id)}`
   const change = async (credentials: object) => (await rest.must('PATCH', path, { credentials }))['credentials']
@@ -126,7 +126,7 @@ test('updateDestination changes single credentials, and takes no stored secret t
 })
 
 test('updateDestination refuses credentials of an HTTP provider for an SMTP server', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const smtp = { name: 'S', provider: 'smtp', credentials: { host: '127.0.0.1', port: 2600, security: 'none' } }
   const { id } = await rest.must('POST', '/v1/destinations', smtp)
   const answer = await rest.call('PATCH', `/v1/destinations/${String(id)}`, { credentials: { api_key: 'x' } })
@@ -134,7 +134,7 @@ test('updateDestination refuses credentials of an HTTP provider for an SMTP serv
 })
 
 test('listDestinationProviders tells the credentials that each provider needs', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const listed = (await rest.must('GET', '/v1/destinations/providers'))['data'] as Record<string, unknown>[]
   t.deepEqual(column(listed.slice(0, 7), 'id'), ['smtp', 'ses', 'sendgrid', 'mailgun', 'postmark', 'resend', 'brevo'])
   const mailgun = listed.find(({ id }) => id === 'mailgun')
@@ -149,7 +149,7 @@ test('listDestinationProviders tells the credentials that each provider needs', 
 })
 
 test('testSmtpCredential tells whether the provider is handed the message as submitted', async (t) => {
-  const { rest, transport } = await startRig(t)
+  const { rest, transport } = await startFixture(t)
   const verbatim = async (provider: string, credentials: object) => {
     const { id } = await rest.must('POST', '/v1/destinations', { name: provider, provider, credentials })
     await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)

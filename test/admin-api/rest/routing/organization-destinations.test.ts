@@ -4,7 +4,7 @@ import { organizations } from '#core/tenancy/organization.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import { Change } from '#store/change.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
-import { addDestination, errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const letter = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
 const noneOfProject = 'destination_id: no destination of this project has this id'
@@ -18,7 +18,7 @@ async function idsOf(rest: RestClient, path: string): Promise<unknown[]> {
   return seen
 }
 
-async function putOnPlan({ database, organizationId }: Rig, plan: PlanName): Promise<void> {
+async function putOnPlan({ database, organizationId }: Fixture, plan: PlanName): Promise<void> {
   const stored = await database.get(organizations, { organizationId }, organizationId)
   if (!stored) throw new Error('no organization')
   await database.commit(new Change().replace(organizations, organizationId, stored, { ...stored.record, plan }))
@@ -28,7 +28,7 @@ const routeOf = async (rest: RestClient, sent: Record<string, unknown>) =>
   (await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))['route'] as Record<string, unknown>
 
 test('an organization-wide destination is in every project, for its rules, credentials and sends', async (t) => {
-  const { rest, addProject, withKey } = await startRig(t)
+  const { rest, addProject, withKey } = await startFixture(t)
   const project = await addProject()
   const bound = await withKey(['api:admin'], project)
   const id = await addDestination(rest, {}, true)
@@ -57,7 +57,7 @@ test('an organization-wide destination is in every project, for its rules, crede
 })
 
 test('a rule for an organization-wide destination belongs to the project of the key unless told', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const id = await addDestination(rest, { project_id: await addProject() })
   await mark(rest, id)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
@@ -65,7 +65,7 @@ test('a rule for an organization-wide destination belongs to the project of the 
 })
 
 test('the default sender takes what no rule of a project matches, and lends its From', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const own = await addDestination(rest, { project_id }, true)
   await rest.must('POST', '/v1/routing/rules', { match: 'own.ch', destination_id: own })
@@ -92,7 +92,7 @@ test('the default sender takes what no rule of a project matches, and lends its 
 })
 
 test('at most one destination is the default sender: the next one takes it over', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const first = await addDestination(rest)
   clock.advance(1)
   const second = await addDestination(rest)
@@ -108,7 +108,7 @@ test('at most one destination is the default sender: the next one takes it over'
 })
 
 test('the default sender is not deleted from under the projects that depend on it', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   await mark(rest, id, { scope: 'org', is_org_default: true })
   const [status, code, message] = refusal(await rest.call('DELETE', `${pathOf(id)}?discard_queued=true`))
@@ -119,14 +119,14 @@ test('the default sender is not deleted from under the projects that depend on i
 })
 
 test('only Pro and Enterprise mark; after a downgrade everything goes on, and marks can be taken back', async (t) => {
-  const rig = await startRig(t, { plan: 'pro' })
-  const { rest, addProject } = rig
+  const fixture = await startFixture(t, { plan: 'pro' })
+  const { rest, addProject } = fixture
   const project_id = await addProject()
   const id = await addDestination(rest, {}, true)
   const other = await addDestination(rest)
   await mark(rest, id, { scope: 'org', is_org_default: true })
   await mark(rest, other)
-  await putOnPlan(rig, 'basic')
+  await putOnPlan(fixture, 'basic')
   const refused = [
     403,
     'feature_disabled',
@@ -142,7 +142,7 @@ test('only Pro and Enterprise mark; after a downgrade everything goes on, and ma
 })
 
 test('a key of one project neither marks nor changes what is organization-wide', async (t) => {
-  const { rest, withKey } = await startRig(t)
+  const { rest, withKey } = await startFixture(t)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const bound = await withKey(['api:admin'], String(project_id))
   const id = await addDestination(rest)
@@ -166,7 +166,7 @@ test('a key of one project neither marks nor changes what is organization-wide',
 })
 
 test('marks are taken back, and destinations deleted, only when no other project names them', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const id = await addDestination(rest)
   await mark(rest, id)
@@ -190,7 +190,7 @@ test('marks are taken back, and destinations deleted, only when no other project
 })
 
 test('a destination moves to another project only while nothing names it and it is not organization-wide', async (t) => {
-  const { rest, addProject, withKey } = await startRig(t)
+  const { rest, addProject, withKey } = await startFixture(t)
   const project_id = await addProject()
   const id = await addDestination(rest, {}, true)
   const move = (changes: object = {}) => rest.call('PATCH', pathOf(id), { project_id, ...changes })
@@ -216,7 +216,7 @@ test('a destination moves to another project only while nothing names it and it 
 })
 
 test('updateDestination names a place that cannot be', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   const wrong = async (changes: object) => errorOf(await rest.call('PATCH', pathOf(id), changes)).message
   const needs = 'is_org_default: requires an organization-wide destination; give scope org too'

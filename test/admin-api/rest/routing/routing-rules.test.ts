@@ -1,8 +1,8 @@
 import test from 'ava'
-import { addDestination, errorOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 test('createRoutingRule takes a match as an object or as text', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const matchOf = async (match: unknown) => {
     const made = await rest.must('POST', '/v1/routing/rules', { match, destination_id })
@@ -24,7 +24,7 @@ test('createRoutingRule takes a match as an object or as text', async (t) => {
 })
 
 test('createRoutingRule answers the whole resource', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const made = await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id })
   t.is(made.status, 201)
@@ -42,7 +42,7 @@ test('createRoutingRule answers the whole resource', async (t) => {
 })
 
 test('a rule that another one makes useless is refused, and so is a change that makes one', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const [destination_id, other] = [await addDestination(rest), await addDestination(rest)]
   const make = (match: string, changes = {}) => rest.call('POST', '/v1/routing/rules', { match, destination_id, ...changes })
   const first = (await make('@shop.ch')).body as Record<string, unknown>
@@ -56,7 +56,7 @@ test('a rule that another one makes useless is refused, and so is a change that 
 })
 
 test('createRoutingRule names what is wrong', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const wrong = async (changes: object) =>
     errorOf(await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id, ...changes })).message
@@ -89,7 +89,7 @@ test('createRoutingRule names what is wrong', async (t) => {
 })
 
 test('a rule belongs to the project of its destination', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const project = await addProject()
   const made = await rest.must('POST', '/v1/routing/rules', {
     match: '*',
@@ -99,7 +99,7 @@ test('a rule belongs to the project of its destination', async (t) => {
 })
 
 test('listRoutingRules shows them in the order in which they are tried, page by page', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const other = await addDestination(rest)
   const make = async (match: string, priority: number, id = destination_id) =>
@@ -116,7 +116,7 @@ test('listRoutingRules shows them in the order in which they are tried, page by 
 })
 
 test('updateRoutingRule changes what is given, deleteRoutingRule ends it', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const made = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id, priority: 3 })
   const path = `/v1/routing/rules/${String(made['id'])}`

@@ -5,7 +5,7 @@ import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { breakDown } from '../fixture/break-down.ts'
-import { addDestination, errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const to = 'ada@example.ch'
@@ -44,7 +44,7 @@ function foretold({ outcome, reason, destination_id, route, refusal: no }: Told)
 }
 
 test('simulateRouting shows every rule that was looked at, and what decided', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   const box = await addDestination(rest, { name: 'Box' })
   const first = await ruleFor(rest, 'other.ch', box, { priority: 1 })
@@ -100,7 +100,7 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
 })
 
 test('simulateRouting foretells exactly what a send then gets', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const live = await addDestination(rest, {}, true)
   const box = await addDestination(rest, { project_id, from: 'box@example.ch' })
@@ -129,7 +129,7 @@ test('simulateRouting foretells exactly what a send then gets', async (t) => {
 })
 
 test('simulateRouting tells what would refuse the message, and how much of each limit is used', async (t) => {
-  const { rest, addProject } = await startRig(t, { plan: 'basic' })
+  const { rest, addProject } = await startFixture(t, { plan: 'basic' })
   const project_id = await addProject({ monthlyCaptureCap: 2 })
   const ask = (body: object = {}) => simulate(rest, { from: 'a@example.ch', to, project_id, ...body })
   t.deepEqual(
@@ -153,7 +153,7 @@ test('simulateRouting tells what would refuse the message, and how much of each 
 })
 
 test('simulateRouting writes nothing, however often it is asked', async (t) => {
-  const { rest, database } = await startRig(t)
+  const { rest, database } = await startFixture(t)
   await addDestination(rest, {}, true)
   const before = [database.commits, await rest.must('GET', '/v1/projects/me')]
   for (let n = 0; n < 5; n++) await simulate(rest, { from: 'a@example.ch', to })
@@ -162,7 +162,7 @@ test('simulateRouting writes nothing, however often it is asked', async (t) => {
 })
 
 test('simulateRouting asks as an SMTP credential does', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const login = { allowed_from_domains: ['example.ch'], max_message_bytes: 2048, max_rate_per_min: 5, expires_at }
@@ -188,7 +188,7 @@ test('simulateRouting asks as an SMTP credential does', async (t) => {
 })
 
 test('simulateRouting tells who is on the suppression list, as a send then does', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   await rest.must('POST', '/v1/suppressions', { email: to, reason: 'asked us to stop' })
   const some = { from: 'a@example.ch', to: [to, 'ben@example.ch'], destination_id: live }
@@ -206,13 +206,13 @@ test('simulateRouting tells who is on the suppression list, as a send then does'
 })
 
 test('simulateRouting sends the first attempt where failover would', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
+  const fixture = await startFixture(t)
+  const { rest } = fixture
   const [main, spare] = [await addDestination(rest, { name: 'Main' }, true), await addDestination(rest, { name: 'Spare' }, true)]
   const ask = () => simulate(rest, { from: 'a@example.ch', to, destination_id: main })
   await rest.must('POST', '/v1/failover/policy', { primary_id: main, fallback_ids: [spare], conditions: { on: ['breaker_open'] } })
   t.deepEqual((await ask()).first_attempt, { destination_id: main, wait_seconds: 0 })
-  await breakDown(rig, main)
+  await breakDown(fixture, main)
   const moved = await ask()
   t.like(moved, { destination_id: main, first_attempt: { destination_id: spare, wait_seconds: 0 } })
   t.is(moved.steps.at(-1)?.message, 'The circuit breaker of the destination is open: the message goes on to the fallback Spare.')
@@ -223,15 +223,15 @@ test('simulateRouting sends the first attempt where failover would', async (t) =
   t.like(waiting.steps.at(-1), { step: 'failover', result: 'passed_over' })
 })
 
-async function traceOf(rig: Rig): Promise<string> {
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi' })
+async function traceOf(fixture: Fixture): Promise<string> {
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi' })
   return String(trace_id)
 }
 
 test('simulateRouting compares a message of before with what it would get now', async (t) => {
-  const rig = await startRig(t)
-  const { rest } = rig
-  const trace_id = await traceOf(rig)
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const trace_id = await traceOf(fixture)
   const same = await simulate(rest, { trace_id })
   t.like(same, { outcome: 'captured.no_route', earlier: { trace_id, outcome: 'captured.no_route', differences: [] } })
   const destination = await addDestination(rest, {}, true)
@@ -260,7 +260,7 @@ test('simulateRouting compares a message of before with what it would get now', 
 })
 
 test('simulateRouting asks for what a message was sent to, not for the fallback that has it now', async (t) => {
-  const { rest, database, organizationId } = await startRig(t)
+  const { rest, database, organizationId } = await startFixture(t)
   const [main, spare] = [await addDestination(rest, {}, true), await addDestination(rest, {}, true)]
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi', destination_id: main })
   const stored = await database.get(traces, { organizationId }, String(trace_id))
@@ -274,9 +274,9 @@ test('simulateRouting asks for what a message was sent to, not for the fallback 
 })
 
 test('simulateRouting reaches no further than its key, and needs no right to send', async (t) => {
-  const rig = await startRig(t)
-  const { rest, addProject, addOrganization, withKey } = rig
-  const trace_id = await traceOf(rig)
+  const fixture = await startFixture(t)
+  const { rest, addProject, addOrganization, withKey } = fixture
+  const trace_id = await traceOf(fixture)
   const { id } = await rest.must('POST', '/v1/smtp-credentials', {})
   const bound = await withKey(['api:read'], await addProject())
   const { project_id } = await rest.must('GET', '/v1/projects/me')
@@ -290,7 +290,7 @@ test('simulateRouting reaches no further than its key, and needs no right to sen
 })
 
 test('simulateRouting names what is wrong', async (t) => {
-  const { rest, addProject } = await startRig(t)
+  const { rest, addProject } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', path, body)).message
   t.is(await wrong({}), 'to: is required: give from and to, or a trace_id alone')
   t.is(await wrong({ from: 'a@example.ch', to: [] }), 'to: is required: give from and to, or a trace_id alone')

@@ -1,13 +1,13 @@
 import test, { type ExecutionContext } from 'ava'
 import { readWholeContent } from '#store/content.ts'
 import { traces } from '#core/trace/trace.ts'
-import { addDestination, errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' }
 
 /** What was stored of a send. */
-async function storedOf({ database, organizationId }: Rig, traceId: unknown) {
+async function storedOf({ database, organizationId }: Fixture, traceId: unknown) {
   const stored = await database.get(traces, { organizationId }, String(traceId))
   if (!stored) throw new Error('the trace is not there')
   const content = await readWholeContent(database, organizationId, stored.record.content)
@@ -15,24 +15,24 @@ async function storedOf({ database, organizationId }: Rig, traceId: unknown) {
 }
 
 test('sendMessage relays by rule, and captures without one', async (t) => {
-  const rig = await startRig(t)
-  const captured = await rig.rest.call('POST', '/v1/messages', plain)
+  const fixture = await startFixture(t)
+  const captured = await fixture.rest.call('POST', '/v1/messages', plain)
   t.is(captured.status, 200)
   t.is(objectOf(captured)['outcome'], 'captured.no_route')
-  const live = await addDestination(rig.rest, {}, true)
-  await rig.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
-  const relayed = await rig.rest.must('POST', '/v1/messages', plain)
+  const live = await addDestination(fixture.rest, {}, true)
+  await fixture.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
+  const relayed = await fixture.rest.must('POST', '/v1/messages', plain)
   t.is(relayed['outcome'], 'relayed')
   t.deepEqual(Object.keys(relayed), ['trace_id', 'outcome'])
-  const { trace, text } = await storedOf(rig, relayed['trace_id'])
+  const { trace, text } = await storedOf(fixture, relayed['trace_id'])
   t.like(trace, { door: 'rest', status: 'queued', destinationId: live, mailFrom: 'shop@example.ch', headerFrom: 'shop@example.ch' })
   t.regex(text, /^Date: .*\r\nMessage-ID: <[0-9a-f-]{36}@example\.ch>\r\nFrom: Shop <shop@example\.ch>\r\nTo: ada@example\.ch\r\n/)
   t.true(text.endsWith('\r\n\r\nThank you.'))
 })
 
 test('sendMessage takes lists, objects and display names, and keeps Bcc out of the message', async (t) => {
-  const rig = await startRig(t)
-  const sent = await rig.rest.must('POST', '/v1/messages', {
+  const fixture = await startFixture(t)
+  const sent = await fixture.rest.must('POST', '/v1/messages', {
     ...plain,
     from: { email: 'shop@example.ch', name: 'Müller, "AG"' },
     to: ['ada@example.ch', { email: 'bob@example.ch', name: 'Bob' }],
@@ -42,7 +42,7 @@ test('sendMessage takes lists, objects and display names, and keeps Bcc out of t
     headers: { 'X-Order': '17', 'List-Unsubscribe': '<mailto:u@example.ch>' },
     html: '<p>Thank you.</p>',
   })
-  const { trace, text } = await storedOf(rig, sent['trace_id'])
+  const { trace, text } = await storedOf(fixture, sent['trace_id'])
   t.deepEqual(column(trace.recipients, 'address'), ['ada@example.ch', 'bob@example.ch', 'carl@xn--mller-kva.ch', 'dora@example.ch'])
   t.true(text.includes('\r\nTo: ada@example.ch, Bob <bob@example.ch>\r\nCc: Carl <carl@xn--mller-kva.ch>\r\n'))
   t.true(text.includes('\r\nReply-To: one@example.ch, Two <two@example.ch>\r\n'))
@@ -53,8 +53,8 @@ test('sendMessage takes lists, objects and display names, and keeps Bcc out of t
 })
 
 test('sendMessage takes attachments, inline ones by content id', async (t) => {
-  const rig = await startRig(t)
-  const sent = await rig.rest.must('POST', '/v1/messages', {
+  const fixture = await startFixture(t)
+  const sent = await fixture.rest.must('POST', '/v1/messages', {
     ...plain,
     html: '<img src="cid:logo@example.ch">',
     attachments: [
@@ -63,7 +63,7 @@ test('sendMessage takes attachments, inline ones by content id', async (t) => {
       { filename: 'notes', content: '', cid: 'two@example.ch' },
     ],
   })
-  const { text } = await storedOf(rig, sent['trace_id'])
+  const { text } = await storedOf(fixture, sent['trace_id'])
   t.true(text.includes('filename="Rechnung Mai.pdf"'))
   t.true(text.includes('Content-Type: image/png;\r\n name="logo.png"\r\n'))
   t.true(text.includes('Content-ID: <logo@example.ch>'))
@@ -73,53 +73,53 @@ test('sendMessage takes attachments, inline ones by content id', async (t) => {
 })
 
 test('sendMessage takes base64 with line breaks, and without padding', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const bytes = Buffer.from(Array.from({ length: 200 }, (_, i) => i))
   const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
   const contents = [lines, ` ${lines}\n`, bytes.toString('base64').replaceAll('=', ''), bytes.toString('base64')]
   const attachments = contents.map((content, i) => ({ filename: `${i}.bin`, content }))
-  const sent = await rig.rest.must('POST', '/v1/messages', { ...plain, attachments })
-  const { text } = await storedOf(rig, sent['trace_id'])
+  const sent = await fixture.rest.must('POST', '/v1/messages', { ...plain, attachments })
+  const { text } = await storedOf(fixture, sent['trace_id'])
   t.is(text.replaceAll('\r\n', '').split(bytes.toString('base64')).length - 1, contents.length)
 })
 
 test('sendMessage takes the From of the named destination, or of the one for any sender', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const { from: _, ...anonymous } = plain
   const missing = [400, 'validation_failed', 'from: is required, because no destination supplies one'] as const
-  t.deepEqual(refusal(await rig.rest.call('POST', '/v1/messages', anonymous)), missing)
-  const mute = await addDestination(rig.rest)
-  const named = await addDestination(rig.rest, { from: 'Named <named@example.ch>' })
-  const open = await addDestination(rig.rest, { from: 'open@example.ch' })
-  await rig.rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: open })
+  t.deepEqual(refusal(await fixture.rest.call('POST', '/v1/messages', anonymous)), missing)
+  const mute = await addDestination(fixture.rest)
+  const named = await addDestination(fixture.rest, { from: 'Named <named@example.ch>' })
+  const open = await addDestination(fixture.rest, { from: 'open@example.ch' })
+  await fixture.rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: open })
   const fromOf = async (body: object) => {
-    const { trace_id } = await rig.rest.must('POST', '/v1/messages', { ...anonymous, ...body })
-    return (await storedOf(rig, trace_id)).trace
+    const { trace_id } = await fixture.rest.must('POST', '/v1/messages', { ...anonymous, ...body })
+    return (await storedOf(fixture, trace_id)).trace
   }
   t.like(await fromOf({}), { headerFrom: 'open@example.ch', mailFrom: 'open@example.ch', destinationId: open })
   t.like(await fromOf({ destination_id: named }), { headerFrom: 'named@example.ch', destinationId: named })
   t.like(await fromOf({ destination_id: null }), { destinationId: open })
-  t.deepEqual(refusal(await rig.rest.call('POST', '/v1/messages', { ...anonymous, destination_id: mute })), missing)
+  t.deepEqual(refusal(await fixture.rest.call('POST', '/v1/messages', { ...anonymous, destination_id: mute })), missing)
 })
 
 test('sendMessage attributes a send to a project', async (t) => {
-  const rig = await startRig(t)
-  const project_id = await rig.addProject()
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', { ...plain, project_id })
-  t.is((await storedOf(rig, trace_id)).trace.projectId, project_id)
-  const mine = await addDestination(rig.rest)
-  const crossed = await rig.rest.call('POST', '/v1/messages', { ...plain, project_id, destination_id: mine })
+  const fixture = await startFixture(t)
+  const project_id = await fixture.addProject()
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', { ...plain, project_id })
+  t.is((await storedOf(fixture, trace_id)).trace.projectId, project_id)
+  const mine = await addDestination(fixture.rest)
+  const crossed = await fixture.rest.call('POST', '/v1/messages', { ...plain, project_id, destination_id: mine })
   t.deepEqual(refusal(crossed), [400, 'validation_failed', 'destination_id: no destination of this project has this id'])
-  const bound = await rig.withKey(['api:send'], project_id)
-  t.is((await storedOf(rig, objectOf(await bound.call('POST', '/v1/messages', plain))['trace_id'])).trace.projectId, project_id)
-  const own = (await rig.rest.must('GET', '/v1/projects/me'))['project_id']
+  const bound = await fixture.withKey(['api:send'], project_id)
+  t.is((await storedOf(fixture, objectOf(await bound.call('POST', '/v1/messages', plain))['trace_id'])).trace.projectId, project_id)
+  const own = (await fixture.rest.must('GET', '/v1/projects/me'))['project_id']
   const out = await bound.call('POST', '/v1/messages', { ...plain, project_id: own })
   t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
 test('sendMessage answers the same trace for the same idempotency key, by field or header', async (t) => {
-  const rig = await startRig(t)
-  const send = (body: object, headers = {}) => rig.rest.call('POST', '/v1/messages', { ...plain, ...body }, headers)
+  const fixture = await startFixture(t)
+  const send = (body: object, headers = {}) => fixture.rest.call('POST', '/v1/messages', { ...plain, ...body }, headers)
   const [first, ...same] = await Promise.all([
     send({ idempotency_key: 'order 1' }),
     send({}, { 'idempotency-key': 'order 1' }),
@@ -127,19 +127,19 @@ test('sendMessage answers the same trace for the same idempotency key, by field 
   ])
   t.is(first.status, 200)
   for (const answer of same) t.deepEqual(answer.body, first.body)
-  t.like(await rig.rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
+  t.like(await fixture.rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
   t.not(objectOf(await send({ idempotency_key: 'order 2' }))['trace_id'], objectOf(first)['trace_id'])
-  const project_id = await rig.addProject()
+  const project_id = await fixture.addProject()
   t.not(objectOf(await send({ idempotency_key: 'order 1', project_id }))['trace_id'], objectOf(first)['trace_id'])
   const differs = await send({ idempotency_key: 'a' }, { 'idempotency-key': 'b' })
   t.deepEqual(refusal(differs), [400, 'validation_failed', 'idempotency_key: differs from the header Idempotency-Key; give one of them'])
   t.regex(errorOf(await send({}, { 'idempotency-key': 'x'.repeat(257) })).message, /^Idempotency-Key: at most 256 characters$/)
-  rig.clock.advance(24 * 3600 * 1000)
+  fixture.clock.advance(24 * 3600 * 1000)
   t.not(objectOf(await send({ idempotency_key: 'order 1' }))['trace_id'], objectOf(first)['trace_id'])
 })
 
 test('sendMessage tells a repeated idempotency key by a header, and another body under it by a warning', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const file = { filename: 'a.txt', content: Buffer.from('one').toString('base64') }
   const body = { ...plain, idempotency_key: 'order 1', attachments: [file] }
   const send = (changes: object = {}) => rest.call('POST', '/v1/messages', { ...body, ...changes })
@@ -169,19 +169,19 @@ test('sendMessage tells a repeated idempotency key by a header, and another body
 })
 
 test('sendMessage is refused with 402 past the cap of captures, and nothing is kept', async (t) => {
-  const rig = await startRig(t)
-  const project_id = await rig.addProject({ monthlyCaptureCap: 1 })
-  await rig.rest.must('POST', '/v1/messages', { ...plain, project_id })
-  const refused = await rig.rest.call('POST', '/v1/messages', { ...plain, project_id })
+  const fixture = await startFixture(t)
+  const project_id = await fixture.addProject({ monthlyCaptureCap: 1 })
+  await fixture.rest.must('POST', '/v1/messages', { ...plain, project_id })
+  const refused = await fixture.rest.call('POST', '/v1/messages', { ...plain, project_id })
   t.is(refused.status, 402)
   t.like(errorOf(refused), { code: 'quota_exhausted_captures', next_action: 'upgrade' })
   let count = 0
-  for await (const _ of rig.rest.rows(`/v1/traces?project=${project_id}`)) count++
+  for await (const _ of fixture.rest.rows(`/v1/traces?project=${project_id}`)) count++
   t.is(count, 1)
 })
 
 test('sendMessage refuses attachments on plans without them', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   const answer = await rest.call('POST', '/v1/messages', { ...plain, attachments: [{ filename: 'a.txt', content: 'YQ==' }] })
   t.deepEqual(refusal(answer), [
     403,
@@ -192,7 +192,7 @@ test('sendMessage refuses attachments on plans without them', async (t) => {
 
 const wrong = test.macro({
   async exec(t: ExecutionContext, changes: object, message: string) {
-    const { rest } = await startRig(t)
+    const { rest } = await startFixture(t)
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, ...changes })), [400, 'validation_failed', message])
     const { data } = (await rest.must('GET', '/v1/traces')) as { data: { status: string; size: number }[] }
     for (const left of data) t.like(left, { status: 'validation_failed', size: 0 }) // where the recipients could be read
@@ -287,7 +287,7 @@ test(wrong, { idempotency_key: '' }, 'idempotency_key: must not be empty')
 test(wrong, { replyto: 'a@b.ch' }, 'replyto: is not a known field; did you mean reply_to?')
 
 test('sendMessage takes null for what the specification lets be null', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   t.is(
     (await rest.call('POST', '/v1/messages', { ...plain, template_id: null, template_vars: null, send_at: null, destination_id: null }))
       .status,
@@ -296,7 +296,7 @@ test('sendMessage takes null for what the specification lets be null', async (t)
 })
 
 test('sendMessage bounds messages and recipients', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const composed = await rest.call('POST', '/v1/messages', { ...plain, text: `${'x'.repeat(900)}\n`.repeat(1200) })
   t.regex(errorOf(composed).message, /^The message has \d+ bytes; at most 1048576 are allowed\./)
   const many = Array.from({ length: 61 }, (_, i) => `a${i}@b.ch`)
@@ -306,7 +306,7 @@ test('sendMessage bounds messages and recipients', async (t) => {
 })
 
 test('sendMessage tells how large files are and may be, and takes them up to that', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const send = (sizes: readonly number[]) =>
     rest.call('POST', '/v1/messages', {
       ...plain,
@@ -330,7 +330,7 @@ test('sendMessage tells how large files are and may be, and takes them up to tha
 })
 
 test('sendMessage tells the largest body, and which setting says so', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const refused = errorOf(await rest.call('POST', '/v1/messages', { ...plain, text: 'x'.repeat(3 * 1024 * 1024) }))
   t.regex(
     refused.message,
@@ -340,7 +340,7 @@ test('sendMessage tells the largest body, and which setting says so', async (t) 
 })
 
 test('sendMessage needs api:send', async (t) => {
-  const { withKey } = await startRig(t)
+  const { withKey } = await startFixture(t)
   const reader = await withKey(['api:read'])
   t.deepEqual(refusal(await reader.call('POST', '/v1/messages', plain)), [
     403,

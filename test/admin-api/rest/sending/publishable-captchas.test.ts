@@ -3,14 +3,14 @@ import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { captchaContext, publishableKeys } from '#core/publishable/publishable-key.ts'
 import { Change } from '#store/change.ts'
-import { codeOf, origin, page, plain, siteOf, tracesOf } from '../fixture/page-site.ts'
+import { codeOf, origin, page, plain, publishableFixture, tracesOf } from '../fixture/publishable-page.ts'
 import { captchaDouble, type Said } from '../fixture/publishable.ts'
 
 for (const provider of ['turnstile', 'hcaptcha'] as const)
   test(`a captcha of ${provider} is solved once for each send`, async (t) => {
     const double = await captchaDouble(t)
     const captcha = { captcha_provider: provider, captcha_secret: 'right', captcha_site_key: 'site' }
-    const { send, rest } = await siteOf(t, { ...captcha, rates: { per_key_hour: 3 } }, { captcha: double.urls })
+    const { send, rest } = await publishableFixture(t, { ...captcha, rates: { per_key_hour: 3 } }, { captcha: double.urls })
     const solved = (token: string) => send({}, { 'x-service-captcha-token': token, 'x-forwarded-for': '192.0.2.9' })
     t.is(codeOf(await send()), '400 captcha_required')
     t.deepEqual(double.asked, [])
@@ -34,7 +34,11 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
 
 test('a provider that cannot be asked or blames the secret is no fault of the visitor', async (t) => {
   const double = await captchaDouble(t)
-  const { send, rest, client } = await siteOf(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
+  const { send, rest, client } = await publishableFixture(
+    t,
+    { captcha_provider: 'turnstile', captcha_secret: 'right' },
+    { captcha: double.urls },
+  )
   const solved = () => send({}, { 'x-service-captcha-token': 'solved' })
   for (const said of [
     { status: 500, text: '{"success": true}' },
@@ -77,7 +81,11 @@ test('a provider that cannot be asked or blames the secret is no fault of the vi
 
 test('a provider that does not answer is given up after eight seconds', async (t) => {
   const double = await captchaDouble(t)
-  const { send, rest, clock } = await siteOf(t, { captcha_provider: 'hcaptcha', captcha_secret: 'right' }, { captcha: double.urls })
+  const { send, rest, clock } = await publishableFixture(
+    t,
+    { captcha_provider: 'hcaptcha', captcha_secret: 'right' },
+    { captcha: double.urls },
+  )
   const asked = Promise.withResolvers<void>()
   double.say = () => (asked.resolve(), new Promise(() => undefined))
   const sent = send({}, { 'x-service-captcha-token': 'solved' })
@@ -92,7 +100,7 @@ test('a provider that does not answer is given up after eight seconds', async (t
 test('while a provider hangs, only so many sends of a key wait for it, and those of other keys go on', async (t) => {
   const double = await captchaDouble(t)
   const captcha = { captcha_provider: 'turnstile', captcha_secret: 'right', rates: { per_ip_hour: 0, per_recipient_hour: 0 } }
-  const { send, rest, client } = await siteOf(t, captcha, { captcha: double.urls })
+  const { send, rest, client } = await publishableFixture(t, captcha, { captcha: double.urls })
   const held = Promise.withResolvers<Said>()
   const full = Promise.withResolvers<void>()
   double.say = ({ response }) => {
@@ -114,14 +122,14 @@ test('while a provider hangs, only so many sends of a key wait for it, and those
 
 test('a secret that this service cannot open is the fault of nobody who visits', async (t) => {
   const double = await captchaDouble(t)
-  const site = await siteOf(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
-  const { database, organizationId, id } = site
+  const fixture = await publishableFixture(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
+  const { database, organizationId, id } = fixture
   const stored = await database.get(publishableKeys, { organizationId }, id)
   const captcha = stored?.record.captcha
   if (!stored || !captcha) return t.fail('the key has no captcha')
   const sealedSecret = new SecretBox(Buffer.alloc(32, 9)).seal('right', captchaContext(id))
   const record = { ...stored.record, captcha: { ...captcha, sealedSecret } }
   await database.commit(new Change().replace(publishableKeys, organizationId, stored, record))
-  t.is(codeOf(await site.send({}, { 'x-service-captcha-token': 'solved' })), '503 captcha_not_configured')
+  t.is(codeOf(await fixture.send({}, { 'x-service-captcha-token': 'solved' })), '503 captcha_not_configured')
   t.deepEqual(double.asked, [])
 })

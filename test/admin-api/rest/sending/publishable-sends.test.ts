@@ -2,11 +2,20 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
-import { codeOf, firstField, origin, page, plain, siteOf, tracesOf, type Site } from '../fixture/page-site.ts'
+import {
+  codeOf,
+  firstField,
+  origin,
+  page,
+  plain,
+  publishableFixture,
+  tracesOf,
+  type PublishableFixture,
+} from '../fixture/publishable-page.ts'
 import { captchaDouble, type Said } from '../fixture/publishable.ts'
 
 test('a page adds no header fields, by which providers take further recipients', async (t) => {
-  const { send, rest } = await siteOf(t)
+  const { send, rest } = await publishableFixture(t)
   for (const [name, value] of [
     ['X-SMTPAPI', '{"to":["eve@example.net"]}'],
     ['X-MC-BccAddress', 'eve@example.net'],
@@ -22,7 +31,7 @@ test('a page adds no header fields, by which providers take further recipients',
 })
 
 test('a page cannot have the recipients of its key unsubscribe themselves', async (t) => {
-  const { send } = await siteOf(t)
+  const { send } = await publishableFixture(t)
   const answer = await send({ list_unsubscribe: true })
   t.is(codeOf(answer), '400 validation_failed')
   t.is(firstField(answer), 'list_unsubscribe')
@@ -30,14 +39,14 @@ test('a page cannot have the recipients of its key unsubscribe themselves', asyn
 })
 
 test('a domain that may be written to is no way through it to another one', async (t) => {
-  const { send } = await siteOf(t, { allowed_to: [...page.allowed_to, 'a%b@team.example.ch'] })
+  const { send } = await publishableFixture(t, { allowed_to: [...page.allowed_to, 'a%b@team.example.ch'] })
   for (const to of ['eve%example.net@team.example.ch', 'example.net!eve@team.example.ch'])
     t.is(codeOf(await send({ to })), '403 recipient_not_allowed', to)
   t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'what the key names in full is meant')
 })
 
 test('a visitor is one, whatever port or spelling the proxy writes', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const { send } = await publishableFixture(t, { rates: { per_ip_hour: 1 } })
   const from = (address: string) => send({}, { 'x-forwarded-for': address })
   t.is(codeOf(await from('198.51.100.7:5001')), 200)
   for (const again of ['198.51.100.7:5002', '198.51.100.7', '::FFFF:198.51.100.7'])
@@ -46,7 +55,7 @@ test('a visitor is one, whatever port or spelling the proxy writes', async (t) =
 })
 
 test('a page sends with templates of its project, and of no other', async (t) => {
-  const { send, rest } = await siteOf(t)
+  const { send, rest } = await publishableFixture(t)
   const welcome = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' }
   const own = await rest.must('POST', '/v1/templates', welcome)
   const project = await rest.must('POST', '/v1/projects', { name: 'Other' })
@@ -59,7 +68,7 @@ test('a page sends with templates of its project, and of no other', async (t) =>
 })
 
 test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {
-  const { send, rest } = await siteOf(t, { rates: { per_ip_hour: 100 } })
+  const { send, rest } = await publishableFixture(t, { rates: { per_ip_hour: 100 } })
   const crlf = '\r\nBcc: eve@example.net'
   for (const [field, value] of [
     ['reply_to', `visitor@example.net${crlf}`],
@@ -79,35 +88,35 @@ test('nothing that a visitor writes becomes a header field or another recipient'
 })
 
 const endings = [
-  ['rotated', (site: Site) => site.rest.must('POST', `/v1/publishable-keys/${site.id}/rotate`)],
-  ['revoked', (site: Site) => site.rest.must('DELETE', `/v1/publishable-keys/${site.id}`)],
+  ['rotated', (fixture: PublishableFixture) => fixture.rest.must('POST', `/v1/publishable-keys/${fixture.id}/rotate`)],
+  ['revoked', (fixture: PublishableFixture) => fixture.rest.must('DELETE', `/v1/publishable-keys/${fixture.id}`)],
 ] as const
 
 for (const [what, end] of endings) {
   test(`a send whose key is ${what} while its body is under way is refused`, async (t) => {
-    const site = await siteOf(t)
-    const { status, code } = await slowSend(site, () => end(site))
+    const fixture = await publishableFixture(t)
+    const { status, code } = await slowSend(fixture, () => end(fixture))
     t.deepEqual([status, code], [401, 'invalid_key'])
-    t.deepEqual(await tracesOf(site.rest), [])
+    t.deepEqual(await tracesOf(fixture.rest), [])
   })
 
   test(`a send whose key is ${what} while its captcha is verified is refused`, async (t) => {
     const double = await captchaDouble(t)
-    const site = await siteOf(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
+    const fixture = await publishableFixture(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
     const asked = Promise.withResolvers<void>()
     const held = Promise.withResolvers<Said>()
     double.say = () => (asked.resolve(), held.promise)
-    const sent = site.send({}, { 'x-service-captcha-token': 'solved' })
+    const sent = fixture.send({}, { 'x-service-captcha-token': 'solved' })
     await asked.promise
-    await end(site)
+    await end(fixture)
     held.resolve({ text: '{"success": true}' })
     t.is(codeOf(await sent), '401 invalid_key')
-    t.deepEqual(await tracesOf(site.rest), [])
+    t.deepEqual(await tracesOf(fixture.rest), [])
   })
 }
 
 /** A send whose body comes when the server has let its key in and `meanwhile` is over. */
-function slowSend({ address, token }: Site, meanwhile: () => Promise<unknown>) {
+function slowSend({ address, token }: PublishableFixture, meanwhile: () => Promise<unknown>) {
   const [host, port] = address.split(':')
   const body = JSON.stringify(plain)
   const headers = { ...{ authorization: `Bearer ${token}`, origin, expect: '100-continue' }, 'content-type': 'application/json' }
@@ -128,7 +137,7 @@ function slowSend({ address, token }: Site, meanwhile: () => Promise<unknown>) {
 }
 
 test('bodies that are refused count in the windows of the key, and are not read once a window is full', async (t) => {
-  const { send, token, rest, address } = await siteOf(t, { rates: { per_ip_hour: 3 } })
+  const { send, token, rest, address } = await publishableFixture(t, { rates: { per_ip_hour: 3 } })
   const from = (client: string, body: object) => send(body, { 'x-forwarded-for': client })
   t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
   t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '400 validation_failed')
@@ -154,7 +163,7 @@ test('bodies that are refused count in the windows of the key, and are not read 
 })
 
 test('a send that was taken can be repeated when a window is full, from where nothing was refused', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const { send } = await publishableFixture(t, { rates: { per_ip_hour: 1 } })
   const first = await send({ idempotency_key: 'one' })
   t.is(codeOf(first), 200)
   t.is(codeOf(await send()), '429 rate_limit_exceeded')
@@ -162,7 +171,7 @@ test('a send that was taken can be repeated when a window is full, from where no
 })
 
 test('bodies that are refused count in the window of the whole key', async (t) => {
-  const { send } = await siteOf(t, { rates: { per_ip_hour: 0, per_key_hour: 2 } })
+  const { send } = await publishableFixture(t, { rates: { per_ip_hour: 0, per_key_hour: 2 } })
   for (const client of ['198.51.100.1', '198.51.100.2'])
     t.is(codeOf(await send({ unknown: 1 }, { 'x-forwarded-for': client })), '400 validation_failed')
   t.is(codeOf(await send({}, { 'x-forwarded-for': '198.51.100.3' })), '429 rate_limit_exceeded')

@@ -4,8 +4,8 @@ import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter } from 
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
-import { codeOf, siteOf } from '../fixture/page-site.ts'
-import { adminKey, errorOf, startRig } from '../fixture/rig.ts'
+import { codeOf, publishableFixture } from '../fixture/publishable-page.ts'
+import { adminKey, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { columns } from '../../../support/column.ts'
 
@@ -22,7 +22,7 @@ const listed = async (rest: RestClient, query = ''): Promise<Record<string, unkn
   (await rest.must('GET', `/v1/traces${query}`))['data'] as Record<string, unknown>[]
 
 test('a send that is wrong leaves a trace without content, named in the refusal and found by filters', async (t) => {
-  const { rest, clock, database } = await startRig(t)
+  const { rest, clock, database } = await startFixture(t)
   const id = await refuse(rest, { to: ['ada@example.ch', 'no address'], bcc: 'bea@example.ch', unknown: 1 })
   const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
   const at = new Date(clock.now()).toISOString()
@@ -46,7 +46,7 @@ test('a send that is wrong leaves a trace without content, named in the refusal 
 })
 
 test('a send that is wrong only when it is looked at more closely leaves a trace too', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   t.truthy(await refuse(rest, { destination_id: 'dst_none' }))
   t.truthy(await refuse(rest, { environment: 'nowhere' }))
   t.truthy(await refuse(rest, { send_at: new Date(clock.now() - 1).toISOString() }))
@@ -54,7 +54,7 @@ test('a send that is wrong only when it is looked at more closely leaves a trace
 })
 
 test('diagnoseMissing tells that a send was refused, and why', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const id = await refuse(rest, { text: undefined })
   const found = await rest.must('GET', '/v1/diagnose/missing?recipient=ada%40example.ch')
   t.is(found['verdict'], 'not_sent')
@@ -63,7 +63,7 @@ test('diagnoseMissing tells that a send was refused, and why', async (t) => {
 })
 
 test('what nobody can be found by, or nobody may ask, leaves no trace', async (t) => {
-  const { rest, client, withKey, addProject } = await startRig(t)
+  const { rest, client, withKey, addProject } = await startFixture(t)
   t.is(await refuse(rest, { to: 'no address' }), undefined)
   t.is(await refuse(rest, { to: [], text: 7 }), undefined)
   const reader = await withKey(['api:read'])
@@ -76,7 +76,7 @@ test('what nobody can be found by, or nobody may ask, leaves no trace', async (t
 })
 
 test('a project gets so many traces of refused sends per day, a tenth of what its plan keeps; those beyond are counted', async (t) => {
-  const { rest, clock, database, organizationId } = await startRig(t, { plan: 'anonymous' })
+  const { rest, clock, database, organizationId } = await startFixture(t, { plan: 'anonymous' })
   const ids: (string | undefined)[] = []
   for (let n = 0; n < 13; n++) ids.push(await refuse(rest, { unknown: n }))
   t.deepEqual(
@@ -91,7 +91,7 @@ test('a project gets so many traces of refused sends per day, a tenth of what it
 })
 
 test('however much a plan keeps, a project gets 1,000 of them a day', async (t) => {
-  const { rest, database, clock, organizationId } = await startRig(t)
+  const { rest, database, clock, organizationId } = await startFixture(t)
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   await database.commit(new Change().add(refusedCounter(organizationId, project, dayOf(clock.now())), 999))
   t.truthy(await refuse(rest, { unknown: 1 }))
@@ -99,7 +99,7 @@ test('however much a plan keeps, a project gets 1,000 of them a day', async (t) 
 })
 
 test('a web page leaves a trace where its key may send to all who could be read, and at most 100 of them a day', async (t) => {
-  const { rest, send, database, clock, organizationId, client, token } = await siteOf(t)
+  const { rest, send, database, clock, organizationId, client, token } = await publishableFixture(t)
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const traceOf = async (body: object): Promise<unknown> => {
     const answer = await send(body)

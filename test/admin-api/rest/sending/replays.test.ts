@@ -1,9 +1,9 @@
 /** Bulk replays over REST: preview, start, follow, stop, and what is refused. */
 import test from 'ava'
-import { startRig } from '../fixture/rig.ts'
+import { startFixture } from '../fixture/rest-fixture.ts'
 
 test('a dry run counts and leaves nothing behind; a replay is made, read, listed and stopped', async (t) => {
-  const { rest, daemon } = await startRig(t)
+  const { rest, daemon } = await startFixture(t)
   await daemon.replayRunner.stop() // so that the job is not done before it is looked at
   const preview = await rest.call('POST', '/v1/replays', { filter: { to: 'ada@example.ch' }, dry_run: true })
   t.is(preview.status, 200)
@@ -21,18 +21,18 @@ test('a dry run counts and leaves nothing behind; a replay is made, read, listed
 })
 
 test('a replay of another organization is not found, and reading rights do not start one', async (t) => {
-  const rig = await startRig(t)
-  const id = String((await rig.rest.must('POST', '/v1/replays', { filter: {} }))['job_id'])
-  const other = await rig.addOrganization()
+  const fixture = await startFixture(t)
+  const id = String((await fixture.rest.must('POST', '/v1/replays', { filter: {} }))['job_id'])
+  const other = await fixture.addOrganization()
   t.is((await other.rest.call('GET', `/v1/replays/${id}`)).status, 404)
   t.is((await other.rest.call('POST', `/v1/replays/${id}/stop`)).status, 404)
-  const reader = await rig.withKey(['api:read'])
+  const reader = await fixture.withKey(['api:read'])
   t.is((await reader.call('GET', `/v1/replays/${id}`)).status, 200)
   t.is((await reader.call('POST', '/v1/replays', { filter: {} })).status, 403)
 })
 
 test('bad replays are refused by field', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const refused = async (body: unknown): Promise<string> => {
     const answer = await rest.call('POST', '/v1/replays', body)
     t.is(answer.status, 400, JSON.stringify(body))
@@ -48,7 +48,7 @@ test('bad replays are refused by field', async (t) => {
 })
 
 test('plans below Pro have no replay', async (t) => {
-  const { rest } = await startRig(t, { plan: 'basic' })
+  const { rest } = await startFixture(t, { plan: 'basic' })
   const { status, body } = await rest.call('POST', '/v1/replays', { filter: {} })
   t.is(status, 403)
   t.like(body, { error: { code: 'feature_disabled', next_action: 'upgrade' } })

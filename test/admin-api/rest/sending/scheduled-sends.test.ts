@@ -1,7 +1,7 @@
 /** Scheduled sends by REST: what is taken, listed, canceled and refused. */
 import test from 'ava'
 import type { RestClient } from '../../../support/daemon/rest.ts'
-import { addDestination, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' }
 const hour = 3_600_000
@@ -19,7 +19,7 @@ const listed = async (rest: RestClient, query = ''): Promise<unknown[]> => {
 }
 
 test('sendMessage with send_at answers status queued, and the trace tells the time', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   await route(rest)
   const send_at = new Date(clock.now() + hour).toISOString()
   const sent = await rest.must('POST', '/v1/messages', { ...plain, send_at })
@@ -33,7 +33,7 @@ test('sendMessage with send_at answers status queued, and the trace tells the ti
 })
 
 test('sendMessage takes scheduled_at for send_at, other offsets and lower-case letters, exactly up to 3 days ahead', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   await route(rest)
   const at = (ms: number): string => new Date(clock.now() + ms).toISOString()
   for (const time of [{ scheduled_at: at(1) }, { send_at: at(72 * hour) }, { send_at: at(hour).toLowerCase() }]) {
@@ -44,7 +44,7 @@ test('sendMessage takes scheduled_at for send_at, other offsets and lower-case l
 })
 
 test('sendMessage refuses a send_at that is past or more than 3 days ahead, says the time, and keeps nothing', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   await route(rest)
   const now = clock.now()
   const iso = (ms: number): string => new Date(ms).toISOString()
@@ -63,17 +63,17 @@ test('sendMessage refuses a send_at that is past or more than 3 days ahead, says
 
 test('sendMessage with send_at needs the plan pro or above', async (t) => {
   for (const plan of ['anonymous', 'free', 'basic'] as const) {
-    const { rest, clock } = await startRig(t, { plan })
+    const { rest, clock } = await startFixture(t, { plan })
     const send_at = new Date(clock.now() + hour).toISOString()
     const message = `The plan ${plan} does not include scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.`
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, send_at })), [403, 'feature_disabled', message])
   }
-  const { rest, clock } = await startRig(t, { plan: 'pro' })
+  const { rest, clock } = await startFixture(t, { plan: 'pro' })
   t.is((await schedule(rest, clock.now() + hour))['outcome'], 'captured.no_route')
 })
 
 test('sendMessage with send_at waits also where it will be captured, is listed and can be canceled', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const time = clock.now() + hour
   const at = new Date(time).toISOString()
   const sent = await schedule(rest, time)
@@ -92,7 +92,7 @@ test('sendMessage with send_at waits also where it will be captured, is listed a
 })
 
 test('sendMessage answers a repeated idempotency key of a scheduled send with the same trace, also after its time', async (t) => {
-  const { rest, clock, daemon } = await startRig(t)
+  const { rest, clock, daemon } = await startFixture(t)
   await daemon.queue.stop(0) // so that it can be canceled after its time
   await route(rest)
   const body = { idempotency_key: 'k', subject: 'once' }
@@ -107,7 +107,7 @@ test('sendMessage answers a repeated idempotency key of a scheduled send with th
 })
 
 test('listScheduledSends shows what waits and what was canceled, by time, project and page', async (t) => {
-  const { rest, clock, addProject, withKey } = await startRig(t)
+  const { rest, clock, addProject, withKey } = await startFixture(t)
   await route(rest)
   await rest.must('POST', '/v1/messages', plain)
   const ids: string[] = []
@@ -131,7 +131,7 @@ test('listScheduledSends shows what waits and what was canceled, by time, projec
 })
 
 test('cancelScheduledSend cancels once and for all, again and again, and the timeline says who and when', async (t) => {
-  const { rest, clock, withKey } = await startRig(t)
+  const { rest, clock, withKey } = await startFixture(t)
   await route(rest)
   const sender = await withKey(['api:send'])
   const id = String((await schedule(sender, clock.now() + hour))['trace_id'])
@@ -154,7 +154,7 @@ test('cancelScheduledSend cancels once and for all, again and again, and the tim
 })
 
 test('cancelScheduledSend finds no foreign, missing or unscheduled send', async (t) => {
-  const { rest, clock, addOrganization, addProject, withKey } = await startRig(t)
+  const { rest, clock, addOrganization, addProject, withKey } = await startFixture(t)
   await route(rest)
   const id = String((await schedule(rest, clock.now() + hour))['trace_id'])
   const other = await addOrganization()

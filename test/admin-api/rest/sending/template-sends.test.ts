@@ -1,6 +1,6 @@
 /** Sends from a template, read back from the inbox that captured them. */
 import test from 'ava'
-import { errorOf, objectOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const order = {
   slug: 'order',
@@ -17,12 +17,12 @@ const order = {
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch' }
 const template_vars = { number: 17, name: 'Ada <3', items: ['Pen', 'Ink & paper'] }
 
-async function saved(rig: Rig, changes: object = {}): Promise<string> {
-  return String((await rig.rest.must('POST', '/v1/templates', { ...order, ...changes }))['id'])
+async function saved(fixture: Fixture, changes: object = {}): Promise<string> {
+  return String((await fixture.rest.must('POST', '/v1/templates', { ...order, ...changes }))['id'])
 }
 
 /** What the inbox shows of a send. */
-async function captured({ rest }: Rig, body: object) {
+async function captured({ rest }: Fixture, body: object) {
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...body })
   const inboxes = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
   for (const { id } of inboxes) {
@@ -38,10 +38,10 @@ async function captured({ rest }: Rig, body: object) {
 }
 
 test('a send takes subject, text and HTML from its template', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
   for (const named of [{ template_id }, { template_slug: 'order' }, { template_id, template_slug: null, template_version: 1 }]) {
-    const read = await captured(rig, { ...named, template_vars })
+    const read = await captured(fixture, { ...named, template_vars })
     t.is(read['subject'], 'Order 17 for Ada <3')
     t.is(String(read['text']).trimEnd(), 'Dear Ada <3\n- Pen\n- Ink & paper')
     t.is(read['html'], '<p>Dear Ada &lt;3</p><ul><li>Pen</li><li>Ink &amp; paper</li></ul>')
@@ -49,57 +49,60 @@ test('a send takes subject, text and HTML from its template', async (t) => {
 })
 
 test('a send keeps to the version it names, and takes the current one otherwise', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
-  await rig.rest.must('PUT', `/v1/templates/${template_id}`, { subject_tmpl: 'Second', text_tmpl: 'Two' })
-  t.is((await captured(rig, { template_id, template_version: 1, template_vars }))['subject'], 'Order 17 for Ada <3')
-  const second = await captured(rig, { template_id })
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
+  await fixture.rest.must('PUT', `/v1/templates/${template_id}`, { subject_tmpl: 'Second', text_tmpl: 'Two' })
+  t.is((await captured(fixture, { template_id, template_version: 1, template_vars }))['subject'], 'Order 17 for Ada <3')
+  const second = await captured(fixture, { template_id })
   t.is(second['subject'], 'Second')
-  const none = await rig.rest.call('POST', '/v1/messages', { ...plain, template_id, template_version: 3 })
+  const none = await fixture.rest.call('POST', '/v1/messages', { ...plain, template_id, template_version: 3 })
   t.deepEqual(refusal(none), [400, 'validation_failed', 'template_version: there is no version 3; the template has versions 1 to 2'])
 })
 
 test('the trace tells template and version, and keeps to them when the template changes', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
-  const trace_id = String((await captured(rig, { template_id, template_vars }))['trace_id'])
-  await rig.rest.call('DELETE', `/v1/templates/${template_id}`)
-  const { timeline } = await rig.rest.must('GET', `/v1/traces/${trace_id}`)
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
+  const trace_id = String((await captured(fixture, { template_id, template_vars }))['trace_id'])
+  await fixture.rest.call('DELETE', `/v1/templates/${template_id}`)
+  const { timeline } = await fixture.rest.must('GET', `/v1/traces/${trace_id}`)
   const [accepted] = timeline as { message: string; detail: object }[]
   t.regex(accepted?.message ?? '', /for 1 recipient, from the template order in version 1\.$/)
   t.like(accepted?.detail, { template_id, template_version: 1 })
-  const shared = (await rig.rest.call('GET', `/share/traces/${trace_id}`)).bytes.toString('utf8')
+  const shared = (await fixture.rest.call('GET', `/share/traces/${trace_id}`)).bytes.toString('utf8')
   t.false(shared.includes('order') || shared.includes(template_id), 'the public view does not tell')
-  const plainly = await captured(rig, { text: 'x' })
-  const [untold] = (await rig.rest.must('GET', `/v1/traces/${String(plainly['trace_id'])}`))['timeline'] as { detail: object }[]
+  const plainly = await captured(fixture, { text: 'x' })
+  const [untold] = (await fixture.rest.must('GET', `/v1/traces/${String(plainly['trace_id'])}`))['timeline'] as { detail: object }[]
   t.false('template_id' in (untold?.detail ?? {}))
 })
 
 test('a subject beside a template takes its place; text and HTML are refused', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
-  t.is((await captured(rig, { template_id, template_vars, subject: 'Mine' }))['subject'], 'Mine')
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
+  t.is((await captured(fixture, { template_id, template_vars, subject: 'Mine' }))['subject'], 'Mine')
   for (const field of ['text', 'html']) {
-    const answer = await rig.rest.call('POST', '/v1/messages', { ...plain, template_id, template_vars, [field]: 'x' })
+    const answer = await fixture.rest.call('POST', '/v1/messages', { ...plain, template_id, template_vars, [field]: 'x' })
     t.deepEqual(refusal(answer), [400, 'validation_failed', `${field}: comes from the template; leave it out, or send without a template`])
   }
-  t.is((await captured(rig, { template_id, template_vars, text: '', html: '', subject: '' }))['subject'], 'Order 17 for Ada <3')
+  t.is((await captured(fixture, { template_id, template_vars, text: '', html: '', subject: '' }))['subject'], 'Order 17 for Ada <3')
 })
 
 test('no variable gets a second line into the header', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig, { subject_tmpl: '{{.name}}' })
-  const read = await captured(rig, { template_id, template_vars: { ...template_vars, name: 'Hello\r\nBcc: eve@example.ch\r\n\r\nbody' } })
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture, { subject_tmpl: '{{.name}}' })
+  const read = await captured(fixture, {
+    template_id,
+    template_vars: { ...template_vars, name: 'Hello\r\nBcc: eve@example.ch\r\n\r\nbody' },
+  })
   t.is(read['subject'], 'Hello Bcc: eve@example.ch body')
   t.deepEqual(read['intended_to'], ['ada@example.ch'])
   t.false((read['headers'] as { name: string }[]).some(({ name }) => name.toLowerCase() === 'bcc'))
 })
 
 test('variables that are missing or wrong are named, and nothing is kept', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
   const wrong = async (body: object) => {
-    const answer = await rig.rest.call('POST', '/v1/messages', { ...plain, ...body })
+    const answer = await fixture.rest.call('POST', '/v1/messages', { ...plain, ...body })
     t.is(answer.status, 400)
     return ((errorOf(answer).details?.['fields'] ?? []) as { path: string; message: string }[]).map(
       ({ path, message }) => `${path}: ${message}`,
@@ -113,7 +116,7 @@ test('variables that are missing or wrong are named, and nothing is kept', async
     'template_vars.number: expected a whole number, got text',
     'template_vars.items[0]: expected text, got a number',
   ])
-  const loose = await saved(rig, { slug: 'loose', schema_json: null })
+  const loose = await saved(fixture, { slug: 'loose', schema_json: null })
   t.deepEqual(await wrong({ template_id: loose, template_vars: { number: 1, name: 'A' } }), [
     'template_vars.items: is missing; text_tmpl uses it in line 2, column 9',
     'template_vars.items: is missing; html_tmpl uses it in line 1, column 34',
@@ -126,39 +129,39 @@ test('variables that are missing or wrong are named, and nothing is kept', async
     'template_version: requires a template; give template_id or template_slug too, or leave it out',
     'template_vars: requires a template; give template_id or template_slug too, or leave it out',
   ])
-  const bare = await saved(rig, { slug: 'bare', text_tmpl: null, html_tmpl: null })
+  const bare = await saved(fixture, { slug: 'bare', text_tmpl: null, html_tmpl: null })
   t.deepEqual(await wrong({ template_id: bare, template_vars }), [
     'text: the template has neither text nor HTML, and a message needs a body',
   ])
-  t.deepEqual(await rig.rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
+  t.deepEqual(await fixture.rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
 })
 
 test('a template serves its own project only', async (t) => {
-  const rig = await startRig(t)
-  const project_id = await rig.addProject()
-  const template_id = await saved(rig)
-  const send = (body: object) => rig.rest.call('POST', '/v1/messages', { ...plain, template_vars, project_id, ...body })
+  const fixture = await startFixture(t)
+  const project_id = await fixture.addProject()
+  const template_id = await saved(fixture)
+  const send = (body: object) => fixture.rest.call('POST', '/v1/messages', { ...plain, template_vars, project_id, ...body })
   t.deepEqual(refusal(await send({ template_id })), [400, 'validation_failed', 'template_id: no template of this project has this id'])
   t.deepEqual(refusal(await send({ template_slug: 'order' })), [
     400,
     'validation_failed',
     'template_slug: no template of this project has this slug',
   ])
-  const theirs = await saved(rig, { project_id, subject_tmpl: 'Theirs' })
+  const theirs = await saved(fixture, { project_id, subject_tmpl: 'Theirs' })
   t.is((await send({ template_id: theirs })).status, 200)
-  const bound = await rig.withKey(['api:send'], project_id)
+  const bound = await fixture.withKey(['api:send'], project_id)
   t.is((await bound.call('POST', '/v1/messages', { ...plain, template_slug: 'order', template_vars })).status, 200)
   t.is((await bound.call('POST', '/v1/messages', { ...plain, template_id, template_vars })).status, 400)
 })
 
 test('the same idempotency key gives the same trace, also when the template is gone', async (t) => {
-  const rig = await startRig(t)
-  const template_id = await saved(rig)
-  const send = () => rig.rest.call('POST', '/v1/messages', { ...plain, template_id, template_vars, idempotency_key: 'order 17' })
+  const fixture = await startFixture(t)
+  const template_id = await saved(fixture)
+  const send = () => fixture.rest.call('POST', '/v1/messages', { ...plain, template_id, template_vars, idempotency_key: 'order 17' })
   const first = objectOf(await send())
-  await rig.rest.must('PUT', `/v1/templates/${template_id}`, { subject_tmpl: '{{.other}}', text_tmpl: 'x' })
+  await fixture.rest.must('PUT', `/v1/templates/${template_id}`, { subject_tmpl: '{{.other}}', text_tmpl: 'x' })
   t.deepEqual((await send()).body, first)
-  await rig.rest.call('DELETE', `/v1/templates/${template_id}`)
+  await fixture.rest.call('DELETE', `/v1/templates/${template_id}`)
   t.deepEqual((await send()).body, first)
-  t.like(await rig.rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
+  t.like(await fixture.rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
 })

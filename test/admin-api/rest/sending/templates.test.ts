@@ -2,7 +2,7 @@ import test from 'ava'
 import { templateVersions, versionId } from '#core/templates/template.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { errorOf, refusal, startRig, type Rig } from '../fixture/rig.ts'
+import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { column, columns } from '../../../support/column.ts'
 
@@ -15,33 +15,33 @@ const welcome = {
 }
 const none = [404, 'not_found', 'No template has this id.'] as const
 
-const create = (rig: Rig, changes: object = {}) => rig.rest.must('POST', '/v1/templates', { ...welcome, ...changes })
+const create = (fixture: Fixture, changes: object = {}) => fixture.rest.must('POST', '/v1/templates', { ...welcome, ...changes })
 test('createTemplate answers the whole resource, in version 1', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const schema_json = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
-  const made = await rig.rest.call('POST', '/v1/templates', { ...welcome, schema_json })
+  const made = await fixture.rest.call('POST', '/v1/templates', { ...welcome, schema_json })
   t.is(made.status, 201)
   const { id, project_id, ...others } = made.body as Record<string, unknown>
   t.regex(String(id), /^tpl_[0-9a-f]{32}$/)
-  t.is(project_id, (await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
-  const now = new Date(rig.clock.now()).toISOString()
+  t.is(project_id, (await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const now = new Date(fixture.clock.now()).toISOString()
   t.deepEqual(others, { ...welcome, schema_json, current_version: 1, created_at: now, updated_at: now })
-  t.deepEqual(await rig.rest.must('GET', `/v1/templates/${String(id)}`), made.body as never)
-  const subjectOnly = await create(rig, { slug: 'short', text_tmpl: null, html_tmpl: undefined, schema_json: null })
+  t.deepEqual(await fixture.rest.must('GET', `/v1/templates/${String(id)}`), made.body as never)
+  const subjectOnly = await create(fixture, { slug: 'short', text_tmpl: null, html_tmpl: undefined, schema_json: null })
   t.like(subjectOnly, { text_tmpl: null, html_tmpl: null, schema_json: null })
-  t.deepEqual(await problemsOf(rig), [])
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('createTemplate takes the schema as JSON text too', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const schema_json = { type: 'object', properties: { name: {} } }
-  t.deepEqual((await create(rig, { schema_json: JSON.stringify(schema_json) }))['schema_json'], schema_json)
+  t.deepEqual((await create(fixture, { schema_json: JSON.stringify(schema_json) }))['schema_json'], schema_json)
 })
 
 test('createTemplate names what is wrong', async (t) => {
-  const rig = await startRig(t)
+  const fixture = await startFixture(t)
   const wrong = async (changes: object) => {
-    const answer = await rig.rest.call('POST', '/v1/templates', { ...welcome, ...changes })
+    const answer = await fixture.rest.call('POST', '/v1/templates', { ...welcome, ...changes })
     t.is(answer.status, 400)
     return errorOf(answer).message
   }
@@ -65,29 +65,31 @@ test('createTemplate names what is wrong', async (t) => {
   t.is(await wrong({ schema_json: `{"default":${'['.repeat(40)}${']'.repeat(40)}}` }), 'schema_json: nests deeper than 32 levels')
   t.is(await wrong({ schema_json: { type: 'object', description: 'x'.repeat(32_768) } }), 'schema_json: at most 32768 characters of JSON')
   t.is(await wrong({ html: 'x' }), 'html: is not a known field')
-  const { details } = errorOf(await rig.rest.call('POST', '/v1/templates', { ...welcome, schema_json: { type: 'object', properties: {} } }))
+  const { details } = errorOf(
+    await fixture.rest.call('POST', '/v1/templates', { ...welcome, schema_json: { type: 'object', properties: {} } }),
+  )
   t.deepEqual(columns((details?.['fields'] ?? []) as { path: string; variable: string }[], 'path', 'variable'), [
     ['subject_tmpl', 'name'],
     ['text_tmpl', 'name'],
     ['html_tmpl', 'name'],
   ])
-  t.deepEqual(await rig.rest.must('GET', '/v1/templates'), { data: [], next_cursor: null })
+  t.deepEqual(await fixture.rest.must('GET', '/v1/templates'), { data: [], next_cursor: null })
 })
 
 test('a slug is taken once in each project', async (t) => {
-  const rig = await startRig(t)
-  const made = await create(rig)
-  const other = await create(rig, { slug: 'other' })
+  const fixture = await startFixture(t)
+  const made = await create(fixture)
+  const other = await create(fixture, { slug: 'other' })
   const message = 'slug: another template of this project has the slug welcome; choose another, or save a new version of that template.'
   for (const answer of [
-    await rig.rest.call('POST', '/v1/templates', welcome),
-    await rig.rest.call('PUT', `/v1/templates/${String(other['id'])}`, welcome),
+    await fixture.rest.call('POST', '/v1/templates', welcome),
+    await fixture.rest.call('PUT', `/v1/templates/${String(other['id'])}`, welcome),
   ]) {
     t.deepEqual(refusal(answer), [409, 'conflict', message])
     t.deepEqual(errorOf(answer).details, { template_id: made['id'] })
   }
-  t.is((await create(rig, { project_id: await rig.addProject() }))['slug'], 'welcome')
-  const both = await Promise.all(['x', 'x'].map((slug) => rig.rest.call('POST', '/v1/templates', { ...welcome, slug })))
+  t.is((await create(fixture, { project_id: await fixture.addProject() }))['slug'], 'welcome')
+  const both = await Promise.all(['x', 'x'].map((slug) => fixture.rest.call('POST', '/v1/templates', { ...welcome, slug })))
   t.deepEqual(
     both.map(({ status }) => status).toSorted((a, b) => a - b),
     [201, 409],
@@ -95,72 +97,79 @@ test('a slug is taken once in each project', async (t) => {
 })
 
 test('every save of other content is a version; the old ones stay as they were', async (t) => {
-  const rig = await startRig(t)
-  const made = await create(rig)
+  const fixture = await startFixture(t)
+  const made = await create(fixture)
   const path = `/v1/templates/${String(made['id'])}`
-  rig.clock.advance(1000)
+  fixture.clock.advance(1000)
   const { slug: _, name: __, ...content } = welcome
-  t.deepEqual(await rig.rest.must('PUT', path, content), made, 'the same content changes nothing')
-  const now = new Date(rig.clock.now()).toISOString()
-  const second = await rig.rest.must('PUT', path, { subject_tmpl: 'Hello again' })
+  t.deepEqual(await fixture.rest.must('PUT', path, content), made, 'the same content changes nothing')
+  const now = new Date(fixture.clock.now()).toISOString()
+  const second = await fixture.rest.must('PUT', path, { subject_tmpl: 'Hello again' })
   t.deepEqual(second, { ...made, subject_tmpl: 'Hello again', text_tmpl: null, html_tmpl: null, current_version: 2, updated_at: now })
-  const renamed = await rig.rest.must('PUT', path, { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello again' })
+  const renamed = await fixture.rest.must('PUT', path, { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello again' })
   t.deepEqual(renamed, { ...second, slug: 'hello', name: 'Hello' }, 'slug and name belong to the template, not to its versions')
-  await rig.rest.must('PUT', path, content)
+  await fixture.rest.must('PUT', path, content)
   const seen: Record<string, unknown>[] = []
-  for await (const version of rig.rest.rows(`${path}/versions`, 2)) seen.push(version)
+  for await (const version of fixture.rest.rows(`${path}/versions`, 2)) seen.push(version)
   t.deepEqual(column(seen, 'version'), [3, 2, 1])
   t.deepEqual(Object.keys(seen[0] ?? {}), ['template_id', 'version', 'saved_by', 'created_at'])
-  const first = await rig.rest.must('GET', `${path}/versions/1`)
+  const first = await fixture.rest.must('GET', `${path}/versions/1`)
   t.deepEqual(first, { ...seen[2], ...content, schema_json: null })
-  t.like(await rig.rest.must('GET', `${path}/versions/2`), { version: 2, subject_tmpl: 'Hello again', text_tmpl: null, created_at: now })
-  t.deepEqual(refusal(await rig.rest.call('GET', `${path}/versions/4`)), [
+  t.like(await fixture.rest.must('GET', `${path}/versions/2`), {
+    version: 2,
+    subject_tmpl: 'Hello again',
+    text_tmpl: null,
+    created_at: now,
+  })
+  t.deepEqual(refusal(await fixture.rest.call('GET', `${path}/versions/4`)), [
     404,
     'not_found',
     'version: there is no version 4; the template has versions 1 to 3.',
   ])
-  t.is(errorOf(await rig.rest.call('GET', `${path}/versions/latest`)).message, 'version: must be the number of a version, such as 1')
-  t.deepEqual(await problemsOf(rig), [])
+  t.is(errorOf(await fixture.rest.call('GET', `${path}/versions/latest`)).message, 'version: must be the number of a version, such as 1')
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('saves at the same time are versions of their own', async (t) => {
-  const rig = await startRig(t)
-  const path = `/v1/templates/${String((await create(rig))['id'])}`
+  const fixture = await startFixture(t)
+  const path = `/v1/templates/${String((await create(fixture))['id'])}`
   const texts = Array.from({ length: 8 }, (_, index) => `Text ${index}`)
-  await Promise.all(texts.map((text_tmpl) => rig.rest.must('PUT', path, { subject_tmpl: 'x', text_tmpl })))
-  t.is((await rig.rest.must('GET', path))['current_version'], 9)
-  const kept = await Promise.all(texts.map(async (_, index) => (await rig.rest.must('GET', `${path}/versions/${index + 2}`))['text_tmpl']))
+  await Promise.all(texts.map((text_tmpl) => fixture.rest.must('PUT', path, { subject_tmpl: 'x', text_tmpl })))
+  t.is((await fixture.rest.must('GET', path))['current_version'], 9)
+  const kept = await Promise.all(
+    texts.map(async (_, index) => (await fixture.rest.must('GET', `${path}/versions/${index + 2}`))['text_tmpl']),
+  )
   t.deepEqual(kept.map(String).toSorted(), texts)
 })
 
 test('listTemplates shows slug, name and current version, newest first, page by page', async (t) => {
-  const rig = await startRig(t)
-  const project = await rig.addProject()
+  const fixture = await startFixture(t)
+  const project = await fixture.addProject()
   for (const slug of ['a', 'b', 'c']) {
-    rig.clock.advance(1)
-    await create(rig, { slug, project_id: slug === 'b' ? project : undefined })
+    fixture.clock.advance(1)
+    await create(fixture, { slug, project_id: slug === 'b' ? project : undefined })
   }
   const slugs = async (path: string) => {
     const seen: unknown[] = []
-    for await (const row of rig.rest.rows(path, 2)) seen.push(row['slug'])
+    for await (const row of fixture.rest.rows(path, 2)) seen.push(row['slug'])
     return seen
   }
   t.deepEqual(await slugs('/v1/templates'), ['c', 'b', 'a'])
   t.deepEqual(await slugs(`/v1/templates?project=${project}`), ['b'])
-  const [row] = (await rig.rest.must('GET', '/v1/templates?limit=1'))['data'] as object[]
+  const [row] = (await fixture.rest.must('GET', '/v1/templates?limit=1'))['data'] as object[]
   t.deepEqual(Object.keys(row ?? {}), ['id', 'project_id', 'slug', 'name', 'current_version', 'created_at', 'updated_at'])
 })
 
 test('previewTemplate renders the current version or a named one', async (t) => {
-  const rig = await startRig(t)
-  const path = `/v1/templates/${String((await create(rig))['id'])}`
-  await rig.rest.must('PUT', path, { subject_tmpl: 'Bye', text_tmpl: '{{if .name}}{{.name}}, {{end}}bye' })
-  const preview = (body: object) => rig.rest.must('POST', `${path}/preview`, body)
+  const fixture = await startFixture(t)
+  const path = `/v1/templates/${String((await create(fixture))['id'])}`
+  await fixture.rest.must('PUT', path, { subject_tmpl: 'Bye', text_tmpl: '{{if .name}}{{.name}}, {{end}}bye' })
+  const preview = (body: object) => fixture.rest.must('POST', `${path}/preview`, body)
   t.deepEqual(await preview({ variables: { name: 'Ada' } }), { version: 2, subject: 'Bye', text: 'Ada, bye', html: null })
   t.deepEqual(await preview({}), { version: 2, subject: 'Bye', text: 'bye', html: null })
   const first = await preview({ variables: { name: '<Ada>\n' }, version: 1 })
   t.deepEqual(first, { version: 1, subject: 'Hello <Ada> ', text: 'Hi <Ada>\n', html: '<p>&lt;Ada&gt;\n</p>' })
-  const wrong = async (body: object) => refusal(await rig.rest.call('POST', `${path}/preview`, body))
+  const wrong = async (body: object) => refusal(await fixture.rest.call('POST', `${path}/preview`, body))
   const missing = 'variables.name: is missing; subject_tmpl uses it in line 1, column 9'
   t.deepEqual(await wrong({ version: 1 }), [400, 'validation_failed', missing])
   t.deepEqual(await wrong({ version: 3 }), [400, 'validation_failed', 'version: there is no version 3; the template has versions 1 to 2'])
@@ -169,10 +178,10 @@ test('previewTemplate renders the current version or a named one', async (t) => 
 })
 
 test('deleteTemplate ends all versions, and frees the slug', async (t) => {
-  const rig = await startRig(t)
-  const path = `/v1/templates/${String((await create(rig))['id'])}`
-  await rig.rest.must('PUT', path, { subject_tmpl: 'Second' })
-  t.is((await rig.rest.call('DELETE', path)).status, 204)
+  const fixture = await startFixture(t)
+  const path = `/v1/templates/${String((await create(fixture))['id'])}`
+  await fixture.rest.must('PUT', path, { subject_tmpl: 'Second' })
+  t.is((await fixture.rest.call('DELETE', path)).status, 204)
   for (const [method, rest] of [
     ['GET', ''],
     ['PUT', ''],
@@ -182,38 +191,45 @@ test('deleteTemplate ends all versions, and frees the slug', async (t) => {
     ['POST', '/preview'],
   ] as const)
     t.deepEqual(
-      refusal(await rig.rest.call(method, `${path}${rest}`, method === 'PUT' ? { subject_tmpl: 'x' } : method === 'POST' ? {} : undefined)),
+      refusal(
+        await fixture.rest.call(method, `${path}${rest}`, method === 'PUT' ? { subject_tmpl: 'x' } : method === 'POST' ? {} : undefined),
+      ),
       none,
     )
-  for await (const { key } of rig.database.kv.range({ start: pack([rig.organizationId]), end: pack([`${rig.organizationId}~`]) }))
+  for await (const { key } of fixture.database.kv.range({
+    start: pack([fixture.organizationId]),
+    end: pack([`${fixture.organizationId}~`]),
+  }))
     t.false(Buffer.from(key).includes('template'), 'nothing is left in the store')
-  t.is((await create(rig))['current_version'], 1)
-  t.deepEqual(await problemsOf(rig), [])
+  t.is((await create(fixture))['current_version'], 1)
+  t.deepEqual(await problemsOf(fixture), [])
 })
 
 test('free plans have three templates', async (t) => {
-  const rig = await startRig(t, { plan: 'free' })
-  const made = await create(rig, { slug: 'a' })
-  for (const slug of ['b', 'c']) await create(rig, { slug })
-  const refused = await rig.rest.call('POST', '/v1/templates', welcome)
+  const fixture = await startFixture(t, { plan: 'free' })
+  const made = await create(fixture, { slug: 'a' })
+  for (const slug of ['b', 'c']) await create(fixture, { slug })
+  const refused = await fixture.rest.call('POST', '/v1/templates', welcome)
   t.deepEqual(refusal(refused), [429, 'quota_exhausted', 'The plan free allows 3 templates; remove one, or raise the plan.'])
   t.is(errorOf(refused).next_action, 'upgrade')
   const path = `/v1/templates/${String(made['id'])}`
-  t.is((await rig.rest.must('PUT', path, { subject_tmpl: 'Second' }))['current_version'], 2, 'versions are not counted')
-  await rig.rest.call('DELETE', path)
-  await create(rig)
-  const pro = await rig.addOrganization('pro')
+  t.is((await fixture.rest.must('PUT', path, { subject_tmpl: 'Second' }))['current_version'], 2, 'versions are not counted')
+  await fixture.rest.call('DELETE', path)
+  await create(fixture)
+  const pro = await fixture.addOrganization('pro')
   for (const slug of ['a', 'b', 'c', 'd']) await pro.rest.must('POST', '/v1/templates', { ...welcome, slug })
 })
 
 test('verify tells of a version that is missing or left over', async (t) => {
-  const rig = await startRig(t)
-  const id = String((await create(rig))['id'])
-  const reach = { organizationId: rig.organizationId }
-  const stored = await rig.database.get(templateVersions, reach, versionId(id, 1))
-  const change = new Change().remove(templateVersions, rig.organizationId, stored!)
-  await rig.database.commit(change.insert(templateVersions, rig.organizationId, { ...stored!.record, id: versionId(id, 2), version: 2 }))
-  const problems = (await problemsOf(rig)).join('\n')
+  const fixture = await startFixture(t)
+  const id = String((await create(fixture))['id'])
+  const reach = { organizationId: fixture.organizationId }
+  const stored = await fixture.database.get(templateVersions, reach, versionId(id, 1))
+  const change = new Change().remove(templateVersions, fixture.organizationId, stored!)
+  await fixture.database.commit(
+    change.insert(templateVersions, fixture.organizationId, { ...stored!.record, id: versionId(id, 2), version: 2 }),
+  )
+  const problems = (await problemsOf(fixture)).join('\n')
   t.regex(problems, /its version 1 of 1 is missing/)
   t.true(problems.includes(`the template ${id} has no version 2`))
 })

@@ -1,12 +1,12 @@
 import test from 'ava'
-import { addDestination, errorOf, objectOf, refusal, startRig } from '../fixture/rig.ts'
+import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
 
 test('getTrace tells the story of a send', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch' })
@@ -71,7 +71,7 @@ test('getTrace tells the story of a send', async (t) => {
 })
 
 test('listTraces filters and pages', async (t) => {
-  const { rest, clock, addProject } = await startRig(t)
+  const { rest, clock, addProject } = await startFixture(t)
   const sandbox = await addDestination(rest)
   const project_id = await addProject()
   const send = async (body: object) => {
@@ -106,7 +106,7 @@ test('listTraces filters and pages', async (t) => {
 })
 
 test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   for (const to of ['ada@example.ch', 'ada@example.ch', 'bob@example.ch']) await rest.must('POST', '/v1/messages', { ...plain, to })
   const cursor = String((await rest.must('GET', '/v1/traces?limit=1'))['next_cursor'])
   const ofAda = String((await rest.must('GET', '/v1/traces?limit=1&to=ada@example.ch'))['next_cursor'])
@@ -119,7 +119,7 @@ test('listTraces refuses a cursor of another list, and one that was cut or made 
 })
 
 test('getTrace and getSharedTrace take the id in any case of letters', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', plain)
   const loud = String(trace_id).toUpperCase()
   t.is((await rest.must('GET', `/v1/traces/${loud}`))['trace_id'], trace_id)
@@ -127,7 +127,7 @@ test('getTrace and getSharedTrace take the id in any case of letters', async (t)
 })
 
 test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
     {
@@ -157,7 +157,7 @@ test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) =
 })
 
 test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch', verp_enabled: true })
   const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
@@ -171,7 +171,7 @@ test('getTrace shows the return path of each recipient of a send with VERP, and 
 })
 
 test('sendMessage with verp_enabled goes on without it where the plan has none, and the trace says why', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
+  const { rest } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, verp_enabled: true })
   const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
@@ -183,7 +183,7 @@ test('sendMessage with verp_enabled goes on without it where the plan has none, 
 })
 
 test('getSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
-  const { rest, client } = await startRig(t)
+  const { rest, client } = await startFixture(t)
   const secret = { subject: 'Very secret subject', text: 'very secret text' }
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...secret })
   const answer = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
@@ -207,7 +207,7 @@ test('getSharedTrace needs no key, and shows nothing but the allow list', async 
 })
 
 test('listTraces finds a part of subject, address and Message-ID, takes the names of other lists, and its cursors hold no address', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock } = await startFixture(t)
   const send = async (changes: object) => String((await rest.must('POST', '/v1/messages', { ...plain, ...changes }))['trace_id'])
   const first = await send({ subject: 'Größe geändert' })
   clock.advance(1000)

@@ -8,7 +8,7 @@ import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { PlanName } from '#config/plans/plans.ts'
-import { addDestination, baseUrl, startRig, type Rig } from '../fixture/rig.ts'
+import { addDestination, baseUrl, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
 const target = 'https://shop.test/order?id=1&lang=de'
@@ -23,7 +23,7 @@ interface Got {
 }
 
 /** Asks as a mail client or browser does: without a key, and without following. */
-const get = ({ address }: Rig, path: string, method = 'GET'): Promise<Got> =>
+const get = ({ address }: Fixture, path: string, method = 'GET'): Promise<Got> =>
   new Promise((resolve, reject) => {
     const [host, port] = address.split(':')
     const sent = request({ host, port, path, method, agent: false }, (response) => {
@@ -35,20 +35,20 @@ const get = ({ address }: Rig, path: string, method = 'GET'): Promise<Got> =>
     sent.end()
   })
 
-async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise'): Promise<Rig> {
-  const rig = await startRig(t, { plan })
-  const live = await addDestination(rig.rest, {}, true)
-  await rig.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
-  return rig
+async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise'): Promise<Fixture> {
+  const fixture = await startFixture(t, { plan })
+  const live = await addDestination(fixture.rest, {}, true)
+  await fixture.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
+  return fixture
 }
 
 /** Sends, and returns the trace's id with the message as it is stored, unfolded and decoded. */
-async function send(rig: Rig, fields: object): Promise<{ readonly id: string; readonly text: string }> {
-  const { trace_id } = await rig.rest.must('POST', '/v1/messages', { ...message, ...fields })
+async function send(fixture: Fixture, fields: object): Promise<{ readonly id: string; readonly text: string }> {
+  const { trace_id } = await fixture.rest.must('POST', '/v1/messages', { ...message, ...fields })
   const id = String(trace_id)
-  const stored = await rig.database.get(traces, rig, id)
+  const stored = await fixture.database.get(traces, fixture, id)
   if (!stored) throw new Error('the trace is not there')
-  const raw = Buffer.from(await readWholeContent(rig.database, rig.organizationId, stored.record.content)).toString()
+  const raw = Buffer.from(await readWholeContent(fixture.database, fixture.organizationId, stored.record.content)).toString()
   return { id, text: raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') }
 }
 
@@ -58,24 +58,24 @@ interface WireTrace {
   readonly tracking: Record<string, unknown> | null
   readonly timeline: readonly { readonly event: string; readonly detail: Record<string, unknown> }[]
 }
-const traceOf = async (rig: Rig, id: string) => (await rig.rest.must('GET', `/v1/traces/${id}`)) as unknown as WireTrace
+const traceOf = async (fixture: Fixture, id: string) => (await fixture.rest.must('GET', `/v1/traces/${id}`)) as unknown as WireTrace
 
 test('sendMessage with tracking sends links that lead to the same place, and the trace tells who followed them', async (t) => {
-  const rig = await relaying(t)
-  const { id, text } = await send(rig, both)
+  const fixture = await relaying(t)
+  const { id, text } = await send(fixture, both)
   t.false(text.includes('shop.test'))
-  const click = await get(rig, pathIn(text, 'c'))
+  const click = await get(fixture, pathIn(text, 'c'))
   t.is(click.status, 302)
   t.is(click.headers.location, target)
   t.like(click.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' })
   t.is(click.bytes.length, 0)
-  const open = await get(rig, pathIn(text, 'o'))
+  const open = await get(fixture, pathIn(text, 'o'))
   t.is(open.status, 200)
   t.is(open.bytes.length, 43)
   t.is(open.bytes.toString('latin1', 0, 6), 'GIF89a')
   t.like(open.headers, { 'content-type': 'image/gif', 'content-length': '43', 'cache-control': 'no-store' })
-  await rig.engagements.settled()
-  const { tracking, timeline } = await traceOf(rig, id)
+  await fixture.engagements.settled()
+  const { tracking, timeline } = await traceOf(fixture, id)
   t.deepEqual(tracking, { clicks: true, links: 1, opens: true, untracked_reason: null, clicks_seen: 1, opens_seen: 1 })
   t.deepEqual(
     columns(
@@ -89,31 +89,31 @@ test('sendMessage with tracking sends links that lead to the same place, and the
       ['clicked', { recipient: 'ada@example.ch', link: 1, url: target }],
     ],
   )
-  const shared = (await get(rig, `/share/traces/${id}`)).bytes.toString()
+  const shared = (await get(fixture, `/share/traces/${id}`)).bytes.toString()
   t.notRegex(shared, /tracking|clicked|opened|shop\.test/)
 })
 
 test('HEAD leads on and is not counted', async (t) => {
-  const rig = await relaying(t)
-  const { id, text } = await send(rig, both)
-  const head = await get(rig, pathIn(text, 'c'), 'HEAD')
+  const fixture = await relaying(t)
+  const { id, text } = await send(fixture, both)
+  const head = await get(fixture, pathIn(text, 'c'), 'HEAD')
   t.is(head.status, 302)
   t.is(head.headers.location, target)
-  t.is((await get(rig, pathIn(text, 'o'), 'HEAD')).status, 200)
-  await rig.engagements.settled()
-  t.like((await traceOf(rig, id)).tracking, { clicks_seen: 0, opens_seen: 0 })
+  t.is((await get(fixture, pathIn(text, 'o'), 'HEAD')).status, 200)
+  await fixture.engagements.settled()
+  t.like((await traceOf(fixture, id)).tracking, { clicks_seen: 0, opens_seen: 0 })
 })
 
 test('sendMessage without the fields, on a plan without tracking, or when it is captured sends what was given', async (t) => {
-  const rig = await relaying(t)
+  const fixture = await relaying(t)
   for (const fields of [{}, { click_tracking_enabled: false, open_tracking_enabled: false }]) {
-    const { id, text } = await send(rig, fields)
+    const { id, text } = await send(fixture, fields)
     t.true(text.endsWith(html))
-    t.is((await traceOf(rig, id)).tracking, null)
+    t.is((await traceOf(fixture, id)).tracking, null)
   }
-  const captured = await send(rig, { ...both, from: 'shop@unrouted.ch' })
+  const captured = await send(fixture, { ...both, from: 'shop@unrouted.ch' })
   t.true(captured.text.endsWith(html))
-  t.like((await traceOf(rig, captured.id)).tracking, { clicks: false, opens: false, untracked_reason: 'captured' })
+  t.like((await traceOf(fixture, captured.id)).tracking, { clicks: false, opens: false, untracked_reason: 'captured' })
   const free = await relaying(t, 'free')
   const barred = await send(free, both)
   t.true(barred.text.endsWith(html))
@@ -121,25 +121,25 @@ test('sendMessage without the fields, on a plan without tracking, or when it is 
 })
 
 test('sendMessage leaves its own unsubscribe link alone, and takes only booleans', async (t) => {
-  const rig = await relaying(t)
-  const { text } = await send(rig, { ...both, list_unsubscribe: true, html: `${html}<a href="${baseUrl}/unsubscribe/abc">out</a>` })
+  const fixture = await relaying(t)
+  const { text } = await send(fixture, { ...both, list_unsubscribe: true, html: `${html}<a href="${baseUrl}/unsubscribe/abc">out</a>` })
   t.true(text.includes(`<${baseUrl}/unsubscribe/`) && text.includes(`<a href="${baseUrl}/unsubscribe/abc">`))
-  const wrong = await rig.rest.call('POST', '/v1/messages', { ...message, click_tracking_enabled: 'yes' })
+  const wrong = await fixture.rest.call('POST', '/v1/messages', { ...message, click_tracking_enabled: 'yes' })
   t.is(wrong.status, 400)
 })
 
 test('a link whose trace is gone leads on, and the image is still there', async (t) => {
-  const rig = await relaying(t)
-  const { id, text } = await send(rig, both)
-  const stored = await rig.database.get(traces, rig, id)
-  if (stored) await rig.database.commit(new Change().remove(traces, rig.organizationId, stored))
-  t.is((await get(rig, pathIn(text, 'c'))).headers.location, target)
-  t.is((await get(rig, pathIn(text, 'o'))).bytes.length, 43)
+  const fixture = await relaying(t)
+  const { id, text } = await send(fixture, both)
+  const stored = await fixture.database.get(traces, fixture, id)
+  if (stored) await fixture.database.commit(new Change().remove(traces, fixture.organizationId, stored))
+  t.is((await get(fixture, pathIn(text, 'c'))).headers.location, target)
+  t.is((await get(fixture, pathIn(text, 'o'))).bytes.length, 43)
 })
 
 test('a link that was changed, cut or made up leads nowhere', async (t) => {
-  const rig = await relaying(t)
-  const { id, text } = await send(rig, both)
+  const fixture = await relaying(t)
+  const { id, text } = await send(fixture, both)
   const path = pathIn(text, 'c')
   const elsewhere = clickToken(new SecretBox(Buffer.alloc(32, 9)), { traceId: newTraceId(), link: 1, target: 'https://evil.test/' })
   const swapped = path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A')
@@ -149,41 +149,42 @@ test('a link that was changed, cut or made up leads nowhere', async (t) => {
     pathIn(text, 'o').replace('/o/', '/c/'),
   ]
   for (const one of wrong) {
-    const answer = await get(rig, one)
+    const answer = await get(fixture, one)
     t.is(answer.status, 404, one)
     t.is(answer.headers.location, undefined, one)
     t.is(answer.headers['set-cookie'], undefined)
   }
-  const page = await get(rig, swapped)
+  const page = await get(fixture, swapped)
   t.regex(page.headers['content-type'] ?? '', /^text\/html/)
   t.regex(String(page.headers['content-security-policy']), /default-src 'none'/)
   t.regex(page.bytes.toString(), /Go back to the message and follow the link there/)
   for (const one of ['/t/c/', `${path}/x`, '/t/o/', '/t/x/y', '/t']) {
-    const answer = await get(rig, one)
+    const answer = await get(fixture, one)
     t.true(answer.status === 404 && answer.headers.location === undefined, one)
   }
-  t.is((await get(rig, `${path}%E0%A4%A`)).status, 400)
-  t.is((await get(rig, path, 'POST')).status, 405)
-  t.is((await get(rig, `${path}?to=https://evil.test/&url=//evil.test`)).headers.location, target)
+  t.is((await get(fixture, `${path}%E0%A4%A`)).status, 400)
+  t.is((await get(fixture, path, 'POST')).status, 405)
+  t.is((await get(fixture, `${path}?to=https://evil.test/&url=//evil.test`)).headers.location, target)
   const image = pathIn(text, 'o')
-  for (const one of [image.slice(0, -1), `${image}0`, path.replace('/c/', '/o/'), '/t/o/x']) t.is((await get(rig, one)).status, 404, one)
-  await rig.engagements.settled()
-  t.like((await traceOf(rig, id)).tracking, { clicks_seen: 1, opens_seen: 0 })
+  for (const one of [image.slice(0, -1), `${image}0`, path.replace('/c/', '/o/'), '/t/o/x'])
+    t.is((await get(fixture, one)).status, 404, one)
+  await fixture.engagements.settled()
+  t.like((await traceOf(fixture, id)).tracking, { clicks_seen: 1, opens_seen: 0 })
 })
 
 test('what recipients did is seen by the organization of the sender alone', async (t) => {
-  const rig = await relaying(t)
-  const { id, text } = await send(rig, both)
-  await get(rig, pathIn(text, 'c'))
-  await rig.engagements.settled()
-  const other = await rig.addOrganization()
+  const fixture = await relaying(t)
+  const { id, text } = await send(fixture, both)
+  await get(fixture, pathIn(text, 'c'))
+  await fixture.engagements.settled()
+  const other = await fixture.addOrganization()
   t.is((await other.rest.call('GET', `/v1/traces/${id}`)).status, 404)
-  const elsewhere = await rig.withKey(['api:read'], await rig.addProject())
+  const elsewhere = await fixture.withKey(['api:read'], await fixture.addProject())
   t.is((await elsewhere.call('GET', `/v1/traces/${id}`)).status, 404)
 })
 
 test('the test of a credential tells that tracking changes its mail', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id, open_tracking_enabled: true })
   const { checks } = await rest.must('POST', `/v1/smtp-credentials/${String(id)}/test-connection`)

@@ -5,62 +5,62 @@ import { organizationSendCounter, storedTracesCounter } from '#core/tenancy/coun
 import { type Organization } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
-import { houseOf, organizationId, projectId, type House } from '../../house.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../../core-fixture.ts'
 
-async function onPlan(t: Parameters<typeof houseOf>[0], plan: PlanName, changes: Partial<Organization> = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true })
-  await house.organization({ plan, ...changes })
-  return house
+async function onPlan(t: Parameters<typeof coreFixture>[0], plan: PlanName, changes: Partial<Organization> = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.organization({ plan, ...changes })
+  return fixture
 }
 
 const passed = async (sends: readonly Promise<unknown>[]): Promise<number> =>
   (await Promise.allSettled(sends)).filter(({ status }) => status === 'fulfilled').length
 
 test('a fixed plan takes exactly its sends of a day, over all projects, and begins anew at midnight', async (t) => {
-  const house = await onPlan(t, 'anonymous')
-  await house.project({ id: 'prj_2', isDefault: false })
-  const send = (i: number) => house.submit({ projectId: i % 2 ? 'prj_2' : 'prj_1' })
+  const fixture = await onPlan(t, 'anonymous')
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  const send = (i: number) => fixture.submit({ projectId: i % 2 ? 'prj_2' : 'prj_1' })
   t.is(await passed(Array.from({ length: 130 }, (_, i) => send(i))), 100)
   await t.throwsAsync(send(0), {
     code: 'quota_exhausted',
     message: 'The limit of 100 sends per day of the plan anonymous is reached; raise the plan, or send again after midnight UTC.',
   })
-  house.clock.advance(12 * 3600 * 1000)
+  fixture.clock.advance(12 * 3600 * 1000)
   t.is((await send(0)).outcome, 'captured.no_route')
 })
 
 test('a send that the plan refuses spends no budget of its project, and the other way round', async (t) => {
-  const house = await onPlan(t, 'anonymous')
-  await house.project({ sendBudget: 3 })
+  const fixture = await onPlan(t, 'anonymous')
+  await fixture.project({ sendBudget: 3 })
   const key = organizationSendCounter(organizationId, '2030-01-15')
-  t.is(await passed(Array.from({ length: 10 }, () => house.submit())), 3)
-  t.is(await house.kv.counter(pack(key)), 3)
-  await house.database.commit(new Change().add(key, 97))
-  await house.project({ sendBudget: 50 })
-  await t.throwsAsync(house.submit(), { code: 'quota_exhausted' })
-  t.is(await house.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 3)
+  t.is(await passed(Array.from({ length: 10 }, () => fixture.submit())), 3)
+  t.is(await fixture.kv.counter(pack(key)), 3)
+  await fixture.database.commit(new Change().add(key, 97))
+  await fixture.project({ sendBudget: 50 })
+  await t.throwsAsync(fixture.submit(), { code: 'quota_exhausted' })
+  t.is(await fixture.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 3)
 })
 
-const sendsOf = (house: House) => house.kv.counter(pack(organizationSendCounter(organizationId, '2030-01-15')))
+const sendsOf = (fixture: CoreFixture) => fixture.kv.counter(pack(organizationSendCounter(organizationId, '2030-01-15')))
 
 test('plan free refuses no volume while somebody answers for the bill, and counts all of it', async (t) => {
-  const house = await onPlan(t, 'free', { paymentState: 'manual_ok' })
-  t.is(await passed(Array.from({ length: 120 }, () => house.submit())), 120)
-  t.is(await sendsOf(house), 120)
+  const fixture = await onPlan(t, 'free', { paymentState: 'manual_ok' })
+  t.is(await passed(Array.from({ length: 120 }, () => fixture.submit())), 120)
+  t.is(await sendsOf(fixture), 120)
 })
 
 for (const paymentState of [undefined, 'none', 'past_due'] as const) {
   test(`plan free with the payment state ${paymentState} takes exactly its sends, and what it refuses consumes nothing`, async (t) => {
-    const house = await onPlan(t, 'free', { paymentState })
-    t.is(await passed(Array.from({ length: 300 }, () => house.submit())), 100)
-    await t.throwsAsync(house.submit(), { code: 'quota_exceeded' })
-    t.is(await sendsOf(house), 100)
-    t.is(await house.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 100)
-    t.is(await house.kv.counter(pack(storedTracesCounter(organizationId))), 100)
-    house.clock.advance(12 * 3600 * 1000 - 1)
-    await t.throwsAsync(house.submit(), { code: 'quota_exceeded' }, 'one millisecond before midnight')
-    house.clock.advance(1)
-    t.is((await house.submit()).outcome, 'captured.no_route')
+    const fixture = await onPlan(t, 'free', { paymentState })
+    t.is(await passed(Array.from({ length: 300 }, () => fixture.submit())), 100)
+    await t.throwsAsync(fixture.submit(), { code: 'quota_exceeded' })
+    t.is(await sendsOf(fixture), 100)
+    t.is(await fixture.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 100)
+    t.is(await fixture.kv.counter(pack(storedTracesCounter(organizationId))), 100)
+    fixture.clock.advance(12 * 3600 * 1000 - 1)
+    await t.throwsAsync(fixture.submit(), { code: 'quota_exceeded' }, 'one millisecond before midnight')
+    fixture.clock.advance(1)
+    t.is((await fixture.submit()).outcome, 'captured.no_route')
   })
 }
 
@@ -77,15 +77,15 @@ test('of three times as many sends at the same time, exactly as many pass as the
 })
 
 test('the captures of a month begin anew with the month, and a project can have fewer than its plan but not more', async (t) => {
-  const house = await onPlan(t, 'free', { paymentState: 'manual_ok', overrides: { capturesPerMonth: 3 } })
-  await house.project({ monthlyCaptureCap: 2 })
-  t.is(await passed(Array.from({ length: 6 }, () => house.submit())), 2)
-  await house.project({ monthlyCaptureCap: 9 })
-  t.is(await passed(Array.from({ length: 6 }, () => house.submit())), 1)
-  house.clock.advance((16 * 24 + 12) * 3_600_000 - 1)
-  await t.throwsAsync(house.submit(), { code: 'quota_exhausted_captures' }, 'one millisecond before February')
-  house.clock.advance(1)
-  t.is(await passed(Array.from({ length: 6 }, () => house.submit())), 3)
+  const fixture = await onPlan(t, 'free', { paymentState: 'manual_ok', overrides: { capturesPerMonth: 3 } })
+  await fixture.project({ monthlyCaptureCap: 2 })
+  t.is(await passed(Array.from({ length: 6 }, () => fixture.submit())), 2)
+  await fixture.project({ monthlyCaptureCap: 9 })
+  t.is(await passed(Array.from({ length: 6 }, () => fixture.submit())), 1)
+  fixture.clock.advance((16 * 24 + 12) * 3_600_000 - 1)
+  await t.throwsAsync(fixture.submit(), { code: 'quota_exhausted_captures' }, 'one millisecond before February')
+  fixture.clock.advance(1)
+  t.is(await passed(Array.from({ length: 6 }, () => fixture.submit())), 3)
 })
 
 test('an override takes the place of the limit of the plan, and -1 is none', async (t) => {
@@ -96,9 +96,9 @@ test('an override takes the place of the limit of the plan, and -1 is none', asy
 })
 
 test('a flag that is off closes SMTP, and leaves REST open', async (t) => {
-  const house = await onPlan(t, 'pro', { flags: { smtp_relay: false } })
-  await t.throwsAsync(house.submit({ door: 'smtp' }), { code: 'feature_disabled' })
-  t.is((await house.submit()).outcome, 'captured.no_route')
+  const fixture = await onPlan(t, 'pro', { flags: { smtp_relay: false } })
+  await t.throwsAsync(fixture.submit({ door: 'smtp' }), { code: 'feature_disabled' })
+  t.is((await fixture.submit()).outcome, 'captured.no_route')
 })
 
 test('attachments need a plan that has them, by REST and by SMTP', async (t) => {

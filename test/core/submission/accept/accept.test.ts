@@ -7,7 +7,7 @@ import type { ContentFacts, Submission } from '#core/submission/submission.ts'
 import { readWholeContent } from '#store/content.ts'
 import { queueHead } from '#store/queue.ts'
 import { pack } from '#store/tuple.ts'
-import { houseOf, organizationId, projectId, type House, relayingHouse, type HouseOptions } from '../../house.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture, relayingFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { column } from '../../../support/column.ts'
 
@@ -16,17 +16,18 @@ const content = 'Subject: hi\r\n\r\nhello\r\n'
 const sha256 = hash('sha256', content)
 
 /** A relaying house that nothing leaves. */
-const relaying = (t: ExecutionContext, options: HouseOptions = {}): Promise<House> => relayingHouse(t, { deaf: true, ...options })
+const relaying = (t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> =>
+  relayingFixture(t, { deaf: true, ...options })
 
 /** What a send leaves in the store, by kind of row. */
-async function left(house: House): Promise<string[]> {
-  const rows = await house.keys('')
+async function left(fixture: CoreFixture): Promise<string[]> {
+  const rows = await fixture.keys('')
   const kinds = ['content', 'trace', 'capture', 'queue', 'idempotency', 'content.open']
   return kinds.filter((kind) => rows.some((row) => row.includes(`\u0002${kind}\0`)))
 }
 
 test('Accept.accept() relays: the whole record, its content and its queue row', async (t) => {
-  const house = await relaying(t)
+  const fixture = await relaying(t)
   const facts: ContentFacts = {
     prefix: 'Received: x\r\n',
     subject: 'hi',
@@ -42,9 +43,9 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     rcptTo: ['Anna@example.net', 'b@example.net', 'anna@example.net'],
     facts,
   } as const
-  const { traceId, outcome, repeated } = await house.submit(submission)
+  const { traceId, outcome, repeated } = await fixture.submit(submission)
   t.deepEqual([outcome, repeated], ['relayed', false])
-  const trace = await house.trace(traceId)
+  const trace = await fixture.trace(traceId)
   t.deepEqual(trace, {
     id: traceId,
     projectId,
@@ -73,45 +74,49 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     unknownAttempts: 0,
     nextAttemptAt: startOfTime,
   })
-  t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
-  t.deepEqual(await queueHead(house.database, { destinationId: 'dst_1', projectId }, { limit: 5 }), [
+  t.is(Buffer.from(await readWholeContent(fixture.database, organizationId, trace.content)).toString(), content)
+  t.deepEqual(await queueHead(fixture.database, { destinationId: 'dst_1', projectId }, { limit: 5 }), [
     { destinationId: 'dst_1', projectId, dueMs: startOfTime, traceId, organizationId, attempts: 0 },
   ])
-  t.is(await house.queueLength(), 1)
-  t.deepEqual(house.captured, [])
-  t.deepEqual(house.accepted, [trace])
-  t.deepEqual(column(house.queued, 'traceId'), [traceId])
+  t.is(await fixture.queueLength(), 1)
+  t.deepEqual(fixture.captured, [])
+  t.deepEqual(fixture.accepted, [trace])
+  t.deepEqual(column(fixture.queued, 'traceId'), [traceId])
 })
 
 for (const { title, set, expected } of [
   {
     title: 'an anonymous project, even where a live destination matches',
-    set: (house: House) => house.project({ status: 'anonymous' }),
+    set: (fixture: CoreFixture) => fixture.project({ status: 'anonymous' }),
     expected: { outcome: 'captured.anonymous_project', destinationId: null, reason: /not claimed yet/ },
   },
   {
     title: 'a sandbox destination',
-    set: (house: House) => house.destination({ mode: 'sandbox' }),
+    set: (fixture: CoreFixture) => fixture.destination({ mode: 'sandbox' }),
     expected: { outcome: 'captured.sandbox_destination', destinationId: 'dst_1', reason: /is in sandbox mode; promote it to live/ },
   },
   {
     title: 'no route under the policy capture',
-    set: (house: House) => house.remove(destinations, 'dst_1'),
+    set: (fixture: CoreFixture) => fixture.remove(destinations, 'dst_1'),
     expected: { outcome: 'captured.no_route', destinationId: null, reason: /no-route policy is to capture/ },
   },
 ]) {
   test(`Accept.accept() captures for ${title}`, async (t) => {
-    const house = await relaying(t)
-    await set(house)
+    const fixture = await relaying(t)
+    await set(fixture)
     const facts = { headerAddresses: ['shop@example.com', 'cc@example.org'], headerFrom: 'Shop@example.com' }
-    const { traceId, outcome } = await house.submit({ rcptTo: ['Anna@Example.net'], mailFrom: 'Bounce@example.com', facts: facts as never })
+    const { traceId, outcome } = await fixture.submit({
+      rcptTo: ['Anna@Example.net'],
+      mailFrom: 'Bounce@example.com',
+      facts: facts as never,
+    })
     t.is(outcome, expected.outcome as never)
-    const trace = await house.trace(traceId)
+    const trace = await fixture.trace(traceId)
     t.like(trace, { status: 'captured', nextAttemptAt: null, destinationId: expected.destinationId, outcome: expected.outcome })
     t.deepEqual(trace.recipients, [{ address: 'Anna@Example.net', status: 'captured', bcc: true }])
     t.regex(trace.outcomeReason, expected.reason)
-    const [stored] = await house.database.all(captures, { organizationId })
-    t.deepEqual(house.captured, [stored?.record])
+    const [stored] = await fixture.database.all(captures, { organizationId })
+    t.deepEqual(fixture.captured, [stored?.record])
     t.deepEqual(stored?.record, {
       id: stored?.record.id ?? '',
       traceId,
@@ -123,50 +128,50 @@ for (const { title, set, expected } of [
       addressesSeen: ['anna@example.net', 'bounce@example.com', 'cc@example.org', 'shop@example.com'],
       capturedAt: startOfTime,
     })
-    t.is(await house.queueLength(), 0)
-    t.deepEqual(house.queued, [])
-    t.is(await house.database.kv.counter(pack([organizationId, 'counter', 'captures', projectId, '2030-01'])), 1)
+    t.is(await fixture.queueLength(), 0)
+    t.deepEqual(fixture.queued, [])
+    t.is(await fixture.database.kv.counter(pack([organizationId, 'counter', 'captures', projectId, '2030-01'])), 1)
   })
 }
 
 for (const noRoutePolicy of ['reject', 'relay_default'] as const) {
   test(`Accept.accept() refuses without a route under the policy ${noRoutePolicy}, and keeps nothing`, async (t) => {
-    const house = await houseOf(t)
-    await house.project({ noRoutePolicy })
-    const before = await house.keys('')
-    await t.throwsAsync(house.submit({ idempotencyKey: 'k' }), {
+    const fixture = await coreFixture(t)
+    await fixture.project({ noRoutePolicy })
+    const before = await fixture.keys('')
+    await t.throwsAsync(fixture.submit({ idempotencyKey: 'k' }), {
       code: 'no_route',
       message: `No routing rule of the project matches shop@example.com. The project's no-route policy is ${noRoutePolicy}; create a routing rule, or give a destination.`,
     })
-    t.deepEqual(await house.keys(''), before)
+    t.deepEqual(await fixture.keys(''), before)
   })
 }
 
 test('Accept.accept() refuses an unknown project, and a destination of another project', async (t) => {
-  const house = await relaying(t)
-  await t.throwsAsync(house.submit({ projectId: 'prj_9' }), { code: 'not_found', message: 'project_id: no such project.' })
-  await house.destination({ id: 'dst_2', projectId: 'prj_2' })
-  await t.throwsAsync(house.submit({ destinationId: 'dst_2' }), {
+  const fixture = await relaying(t)
+  await t.throwsAsync(fixture.submit({ projectId: 'prj_9' }), { code: 'not_found', message: 'project_id: no such project.' })
+  await fixture.destination({ id: 'dst_2', projectId: 'prj_2' })
+  await t.throwsAsync(fixture.submit({ destinationId: 'dst_2' }), {
     code: 'validation_failed',
     message: 'destination_id: no destination of this project has this id',
   })
-  await t.throwsAsync(house.submit({ destinationId: 'dst_2', door: 'smtp' }), { code: 'destination_misconfigured' })
-  t.deepEqual(await left(house), [])
+  await t.throwsAsync(fixture.submit({ destinationId: 'dst_2', door: 'smtp' }), { code: 'destination_misconfigured' })
+  t.deepEqual(await left(fixture), [])
 })
 
 test('Accept.accept() sends to the destination that was asked for, not the one of the rules', async (t) => {
-  const house = await relaying(t)
-  await house.destination({ id: 'dst_2', name: 'Other' })
-  const { traceId } = await house.submit({ destinationId: 'dst_2' })
-  t.like(await house.trace(traceId), {
+  const fixture = await relaying(t)
+  await fixture.destination({ id: 'dst_2', name: 'Other' })
+  const { traceId } = await fixture.submit({ destinationId: 'dst_2' })
+  t.like(await fixture.trace(traceId), {
     destinationId: 'dst_2',
     route: { by: 'request', ruleId: null, reason: 'The request selects the destination Other.' },
   })
 })
 
 test('Accept.accept() marks messages that need SMTPUTF8', async (t) => {
-  const house = await relaying(t)
-  const needs = async (changes: Partial<Submission>) => (await house.trace((await house.submit(changes)).traceId)).smtputf8
+  const fixture = await relaying(t)
+  const needs = async (changes: Partial<Submission>) => (await fixture.trace((await fixture.submit(changes)).traceId)).smtputf8
   t.false(await needs({}))
   t.true(await needs({ mailFrom: 'jürg@example.com' }))
   t.true(await needs({ rcptTo: ['anna@example.net', 'zoë@example.net'] }))
@@ -174,31 +179,31 @@ test('Accept.accept() marks messages that need SMTPUTF8', async (t) => {
 })
 
 test('Accept.accept() with one idempotency key, 25 at a time, gives one message', async (t) => {
-  const house = await relaying(t)
-  await house.project({ sendBudget: 1 })
-  const all = await Promise.all(Array.from({ length: 25 }, () => house.submit({ idempotencyKey: 'order 7' })))
+  const fixture = await relaying(t)
+  await fixture.project({ sendBudget: 1 })
+  const all = await Promise.all(Array.from({ length: 25 }, () => fixture.submit({ idempotencyKey: 'order 7' })))
   t.is(new Set(all.map(({ traceId }) => traceId)).size, 1)
   t.is(all.filter(({ repeated }) => !repeated).length, 1)
-  t.is(await house.queueLength(), 1)
-  t.is(house.queued.length, 1)
-  t.is((await house.keys(`\u0002content\0`)).length, 1)
-  t.is((await house.keys(`\u0002trace\0`)).length, 1)
-  const again = await house.submit({ idempotencyKey: 'order 7', content: 'Subject: other\r\n\r\nbody', rcptTo: ['x@example.org'] })
+  t.is(await fixture.queueLength(), 1)
+  t.is(fixture.queued.length, 1)
+  t.is((await fixture.keys(`\u0002content\0`)).length, 1)
+  t.is((await fixture.keys(`\u0002trace\0`)).length, 1)
+  const again = await fixture.submit({ idempotencyKey: 'order 7', content: 'Subject: other\r\n\r\nbody', rcptTo: ['x@example.org'] })
   t.deepEqual(again, { traceId: all[0]?.traceId ?? '', outcome: 'relayed', repeated: true })
-  t.is((await house.keys(`\u0002content\0`)).length, 1)
-  await t.throwsAsync(house.submit({ idempotencyKey: 'order 8' }), { code: 'project_budget_exhausted' })
+  t.is((await fixture.keys(`\u0002content\0`)).length, 1)
+  await t.throwsAsync(fixture.submit({ idempotencyKey: 'order 8' }), { code: 'project_budget_exhausted' })
 })
 
 test('Accept.accept() knows an idempotency key for 24 hours, per project, and across a crash', async (t) => {
-  const house = await relaying(t)
-  await house.project({ id: 'prj_2', isDefault: false })
-  await house.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
-  await house.destination({ id: 'dst_2', projectId: 'prj_2' })
-  const first = await house.submit({ idempotencyKey: 'k' })
-  const elsewhere = await house.submit({ idempotencyKey: 'k', projectId: 'prj_2' })
+  const fixture = await relaying(t)
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
+  await fixture.destination({ id: 'dst_2', projectId: 'prj_2' })
+  const first = await fixture.submit({ idempotencyKey: 'k' })
+  const elsewhere = await fixture.submit({ idempotencyKey: 'k', projectId: 'prj_2' })
   t.not(elsewhere.traceId, first.traceId)
-  t.not((await house.submit({ idempotencyKey: 'K' })).traceId, first.traceId)
-  const next = await house.crash()
+  t.not((await fixture.submit({ idempotencyKey: 'K' })).traceId, first.traceId)
+  const next = await fixture.crash()
   next.clock.advance(day - 1)
   await next.database.sweep(next.clock.now())
   t.is((await next.submit({ idempotencyKey: 'k' })).traceId, first.traceId)
@@ -216,17 +221,17 @@ test('Accept.accept() knows an idempotency key for 24 hours, per project, and ac
 })
 
 test('Accept.accept() answers a repeated key even when the send would be refused now', async (t) => {
-  const house = await relaying(t)
-  const first = await house.submit({ idempotencyKey: 'k' })
-  await house.project({ sendBudget: 1, noRoutePolicy: 'reject' })
-  await house.remove(destinations, 'dst_1')
-  t.deepEqual(await house.submit({ idempotencyKey: 'k' }), { traceId: first.traceId, outcome: 'relayed', repeated: true })
+  const fixture = await relaying(t)
+  const first = await fixture.submit({ idempotencyKey: 'k' })
+  await fixture.project({ sendBudget: 1, noRoutePolicy: 'reject' })
+  await fixture.remove(destinations, 'dst_1')
+  t.deepEqual(await fixture.submit({ idempotencyKey: 'k' }), { traceId: first.traceId, outcome: 'relayed', repeated: true })
 })
 
 test('Accept.accept() lets exactly as many pass as a budget has, and counts no refused one', async (t) => {
-  const house = await relaying(t)
-  await house.project({ sendBudget: 7 })
-  const all = await Promise.allSettled(Array.from({ length: 30 }, () => house.submit()))
+  const fixture = await relaying(t)
+  await fixture.project({ sendBudget: 7 })
+  const all = await Promise.allSettled(Array.from({ length: 30 }, () => fixture.submit()))
   t.is(all.filter(({ status }) => status === 'fulfilled').length, 7)
   const refused = all.find((one) => one.status === 'rejected')
   t.like(refused?.reason, {
@@ -234,147 +239,147 @@ test('Accept.accept() lets exactly as many pass as a budget has, and counts no r
     message: "The project's budget of 7 sends per day is exhausted; raise it, or send again after midnight UTC.",
     retryAfterSeconds: 12 * 3600,
   })
-  t.is(await house.queueLength(), 7)
-  t.is((await house.keys(`\u0002content\0`)).length, 7)
-  t.is(await house.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 7)
-  house.clock.advance(12 * 3600 * 1000)
-  t.is((await house.submit()).outcome, 'relayed', 'a new day')
+  t.is(await fixture.queueLength(), 7)
+  t.is((await fixture.keys(`\u0002content\0`)).length, 7)
+  t.is(await fixture.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 7)
+  fixture.clock.advance(12 * 3600 * 1000)
+  t.is((await fixture.submit()).outcome, 'relayed', 'a new day')
 })
 
 test('Accept.accept() lets exactly as many pass as the month has captures, and a refused one spends no budget', async (t) => {
-  const house = await houseOf(t)
-  await house.project({ monthlyCaptureCap: 5, sendBudget: 9 })
-  const all = await Promise.allSettled(Array.from({ length: 20 }, () => house.submit()))
+  const fixture = await coreFixture(t)
+  await fixture.project({ monthlyCaptureCap: 5, sendBudget: 9 })
+  const all = await Promise.allSettled(Array.from({ length: 20 }, () => fixture.submit()))
   t.is(all.filter(({ status }) => status === 'fulfilled').length, 5)
   t.like(all.find((one) => one.status === 'rejected')?.reason, { code: 'quota_exhausted_captures', nextAction: 'upgrade' })
-  t.is(await house.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 5)
-  await house.destination()
-  await house.rule({ any: true })
-  t.is((await house.submit()).outcome, 'relayed', 'what is relayed is no capture')
-  await house.destination({ mode: 'sandbox' })
-  house.clock.step(Date.UTC(2030, 1, 1) - startOfTime - 1)
-  await t.throwsAsync(house.submit(), { code: 'quota_exhausted_captures' })
-  house.clock.step(1)
-  t.is((await house.submit()).outcome, 'captured.sandbox_destination', 'a new month')
+  t.is(await fixture.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 5)
+  await fixture.destination()
+  await fixture.rule({ any: true })
+  t.is((await fixture.submit()).outcome, 'relayed', 'what is relayed is no capture')
+  await fixture.destination({ mode: 'sandbox' })
+  fixture.clock.step(Date.UTC(2030, 1, 1) - startOfTime - 1)
+  await t.throwsAsync(fixture.submit(), { code: 'quota_exhausted_captures' })
+  fixture.clock.step(1)
+  t.is((await fixture.submit()).outcome, 'captured.sandbox_destination', 'a new month')
 })
 
 test('Accept.accept() slides the rate of an SMTP credential over the border of a minute', async (t) => {
-  const house = await relaying(t)
-  const submit = () => house.submit({ door: 'smtp', submittedBy: 'crd_1', ratePerMinute: 10 })
+  const fixture = await relaying(t)
+  const submit = () => fixture.submit({ door: 'smtp', submittedBy: 'crd_1', ratePerMinute: 10 })
   const burst = async (n: number): Promise<number> => {
     const all = await Promise.allSettled(Array.from({ length: n }, submit))
     return all.filter(({ status }) => status === 'fulfilled').length
   }
-  house.clock.advance(50_000)
+  fixture.clock.advance(50_000)
   t.is(await burst(30), 10)
   await t.throwsAsync(submit(), {
     code: 'rate_limit_exceeded',
     message: 'This SMTP credential can send 10 messages per minute; wait and send again.',
   })
-  house.clock.advance(10_000)
+  fixture.clock.advance(10_000)
   t.is(await burst(5), 0, 'a new minute alone opens nothing')
-  house.clock.advance(15_000)
+  fixture.clock.advance(15_000)
   t.is(await burst(5), 2, 'a quarter of the minute before has slid out')
-  house.clock.advance(30_000)
+  fixture.clock.advance(30_000)
   t.is(await burst(20), 5)
-  house.clock.advance(120_000)
+  fixture.clock.advance(120_000)
   t.is(await burst(20), 10)
-  t.is(await house.queueLength(), 27)
-  t.is((await house.submit({ door: 'rest', ratePerMinute: 1 })).outcome, 'relayed')
+  t.is(await fixture.queueLength(), 27)
+  t.is((await fixture.submit({ door: 'rest', ratePerMinute: 1 })).outcome, 'relayed')
 })
 
 test('Accept.accept() counts the rate of each submitter apart, and forgets old minutes', async (t) => {
-  const house = await relaying(t)
-  const by = (submittedBy: string) => house.submit({ door: 'smtp', submittedBy, ratePerMinute: 1 })
+  const fixture = await relaying(t)
+  const by = (submittedBy: string) => fixture.submit({ door: 'smtp', submittedBy, ratePerMinute: 1 })
   await by('crd_1')
   await by('crd_2')
   await t.throwsAsync(by('crd_1'), { code: 'rate_limit_exceeded' })
-  house.clock.advance(5 * 60_000)
-  await house.database.sweep(house.clock.now())
-  t.deepEqual(await house.keys('\u0002rate\0'), [])
+  fixture.clock.advance(5 * 60_000)
+  await fixture.database.sweep(fixture.clock.now())
+  t.deepEqual(await fixture.keys('\u0002rate\0'), [])
   await by('crd_1')
 })
 
 test('Accept.accept() refuses too many recipients, none, and too large a message, before it counts anything', async (t) => {
-  const house = await relaying(t, { maxRecipients: 3, maxMessageBytes: 1000 })
-  await house.project({ sendBudget: 1 })
+  const fixture = await relaying(t, { maxRecipients: 3, maxMessageBytes: 1000 })
+  await fixture.project({ sendBudget: 1 })
   const many = Array.from({ length: 4 }, (_, i) => `r${i}@example.net`)
-  await t.throwsAsync(house.submit({ rcptTo: many }), {
+  await t.throwsAsync(fixture.submit({ rcptTo: many }), {
     code: 'validation_failed',
     message: 'The message has 4 recipients; at most 3 are allowed. Split it.',
   })
-  await t.throwsAsync(house.submit({ rcptTo: [] }), { code: 'validation_failed', message: /no recipient; give at least one/ })
-  await t.throwsAsync(house.submit({ content: 'x'.repeat(1001) }), {
+  await t.throwsAsync(fixture.submit({ rcptTo: [] }), { code: 'validation_failed', message: /no recipient; give at least one/ })
+  await t.throwsAsync(fixture.submit({ content: 'x'.repeat(1001) }), {
     code: 'request_too_large',
     message: 'The message has 1001 bytes; at most 1000 are allowed. Send less, or link to large files.',
   })
-  t.deepEqual(await left(house), [])
-  t.is((await house.submit({ rcptTo: many.slice(1), content: 'x'.repeat(1000) })).outcome, 'relayed')
+  t.deepEqual(await left(fixture), [])
+  t.is((await fixture.submit({ rcptTo: many.slice(1), content: 'x'.repeat(1000) })).outcome, 'relayed')
 })
 
 test('Accept.accept() names the first gate of several that are closed', async (t) => {
-  const house = await houseOf(t, { maxRecipients: 1, maxMessageBytes: 10 })
-  await house.project({ monthlyCaptureCap: 0, sendBudget: 0 })
+  const fixture = await coreFixture(t, { maxRecipients: 1, maxMessageBytes: 10 })
+  await fixture.project({ monthlyCaptureCap: 0, sendBudget: 0 })
   const all = { rcptTo: ['a@example.net', 'b@example.net'], content: 'x'.repeat(11), door: 'smtp', ratePerMinute: 0 } as const
-  await t.throwsAsync(house.submit(all), { code: 'validation_failed' })
-  await t.throwsAsync(house.submit({ ...all, rcptTo: ['a@example.net'] }), { code: 'request_too_large' })
-  await t.throwsAsync(house.submit({ ...all, rcptTo: ['a@example.net'], content: 'x' }), { code: 'rate_limit_exceeded' })
-  await t.throwsAsync(house.submit({ content: 'x' }), { code: 'quota_exhausted_captures' })
-  await house.project({ monthlyCaptureCap: 1, sendBudget: 0 })
-  await t.throwsAsync(house.submit({ content: 'x' }), { code: 'project_budget_exhausted' })
-  await house.project({ monthlyCaptureCap: 1 })
-  t.is((await house.submit({ content: 'x' })).outcome, 'captured.no_route', 'the refused ones used up none of the cap')
+  await t.throwsAsync(fixture.submit(all), { code: 'validation_failed' })
+  await t.throwsAsync(fixture.submit({ ...all, rcptTo: ['a@example.net'] }), { code: 'request_too_large' })
+  await t.throwsAsync(fixture.submit({ ...all, rcptTo: ['a@example.net'], content: 'x' }), { code: 'rate_limit_exceeded' })
+  await t.throwsAsync(fixture.submit({ content: 'x' }), { code: 'quota_exhausted_captures' })
+  await fixture.project({ monthlyCaptureCap: 1, sendBudget: 0 })
+  await t.throwsAsync(fixture.submit({ content: 'x' }), { code: 'project_budget_exhausted' })
+  await fixture.project({ monthlyCaptureCap: 1 })
+  t.is((await fixture.submit({ content: 'x' })).outcome, 'captured.no_route', 'the refused ones used up none of the cap')
 })
 
 test('Accept.accept() leaves no content of a refused or repeated message, also of one that was on disk already', async (t) => {
-  const house = await relaying(t)
+  const fixture = await relaying(t)
   const large = `Subject: x\r\n\r\n${'x'.repeat(900_000)}`
-  await house.submit({ idempotencyKey: 'k', content: 'small' })
-  const before = await house.keys('')
-  await house.submit({ idempotencyKey: 'k', content: large })
-  t.deepEqual(await house.keys(''), before)
-  await house.project({ sendBudget: 1 })
-  await house.submit({ content: large }).catch((error: { code: string }) => t.is(error.code, 'project_budget_exhausted'))
-  await house.submit({ content: large, rcptTo: [] }).catch((error: { code: string }) => t.is(error.code, 'validation_failed'))
+  await fixture.submit({ idempotencyKey: 'k', content: 'small' })
+  const before = await fixture.keys('')
+  await fixture.submit({ idempotencyKey: 'k', content: large })
+  t.deepEqual(await fixture.keys(''), before)
+  await fixture.project({ sendBudget: 1 })
+  await fixture.submit({ content: large }).catch((error: { code: string }) => t.is(error.code, 'project_budget_exhausted'))
+  await fixture.submit({ content: large, rcptTo: [] }).catch((error: { code: string }) => t.is(error.code, 'validation_failed'))
   t.deepEqual(
-    (await house.keys('')).filter((key) => !before.includes(key)),
+    (await fixture.keys('')).filter((key) => !before.includes(key)),
     [],
   )
 })
 
 test('Accept.accept() keeps a large message whole', async (t) => {
-  const house = await relaying(t)
+  const fixture = await relaying(t)
   const large = Buffer.alloc(900_000, '0123456789')
-  const { traceId } = await house.submit({ content: large, idempotencyKey: 'k' })
-  const { content: ref } = await house.trace(traceId)
-  t.is(Buffer.compare(await readWholeContent(house.database, organizationId, ref), large), 0)
+  const { traceId } = await fixture.submit({ content: large, idempotencyKey: 'k' })
+  const { content: ref } = await fixture.trace(traceId)
+  t.is(Buffer.compare(await readWholeContent(fixture.database, organizationId, ref), large), 0)
   t.is(ref.rows, 4)
-  t.deepEqual(await house.keys('content.open'), [])
+  t.deepEqual(await fixture.keys('content.open'), [])
 })
 
 test('Accept.accept() tells its listener once the message is durable, never before', async (t) => {
-  const house = await relaying(t)
+  const fixture = await relaying(t)
   let durable = false
   const order: string[] = []
-  house.kv.beforeWrite = ({ sets }) => void (sets.length > 1 && order.push('write'))
-  house.onQueued = ({ traceId }) => {
+  fixture.kv.beforeWrite = ({ sets }) => void (sets.length > 1 && order.push('write'))
+  fixture.onQueued = ({ traceId }) => {
     order.push('queued')
-    void house.trace(traceId).then(() => (durable = true))
+    void fixture.trace(traceId).then(() => (durable = true))
   }
-  await house.submit()
-  await house.trace(house.queued[0]?.traceId ?? '')
+  await fixture.submit()
+  await fixture.trace(fixture.queued[0]?.traceId ?? '')
   t.deepEqual(order, ['write', 'queued'])
   t.true(durable)
 })
 
 test('Accept.accept() does not take back a message because its listener fails', async (t) => {
-  const house = await relaying(t)
-  house.onQueued = () => {
+  const fixture = await relaying(t)
+  fixture.onQueued = () => {
     throw new Error('a defect')
   }
   const large = Buffer.alloc(600_000, 'x')
-  await t.throwsAsync(house.submit({ content: large }), { message: 'a defect' })
-  const [entry] = house.queued
-  const { content: ref } = await house.trace(entry?.traceId ?? '')
-  t.is((await readWholeContent(house.database, organizationId, ref)).length, 600_000)
+  await t.throwsAsync(fixture.submit({ content: large }), { message: 'a defect' })
+  const [entry] = fixture.queued
+  const { content: ref } = await fixture.trace(entry?.traceId ?? '')
+  t.is((await readWholeContent(fixture.database, organizationId, ref)).length, 600_000)
 })

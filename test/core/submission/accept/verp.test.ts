@@ -6,7 +6,16 @@ import { type Organization } from '#core/tenancy/organization.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { organizationId, quiet, principal, secrets, until, type House, type HouseOptions, relayingHouse } from '../../house.ts'
+import {
+  organizationId,
+  quiet,
+  principal,
+  secrets,
+  until,
+  type CoreFixture,
+  type CoreFixtureOptions,
+  relayingFixture,
+} from '../../core-fixture.ts'
 import { ScriptedTransport, take } from '../../scripted-transport.ts'
 import { column } from '../../../support/column.ts'
 
@@ -14,21 +23,22 @@ const day = 24 * 3_600_000
 const two = ['anna@example.net', 'ben@example.net']
 const asked = { verp: { bounceDomain: null } } as const
 
-const routed = (t: ExecutionContext, options: HouseOptions = {}): Promise<House> => relayingHouse(t, { deaf: true, ...options })
+const routed = (t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> =>
+  relayingFixture(t, { deaf: true, ...options })
 
-async function traceOf(house: House, changes: Partial<Submission> = {}) {
-  const { traceId } = await house.submit({ rcptTo: two, ...asked, ...changes })
-  return house.trace(traceId)
+async function traceOf(fixture: CoreFixture, changes: Partial<Submission> = {}) {
+  const { traceId } = await fixture.submit({ rcptTo: two, ...asked, ...changes })
+  return fixture.trace(traceId)
 }
 
 const pathsOf = ({ recipients }: { readonly recipients: readonly { readonly verp?: string | undefined }[] }): string[] =>
   recipients.flatMap(({ verp }) => verp ?? [])
 
 test('Accept.accept() gives return paths at the domain of the service, or at the one that is named', async (t) => {
-  const house = await routed(t)
-  const ours = await traceOf(house)
+  const fixture = await routed(t)
+  const ours = await traceOf(fixture)
   t.deepEqual(ours.verp, { domain: 'bounces.postern.test' })
-  const other = await traceOf(house, { verp: { bounceDomain: 'b.example.ch' } })
+  const other = await traceOf(fixture, { verp: { bounceDomain: 'b.example.ch' } })
   t.deepEqual(other.verp, { domain: 'b.example.ch' })
   t.deepEqual(
     [...pathsOf(ours), ...pathsOf(other)].map((path) => path.replace(/^.{22}/, '')),
@@ -36,20 +46,20 @@ test('Accept.accept() gives return paths at the domain of the service, or at the
   )
   for (const trace of [ours, other])
     for (const { address, verp = '' } of trace.recipients)
-      t.deepEqual(await recipientOfVerp(house.database, secrets, verp), { organizationId, traceId: trace.id, address })
+      t.deepEqual(await recipientOfVerp(fixture.database, secrets, verp), { organizationId, traceId: trace.id, address })
   t.is(ours.mailFrom, 'shop@example.com', 'what was submitted stays')
-  t.is(await recipientOfVerp(house.database, secrets, 'shop@example.com'), undefined)
-  t.deepEqual(await house.problems(), [])
+  t.is(await recipientOfVerp(fixture.database, secrets, 'shop@example.com'), undefined)
+  t.deepEqual(await fixture.problems(), [])
 })
 
 test('Accept.accept() makes none that nobody asked for', async (t) => {
-  const house = await routed(t)
-  const trace = await traceOf(house, { verp: undefined })
+  const fixture = await routed(t)
+  const trace = await traceOf(fixture, { verp: undefined })
   t.is(trace.verp, undefined)
-  t.deepEqual(await house.keys('verp'), [])
+  t.deepEqual(await fixture.keys('verp'), [])
 })
 
-const offs: readonly [string, Partial<Organization>, Partial<Submission>, HouseOptions, string][] = [
+const offs: readonly [string, Partial<Organization>, Partial<Submission>, CoreFixtureOptions, string][] = [
   ['the plan', { plan: 'free' }, {}, {}, 'the plan free does not include it'],
   ['the flag', { flags: { verp: false } }, {}, {}, 'it is turned off for this organization'],
   ['a null reverse-path', {}, { mailFrom: '' }, {}, 'the message has the null reverse-path'],
@@ -57,22 +67,22 @@ const offs: readonly [string, Partial<Organization>, Partial<Submission>, HouseO
 ]
 for (const [what, changes, submission, options, off] of offs) {
   test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
-    const house = await routed(t, options)
-    await house.organization({ plan: 'pro', ...changes })
-    const trace = await traceOf(house, submission)
+    const fixture = await routed(t, options)
+    await fixture.organization({ plan: 'pro', ...changes })
+    const trace = await traceOf(fixture, submission)
     t.deepEqual(trace.verp, { off })
     t.deepEqual(pathsOf(trace), [])
-    t.deepEqual(await house.keys('verp'), [])
-    t.true((await house.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off}.`))
+    t.deepEqual(await fixture.keys('verp'), [])
+    t.true((await fixture.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off}.`))
   })
 }
 
 test('Accept.accept() gives none to what is captured, nor to a recipient that is suppressed', async (t) => {
-  const house = await routed(t)
-  await house.put(suppressions, {
+  const fixture = await routed(t)
+  await fixture.put(suppressions, {
     ...{ id: 'sup_1', email: 'ben@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
   } as never)
-  const trace = await traceOf(house)
+  const trace = await traceOf(fixture)
   t.deepEqual(
     trace.recipients.map(({ status, verp }) => [status, verp !== undefined]),
     [
@@ -80,17 +90,17 @@ test('Accept.accept() gives none to what is captured, nor to a recipient that is
       ['suppressed', false],
     ],
   )
-  await house.destination({ mode: 'sandbox' })
-  const captured = await traceOf(house)
+  await fixture.destination({ mode: 'sandbox' })
+  const captured = await traceOf(fixture)
   t.is(captured.status, 'captured')
   t.is(captured.verp, undefined)
   t.deepEqual(pathsOf(captured), [])
 })
 
 test('a login asks for VERP as its credential says now, and MAIL FROM keeps to its whitelist', async (t) => {
-  const house = await routed(t)
-  const credential = await house.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
-  const live = await house.door.login('cms-user', 'right', '192.0.2.1')
+  const fixture = await routed(t)
+  const credential = await fixture.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
+  const live = await fixture.door.login('cms-user', 'right', '192.0.2.1')
   t.throws(() => live.checkMailFrom('x@bounces.postern.test'), { code: 'sender_not_allowed' })
   const submit = async () => {
     const content = Buffer.from('From: shop@example.com\r\nSubject: hi\r\n\r\nhello\r\n')
@@ -98,59 +108,59 @@ test('a login asks for VERP as its credential says now, and MAIL FROM keeps to i
     await draft.write(content)
     const session = { helo: 'cms.example', remoteAddress: '192.0.2.1', protocol: 'ESMTPSA', eightBit: false } as const
     const { traceId } = await live.submit({ mailFrom: 'shop@example.com', rcptTo: two, draft, head: content, ...session })
-    return house.trace(traceId)
+    return fixture.trace(traceId)
   }
   t.is(pathsOf(await submit()).length, 2)
-  await house.organization({ plan: 'free' })
+  await fixture.organization({ plan: 'free' })
   t.deepEqual((await submit()).verp, { off: 'the plan free does not include it' }, 'the plan is that of now')
-  await house.organization({ plan: 'pro' })
-  await house.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
+  await fixture.organization({ plan: 'pro' })
+  await fixture.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
   t.deepEqual((await submit()).verp, { domain: 'b.example.ch' })
-  await house.credential('right', { ...credential, verpEnabled: false })
+  await fixture.credential('right', { ...credential, verpEnabled: false })
   t.is((await submit()).verp, undefined)
 })
 
 test('a return path leads back for 30 days from the time at which the message leaves', async (t) => {
-  const house = await routed(t)
-  const [now, later] = [await traceOf(house), await traceOf(house, { sendAt: startOfTime + 2 * day })]
+  const fixture = await routed(t)
+  const [now, later] = [await traceOf(fixture), await traceOf(fixture, { sendAt: startOfTime + 2 * day })]
   const found = async (): Promise<number[]> => {
     const hits = [now, later].map(async (trace) =>
-      Promise.all(pathsOf(trace).map((path) => recipientOfVerp(house.database, secrets, path))),
+      Promise.all(pathsOf(trace).map((path) => recipientOfVerp(fixture.database, secrets, path))),
     )
     return (await Promise.all(hits)).map((rows) => rows.filter((row) => row?.traceId).length)
   }
-  await house.database.sweep(startOfTime + 30 * day)
+  await fixture.database.sweep(startOfTime + 30 * day)
   t.deepEqual(await found(), [2, 2])
-  await house.database.sweep(startOfTime + 30 * day + 1)
+  await fixture.database.sweep(startOfTime + 30 * day + 1)
   t.deepEqual(await found(), [0, 2])
-  await house.database.sweep(startOfTime + 32 * day + 1)
+  await fixture.database.sweep(startOfTime + 32 * day + 1)
   t.deepEqual(await found(), [0, 0])
-  t.deepEqual(await house.keys('verp'), [])
+  t.deepEqual(await fixture.keys('verp'), [])
 })
 
 test('a replay goes under the same return paths, which then count from it', async (t) => {
   const transport = new ScriptedTransport((call) => take(call, call.nth < 3 ? { 'ben@example.net': 'permanent' } : 'accepted'))
-  const house = await routed(t, { transport, deaf: false })
-  const { id } = await traceOf(house)
-  await until('failed', () => house.attempted.length === 1)
-  const [first, again] = pathsOf(await house.trace(id))
-  house.clock.advance(20 * day)
-  await house.core.replays.create(principal, { filter: {}, includeUnknown: false })
-  await until('sent', () => house.attempted.length === 2)
-  await quiet(house)
+  const fixture = await routed(t, { transport, deaf: false })
+  const { id } = await traceOf(fixture)
+  await until('failed', () => fixture.attempted.length === 1)
+  const [first, again] = pathsOf(await fixture.trace(id))
+  fixture.clock.advance(20 * day)
+  await fixture.core.replays.create(principal, { filter: {}, includeUnknown: false })
+  await until('sent', () => fixture.attempted.length === 2)
+  await quiet(fixture)
   t.deepEqual(column(transport.calls, 'job', 'mailFrom'), [first, again, again])
-  await house.database.sweep(startOfTime + 49 * day)
-  t.is(await recipientOfVerp(house.database, secrets, first ?? ''), undefined)
-  t.like(await recipientOfVerp(house.database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })
-  await house.database.sweep(startOfTime + 51 * day)
-  t.is(await recipientOfVerp(house.database, secrets, again ?? ''), undefined)
+  await fixture.database.sweep(startOfTime + 49 * day)
+  t.is(await recipientOfVerp(fixture.database, secrets, first ?? ''), undefined)
+  t.like(await recipientOfVerp(fixture.database, secrets, again ?? ''), { traceId: id, address: 'ben@example.net' })
+  await fixture.database.sweep(startOfTime + 51 * day)
+  t.is(await recipientOfVerp(fixture.database, secrets, again ?? ''), undefined)
 })
 
 test('verify() misses the message of a return path', async (t) => {
-  const house = await routed(t)
-  const { id } = await traceOf(house, { rcptTo: ['anna@example.net'] })
-  await house.remove(traces, id)
-  const problems = await house.problems()
+  const fixture = await routed(t)
+  const { id } = await traceOf(fixture, { rcptTo: ['anna@example.net'] })
+  await fixture.remove(traces, id)
+  const problems = await fixture.problems()
   t.true(
     problems.some((problem) => problem.includes(`the trace ${id} that it belongs to is missing`) && problem.includes('verp')),
     problems.join('\n'),

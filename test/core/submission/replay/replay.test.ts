@@ -5,136 +5,136 @@ import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.t
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { organizationId, projectId, quiet, principal, until, type House, relaying } from '../../house.ts'
+import { organizationId, projectId, quiet, principal, until, type CoreFixture, relaying } from '../../core-fixture.ts'
 import { take, type Call, type Script } from '../../scripted-transport.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
 
 const everything: ReplayRequest = { filter: {}, includeUnknown: false }
 const two = ['anna@example.net', 'ben@example.net']
 
-interface Site {
-  readonly house: House
+interface Setup {
+  readonly fixture: CoreFixture
   readonly replays: Replays
   readonly runner: ReplayRunner
   /** Waits for the end of a job. */
   ended(job: ReplayJob): Promise<ReplayJob>
 }
 
-function siteOf(house: House): Site {
-  const runner = house.part(T.ReplayRunner)
-  const { replays } = house.core
+function setUp(fixture: CoreFixture): Setup {
+  const runner = fixture.part(T.ReplayRunner)
+  const { replays } = fixture.core
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
     await until('the job ended', async () => (await replays.get(principal, job.id)).status !== 'running')
-    await quiet(house)
+    await quiet(fixture)
     return replays.get(principal, job.id)
   }
-  return { house, replays, runner, ended }
+  return { fixture, replays, runner, ended }
 }
 
-async function failing(t: ExecutionContext, script: Script): Promise<Site> {
-  const house = await relaying(t, script)
-  await house.destination({ id: 'dst_2', name: 'Other', host: 'other.provider.test' })
-  return siteOf(house)
+async function failing(t: ExecutionContext, script: Script): Promise<Setup> {
+  const fixture = await relaying(t, script)
+  await fixture.destination({ id: 'dst_2', name: 'Other', host: 'other.provider.test' })
+  return setUp(fixture)
 }
 
-async function submitAll(house: House, n: number, rcptTo: readonly string[] = ['anna@example.net']): Promise<string[]> {
+async function submitAll(fixture: CoreFixture, n: number, rcptTo: readonly string[] = ['anna@example.net']): Promise<string[]> {
   const ids: string[] = []
-  for (let i = 0; i < n; i++) ids.push((await house.submit({ rcptTo })).traceId)
-  await until('all attempts ended', () => house.attempted.length >= n)
-  await quiet(house)
+  for (let i = 0; i < n; i++) ids.push((await fixture.submit({ rcptTo })).traceId)
+  await until('all attempts ended', () => fixture.attempted.length >= n)
+  await quiet(fixture)
   return ids
 }
 
 const toOther = (call: Call) => take(call, call.target.destinationId === 'dst_2' ? 'accepted' : 'permanent')
 
 test('a replay sends failed messages again to the target, and their traces tell it', async (t) => {
-  const { house, replays, ended } = await failing(t, toOther)
-  const ids = await submitAll(house, 120)
-  t.is((await house.trace(ids[0] ?? '')).status, 'failed')
+  const { fixture, replays, ended } = await failing(t, toOther)
+  const ids = await submitAll(fixture, 120)
+  t.is((await fixture.trace(ids[0] ?? '')).status, 'failed')
   t.like(await replays.preview(principal, everything), { matched: 120, complete: true })
   const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'finished', counters: { examined: 120, replayed: 120, skipped: 0, refused: 0 }, problems: [] })
-  await until('all were sent', () => house.attempted.length === 240)
-  await quiet(house)
+  await until('all were sent', () => fixture.attempted.length === 240)
+  await quiet(fixture)
   for (const id of ids) {
-    t.like(await house.trace(id), { status: 'sent', destinationId: 'dst_2', attempts: 2 })
-    t.is(house.transport.attemptsAt(id).length, 2)
+    t.like(await fixture.trace(id), { status: 'sent', destinationId: 'dst_2', attempts: 2 })
+    t.is(fixture.transport.attemptsAt(id).length, 2)
   }
-  const story = await house.story(ids[0] ?? '')
+  const story = await fixture.story(ids[0] ?? '')
   t.true(
     story.some((line) => line.startsWith('replayed: A replay queued the message again for 1 recipient')),
     story.join('\n'),
   )
-  t.is(await house.queueLength(), 0)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('who was accepted is not mailed again by a replay', async (t) => {
-  const { house, replays, ended } = await failing(t, (call) =>
+  const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.target.destinationId === 'dst_2' ? 'accepted' : { 'ben@example.net': 'permanent' }),
   )
-  const [id = ''] = await submitAll(house, 1, two)
+  const [id = ''] = await submitAll(fixture, 1, two)
   await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
-  await until('sent', async () => (await house.trace(id)).status === 'sent')
-  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
+  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
 })
 
 test('recipients whose outcome is unknown go again only when that is asked for', async (t) => {
-  const { house, replays, ended } = await failing(t, (call) =>
+  const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.nth <= 2 ? { 'anna@example.net': 'unknown', 'ben@example.net': 'permanent' } : 'accepted'),
   )
-  const [id = ''] = await submitAll(house, 1, two)
-  house.clock.advance(3600 * 1000)
-  await until('given up', async () => (await house.trace(id)).status === 'failed')
-  await quiet(house)
+  const [id = ''] = await submitAll(fixture, 1, two)
+  fixture.clock.advance(3600 * 1000)
+  await until('given up', async () => (await fixture.trace(id)).status === 'failed')
+  await quiet(fixture)
   await ended(await replays.create(principal, everything))
-  await until('the refused one went again', () => house.transport.attemptsAt(id).length === 3)
-  await quiet(house)
-  t.deepEqual(house.transport.attemptsAt(id).at(-1), ['ben@example.net'])
-  t.is((await house.trace(id)).status, 'failed')
+  await until('the refused one went again', () => fixture.transport.attemptsAt(id).length === 3)
+  await quiet(fixture)
+  t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['ben@example.net'])
+  t.is((await fixture.trace(id)).status, 'failed')
   t.like(await ended(await replays.create(principal, everything)), { counters: { examined: 1, replayed: 0, skipped: 1, refused: 0 } })
   await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
-  await until('sent', async () => (await house.trace(id)).status === 'sent')
-  t.deepEqual(house.transport.attemptsAt(id).at(-1), ['anna@example.net'])
+  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
 
 test('after a replay an unknown outcome is repeated once, as before it', async (t) => {
-  const { house, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
-  const [id = ''] = await submitAll(house, 1)
-  house.clock.advance(3600 * 1000)
-  await until('given up', async () => (await house.trace(id)).status === 'failed')
-  await quiet(house)
+  const { fixture, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
+  const [id = ''] = await submitAll(fixture, 1)
+  fixture.clock.advance(3600 * 1000)
+  await until('given up', async () => (await fixture.trace(id)).status === 'failed')
+  await quiet(fixture)
   await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
-  await until('unknown again', () => house.transport.attemptsAt(id).length === 3)
-  await quiet(house)
-  t.is((await house.trace(id)).status, 'queued')
-  house.clock.advance(3600 * 1000)
-  await until('sent', async () => (await house.trace(id)).status === 'sent')
+  await until('unknown again', () => fixture.transport.attemptsAt(id).length === 3)
+  await quiet(fixture)
+  t.is((await fixture.trace(id)).status, 'queued')
+  fixture.clock.advance(3600 * 1000)
+  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
 })
 
 test('after a replay the schedule of retries begins anew, however old the message is', async (t) => {
-  const { house, replays, ended } = await failing(t, (call) =>
+  const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.nth === 1 ? 'permanent' : call.nth === 2 ? 'transient' : 'accepted'),
   )
-  const [id = ''] = await submitAll(house, 1)
-  house.clock.advance(100 * 3600 * 1000)
+  const [id = ''] = await submitAll(fixture, 1)
+  fixture.clock.advance(100 * 3600 * 1000)
   await ended(await replays.create(principal, everything))
-  await until('put off', () => house.transport.attemptsAt(id).length === 2)
-  await quiet(house)
-  t.like(await house.trace(id), { status: 'queued', nextAttemptAt: house.clock.now() + 60_000 })
-  house.clock.advance(60_000)
-  await until('sent', async () => (await house.trace(id)).status === 'sent')
+  await until('put off', () => fixture.transport.attemptsAt(id).length === 2)
+  await quiet(fixture)
+  t.like(await fixture.trace(id), { status: 'queued', nextAttemptAt: fixture.clock.now() + 60_000 })
+  fixture.clock.advance(60_000)
+  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
 })
 
 test('a replay stops when the budget is used up, says why, and leaves the rest failed', async (t) => {
-  const { house, replays, ended } = await failing(t, toOther)
-  const ids = await submitAll(house, 10)
-  await house.project({ sendBudget: 14 })
+  const { fixture, replays, ended } = await failing(t, toOther)
+  const ids = await submitAll(fixture, 10)
+  await fixture.project({ sendBudget: 14 })
   const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'stopped', counters: { replayed: 4 } })
   t.regex(job.stoppedBecause ?? '', /budget of 14 sends per day is exhausted/)
-  await until('the four were sent', () => house.attempted.length === 14)
-  await quiet(house)
-  const statuses = await Promise.all(ids.map(async (id) => (await house.trace(id)).status))
+  await until('the four were sent', () => fixture.attempted.length === 14)
+  await quiet(fixture)
+  const statuses = await Promise.all(ids.map(async (id) => (await fixture.trace(id)).status))
   t.deepEqual(
     Object.fromEntries(
       Map.groupBy(statuses, (status) => status)
@@ -146,29 +146,29 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
       sent: 4,
     },
   )
-  t.deepEqual(await house.keys('replay.open'), [])
+  t.deepEqual(await fixture.keys('replay.open'), [])
 })
 
 test('stop() ends a job between two messages, and is idempotent', async (t) => {
-  const { house, replays, ended, runner } = await failing(t, toOther)
-  await submitAll(house, 60)
+  const { fixture, replays, ended, runner } = await failing(t, toOther)
+  await submitAll(fixture, 60)
   const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
   const stopped = await replays.stop(principal, job.id)
   t.like(stopped, { status: 'stopped', stoppedBecause: 'Stopped on request.' })
   const after = await ended(job)
   await runner.stop()
   t.deepEqual(after.counters, (await replays.stop(principal, job.id)).counters)
-  t.is(house.transport.calls.filter(({ target }) => target.destinationId === 'dst_2').length, after.counters.replayed)
-  t.deepEqual(await house.keys('replay.open'), [])
+  t.is(fixture.transport.calls.filter(({ target }) => target.destinationId === 'dst_2').length, after.counters.replayed)
+  t.deepEqual(await fixture.keys('replay.open'), [])
 })
 
 test('a job that a crash interrupts goes on with the next start, and counts every message once', async (t) => {
-  const { house, replays } = await failing(t, toOther)
-  const ids = await submitAll(house, 130)
+  const { fixture, replays } = await failing(t, toOther)
+  const ids = await submitAll(fixture, 130)
   const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
   await until('some were queued', async () => (await replays.get(principal, job.id)).counters.replayed >= 60)
-  const second = await house.crash()
-  const next = siteOf(second)
+  const second = await fixture.crash()
+  const next = setUp(second)
   await second.queue.start()
   await next.runner.start()
   const after = await next.ended(job)
@@ -178,19 +178,19 @@ test('a job that a crash interrupts goes on with the next start, and counts ever
 })
 
 test('messages that have nowhere to go are refused one by one, with the reason', async (t) => {
-  const { house, replays, ended } = await failing(t, toOther)
-  const [id = ''] = await submitAll(house, 1)
-  await house.destination({ mode: 'sandbox' })
+  const { fixture, replays, ended } = await failing(t, toOther)
+  const [id = ''] = await submitAll(fixture, 1)
+  await fixture.destination({ mode: 'sandbox' })
   const job = await ended(await replays.create(principal, everything))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider is in sandbox mode; promote it to live.' }])
-  t.is((await house.trace(id)).status, 'failed')
+  t.is((await fixture.trace(id)).status, 'failed')
 })
 
 test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
-  const { house, replays, runner } = await failing(t, toOther)
+  const { fixture, replays, runner } = await failing(t, toOther)
   await t.throwsAsync(replays.create(principal, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
-  await house.destination({ id: 'dst_3', mode: 'sandbox' })
+  await fixture.destination({ id: 'dst_3', mode: 'sandbox' })
   await t.throwsAsync(replays.create(principal, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })
   await t.throwsAsync(replays.create(principal, { ...everything, filter: { since: startOfTime + 5, until: startOfTime } }), {
     message: 'filter.since: must be before filter.until',
@@ -198,7 +198,7 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
   runner.wake = () => {}
   for (let i = 0; i < 3; i++) await replays.create(principal, everything)
   await t.throwsAsync(replays.create(principal, everything), { code: 'conflict', message: /3 replays are running/ })
-  await house.organization({ plan: 'basic' })
+  await fixture.organization({ plan: 'basic' })
   await t.throwsAsync(replays.preview(principal, everything), {
     code: 'feature_disabled',
     message: 'The plan basic does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
@@ -206,9 +206,9 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
 })
 
 test('a job belongs to its organization, and that of a bound key to its project', async (t) => {
-  const { house, replays } = await failing(t, toOther)
+  const { fixture, replays } = await failing(t, toOther)
   const bound = { ...principal, projectId: 'prj_2', bound: true }
-  await house.project({ id: 'prj_2', isDefault: false })
+  await fixture.project({ id: 'prj_2', isDefault: false })
   const job = await replays.create(bound, everything)
   t.is((await replays.get(principal, job.id)).filter.projectId, 'prj_2')
   const foreign = [
@@ -216,34 +216,34 @@ test('a job belongs to its organization, and that of a bound key to its project'
     { ...principal, bound: true },
   ]
   for (const other of foreign) await t.throwsAsync(replays.get(other, job.id), { code: 'not_found' })
-  const stored = await house.database.get(replayJobs, { organizationId }, job.id)
+  const stored = await fixture.database.get(replayJobs, { organizationId }, job.id)
   t.true(replayJobs.schema.safeParse(stored?.record).success)
 })
 
 test('a message that failed at a fallback begins at its primary again', async (t) => {
   let isDown = true
-  const { house, replays, ended } = await failing(t, (call) => {
+  const { fixture, replays, ended } = await failing(t, (call) => {
     if (!isDown) return take(call)
     return take(call, call.target.destinationId === 'dst_2' ? 'permanent' : 'transient')
   })
-  await house.put<FailoverPolicy>(failoverPolicies, {
+  await fixture.put<FailoverPolicy>(failoverPolicies, {
     ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null },
     ...{ createdAt: startOfTime, updatedAt: startOfTime },
   })
-  const { traceId } = await house.submit()
-  await until('failed', async () => (await house.trace(traceId)).status === 'failed')
-  t.is((await house.trace(traceId)).destinationId, 'dst_2')
+  const { traceId } = await fixture.submit()
+  await until('failed', async () => (await fixture.trace(traceId)).status === 'failed')
+  t.is((await fixture.trace(traceId)).destinationId, 'dst_2')
   isDown = false
   await ended(await replays.create(principal, everything))
-  await until('sent', async () => (await house.trace(traceId)).status === 'sent')
-  t.is((await house.trace(traceId)).destinationId, 'dst_1')
+  await until('sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  t.is((await fixture.trace(traceId)).destinationId, 'dst_1')
 })
 
 test('a replay sends nothing through a destination of another project', async (t) => {
-  const { house, replays, ended } = await failing(t, toOther)
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', host: 'other.provider.test' })
-  const [id = ''] = await submitAll(house, 1)
+  const { fixture, replays, ended } = await failing(t, toOther)
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  await fixture.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', host: 'other.provider.test' })
+  const [id = ''] = await submitAll(fixture, 1)
   const request = { ...everything, targetDestinationId: 'dst_2' }
 
   // a key of the project cannot even name it
@@ -257,21 +257,21 @@ test('a replay sends nothing through a destination of another project', async (t
   const job = await ended(await replays.create(principal, request))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign belongs to another project.' }])
-  t.is((await house.trace(id)).status, 'failed')
-  t.true(house.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
+  t.is((await fixture.trace(id)).status, 'failed')
+  t.true(fixture.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
 
   // opened to all projects it takes them
-  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
+  await fixture.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
   t.like(await ended(await replays.create(principal, request)), { counters: { replayed: 1, refused: 0 } })
-  t.is((await house.trace(id)).status, 'sent')
+  t.is((await fixture.trace(id)).status, 'sent')
 })
 
 test('a destination that becomes another project’s while a replay runs takes no more of it', async (t) => {
-  const { house, replays, ended } = await failing(t, toOther)
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  const [id = ''] = await submitAll(house, 1)
-  await house.destination({ projectId: 'prj_2' })
+  const { fixture, replays, ended } = await failing(t, toOther)
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const [id = ''] = await submitAll(fixture, 1)
+  await fixture.destination({ projectId: 'prj_2' })
   const job = await ended(await replays.create(principal, everything))
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider belongs to another project.' }])
-  t.is((await house.trace(id)).status, 'failed')
+  t.is((await fixture.trace(id)).status, 'failed')
 })

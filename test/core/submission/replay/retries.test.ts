@@ -6,37 +6,37 @@ import type { TraceStatus } from '#core/trace/states.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { quiet, principal, until, type House, relaying } from '../../house.ts'
+import { quiet, principal, until, type CoreFixture, relaying } from '../../core-fixture.ts'
 import { hang, report, take, type Call, type Script } from '../../scripted-transport.ts'
 import { column } from '../../../support/column.ts'
 
 const two = ['anna@example.net', 'ben@example.net']
 const safely = { includeUnknown: false }
 
-async function siteOf(t: ExecutionContext, script: Script): Promise<{ readonly house: House; readonly retries: Retries }> {
-  const house = await relaying(t, script)
-  return { house, retries: house.core.retries }
+async function setUp(t: ExecutionContext, script: Script): Promise<{ readonly fixture: CoreFixture; readonly retries: Retries }> {
+  const fixture = await relaying(t, script)
+  return { fixture, retries: fixture.core.retries }
 }
 
-async function submitted(house: House, rcptTo: readonly string[] = ['anna@example.net']): Promise<string> {
-  const { traceId } = await house.submit({ rcptTo })
-  await until('the first attempt ended', () => house.attempted.length === 1)
-  await quiet(house)
+async function submitted(fixture: CoreFixture, rcptTo: readonly string[] = ['anna@example.net']): Promise<string> {
+  const { traceId } = await fixture.submit({ rcptTo })
+  await until('the first attempt ended', () => fixture.attempted.length === 1)
+  await quiet(fixture)
   return traceId
 }
 
-const settledAs = (house: House, id: string, status: TraceStatus): Promise<void> =>
-  until(`it is ${status}`, async () => (await house.trace(id)).status === status)
+const settledAs = (fixture: CoreFixture, id: string, status: TraceStatus): Promise<void> =>
+  until(`it is ${status}`, async () => (await fixture.trace(id)).status === status)
 
 test('a failed message goes again to those who have not got it, and who was accepted is not mailed again', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
-  const id = await submitted(house, two)
-  t.is((await house.trace(id)).status, 'failed')
-  house.clock.advance(1000)
-  t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
-  await settledAs(house, id, 'sent')
-  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
-  const story = await house.story(id)
+  const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
+  const id = await submitted(fixture, two)
+  t.is((await fixture.trace(id)).status, 'failed')
+  fixture.clock.advance(1000)
+  t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })
+  await settledAs(fixture, id, 'sent')
+  t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
+  const story = await fixture.story(id)
   t.true(
     story.some((line) => line.startsWith('retried: A retry queued the message again for 1 recipient')),
     story.join('\n'),
@@ -46,40 +46,40 @@ test('a failed message goes again to those who have not got it, and who was acce
     events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
     `what happened before the retry is told before it: ${events.join()}`,
   )
-  await quiet(house)
-  t.is(await house.queueLength(), 0)
+  await quiet(fixture)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('a message that waits for its next attempt has it now, with a whole new schedule', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => (call.nth < 4 ? report(call, 'transient', 'refused') : take(call)))
-  const id = await submitted(house)
+  const { fixture, retries } = await setUp(t, (call) => (call.nth < 4 ? report(call, 'transient', 'refused') : take(call)))
+  const id = await submitted(fixture)
   for (let n = 2; n <= 4; n++) {
-    const { nextAttemptAt, attempts } = await house.trace(id)
-    t.true((nextAttemptAt ?? 0) <= house.clock.now() + 72_000, 'the first wait is a minute, after a retry too')
-    t.true((nextAttemptAt ?? 0) > house.clock.now())
+    const { nextAttemptAt, attempts } = await fixture.trace(id)
+    t.true((nextAttemptAt ?? 0) <= fixture.clock.now() + 72_000, 'the first wait is a minute, after a retry too')
+    t.true((nextAttemptAt ?? 0) > fixture.clock.now())
     t.is(attempts, n - 1)
-    t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
-    await until('the attempt ended', () => house.attempted.length === n)
-    await quiet(house)
-    t.is(await house.queueLength(), n < 4 ? 1 : 0)
+    t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })
+    await until('the attempt ended', () => fixture.attempted.length === n)
+    await quiet(fixture)
+    t.is(await fixture.queueLength(), n < 4 ? 1 : 0)
   }
-  t.is((await house.trace(id)).status, 'sent')
+  t.is((await fixture.trace(id)).status, 'sent')
 })
 
 test('who was suppressed since stays failed with the reason of that, and goes again when the suppression is removed', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'permanent' : 'accepted'))
-  const id = await submitted(house, two)
+  const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? 'permanent' : 'accepted'))
+  const id = await submitted(fixture, two)
   const suppression: Suppression = {
     ...{ id: 'sup_1', projectId: null, email: 'anna@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
   }
   const bounces = (trace: Trace) => trace.recipients.map(({ bounce }) => bounce)
-  const before = bounces(await house.trace(id))
-  await house.put(suppressions, suppression)
+  const before = bounces(await fixture.trace(id))
+  await fixture.put(suppressions, suppression)
   t.like(await retries.retry(principal, id, safely), { status: 'queued' })
-  await settledAs(house, id, 'failed')
-  await quiet(house)
-  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
-  const left = await house.trace(id)
+  await settledAs(fixture, id, 'failed')
+  await quiet(fixture)
+  t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
+  const left = await fixture.trace(id)
   t.deepEqual(column(left.recipients, 'status'), ['failed', 'sent'])
   t.deepEqual(left.recipients[0]?.bounce, before[0])
   t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
@@ -87,44 +87,44 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
     nextAction: 'remove_suppression',
     message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
   })
-  t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
-  await house.remove(suppressions, suppression.id)
+  t.deepEqual(await fixture.trace(id), left, 'nothing changes, and nothing is counted')
+  await fixture.remove(suppressions, suppression.id)
   await retries.retry(principal, id, safely)
-  await settledAs(house, id, 'sent')
+  await settledAs(fixture, id, 'sent')
 })
 
 test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
-  const id = await submitted(house)
+  const { fixture, retries } = await setUp(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
+  const id = await submitted(fixture)
   const both = await Promise.all([retries.retry(principal, id, safely), retries.retry(principal, id, safely)])
   t.deepEqual(column(both, 'status'), ['queued', 'queued'])
-  await until('it is attempted', () => house.transport.calls.length === 2)
+  await until('it is attempted', () => fixture.transport.calls.length === 2)
   t.like(await retries.retry(principal, id, safely), { status: 'queued' })
-  await quiet(house)
-  t.is(house.transport.calls.length, 2)
-  t.is((await house.trace(id)).replays?.length, 1)
-  t.is(await house.queueLength(), 1)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 2)
+  t.is((await fixture.trace(id)).replays?.length, 1)
+  t.is(await fixture.queueLength(), 1)
 })
 
 test('an outcome that is unknown is not repeated unless that is asked for', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
-  const id = await submitted(house)
-  t.is((await house.trace(id)).status, 'queued')
+  const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
+  const id = await submitted(fixture)
+  t.is((await fixture.trace(id)).status, 'queued')
   t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'include_unknown',
     message:
       'The last attempt ended without a reply, so the provider may have accepted the message; give include_unknown to risk a second copy.',
   })
-  await quiet(house)
-  t.is(house.transport.calls.length, 1)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
   await retries.retry(principal, id, { includeUnknown: true })
-  await settledAs(house, id, 'sent')
+  await settledAs(fixture, id, 'sent')
 })
 
 test('a message that is settled otherwise is refused with what to do', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => take(call))
-  const id = await submitted(house)
+  const { fixture, retries } = await setUp(t, (call) => take(call))
+  const id = await submitted(fixture)
   const table: Readonly<Partial<Record<TraceStatus, string>>> = {
     sent: 'read_trace',
     delivered: 'read_trace',
@@ -136,18 +136,18 @@ test('a message that is settled otherwise is refused with what to do', async (t)
     validation_failed: 'fix_request',
   }
   for (const [status, nextAction] of Object.entries(table)) {
-    await house.edit(traces, id, { status: status as TraceStatus })
+    await fixture.edit(traces, id, { status: status as TraceStatus })
     t.like(await t.throwsAsync(retries.retry(principal, id, safely), undefined, status), { code: 'conflict', nextAction })
   }
-  t.is(await house.queueLength(), 0)
+  t.is(await fixture.queueLength(), 0)
   await t.throwsAsync(retries.retry(principal, 'f9d1c6a0-0000-4000-8000-000000000000', safely), { code: 'not_found' })
   await t.throwsAsync(retries.retry({ ...principal, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
 })
 
 test('a message whose destination was deleted is refused with what helps on every plan', async (t) => {
-  const { house, retries } = await siteOf(t, (call) => take(call, 'permanent'))
-  const id = await submitted(house)
-  await house.remove(destinations, 'dst_1')
+  const { fixture, retries } = await setUp(t, (call) => take(call, 'permanent'))
+  const id = await submitted(fixture)
+  await fixture.remove(destinations, 'dst_1')
   t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'send_again',
@@ -156,17 +156,17 @@ test('a message whose destination was deleted is refused with what helps on ever
 })
 
 test('a destination that sends nothing, a budget that is used up and a scheduled send are refused, and nothing changes', async (t) => {
-  const { house, retries } = await siteOf(t, (call: Call) => take(call, 'permanent'))
-  const id = await submitted(house)
-  await house.destination({ mode: 'sandbox' })
+  const { fixture, retries } = await setUp(t, (call: Call) => take(call, 'permanent'))
+  const id = await submitted(fixture)
+  await fixture.destination({ mode: 'sandbox' })
   await t.throwsAsync(retries.retry(principal, id, safely), { code: 'conflict', message: /is in sandbox mode; promote it to live/ })
-  await house.destination()
-  await house.project({ sendBudget: 1 })
-  const before = await house.trace(id)
+  await fixture.destination()
+  await fixture.project({ sendBudget: 1 })
+  const before = await fixture.trace(id)
   await t.throwsAsync(retries.retry(principal, id, safely), { code: 'project_budget_exhausted' })
-  t.deepEqual(await house.trace(id), before)
-  await house.project({ sendBudget: null })
-  await house.organization({ plan: 'pro' })
-  const later = await house.submit({ sendAt: house.clock.now() + 3_600_000 })
+  t.deepEqual(await fixture.trace(id), before)
+  await fixture.project({ sendBudget: null })
+  await fixture.organization({ plan: 'pro' })
+  const later = await fixture.submit({ sendAt: fixture.clock.now() + 3_600_000 })
   await t.throwsAsync(retries.retry(principal, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
 })

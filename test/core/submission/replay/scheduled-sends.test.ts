@@ -4,7 +4,7 @@ import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { houseOf, quiet, principal, until, type House, type HouseOptions } from '../../house.ts'
+import { coreFixture, quiet, principal, until, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
 import { T } from '../../../../daemon/composition/parts.ts'
 import { column } from '../../../support/column.ts'
@@ -13,36 +13,36 @@ const second = 1000
 const hour = 3600 * second
 const day = 24 * hour
 
-async function scheduling(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, options)
-  await house.destination({ maxConnections: 10 })
-  await house.rule({ any: true })
-  return house
+async function scheduling(t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, options)
+  await fixture.destination({ maxConnections: 10 })
+  await fixture.rule({ any: true })
+  return fixture
 }
 
-const cancelIn = (house: House, traceId: string) => new ScheduledSends(house.context).cancel(principal, traceId)
-const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
+const cancelIn = (fixture: CoreFixture, traceId: string) => new ScheduledSends(fixture.context).cancel(principal, traceId)
+const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
-  const house = await scheduling(t)
-  const { traceId, status } = await house.submit({ sendAt: startOfTime + 3 * day })
+  const fixture = await scheduling(t)
+  const { traceId, status } = await fixture.submit({ sendAt: startOfTime + 3 * day })
   t.is(status, 'queued')
-  await house.submit()
-  await until('the other one is sent', () => sent(house) === 1)
-  house.clock.advance(3 * day - 1)
-  await quiet(house)
-  t.is(house.transport.calls.length, 1)
-  t.is((await house.trace(traceId)).status, 'queued')
-  house.clock.advance(1)
-  await until('it is sent', () => sent(house) === 2)
-  t.like(await house.trace(traceId), { status: 'sent', attempts: 1, sendAt: startOfTime + 3 * day, begunAt: startOfTime + 3 * day })
-  await quiet(house)
-  await house.daemon.part(T.Probes).stop()
-  t.is(house.clock.pending, 0)
+  await fixture.submit()
+  await until('the other one is sent', () => sent(fixture) === 1)
+  fixture.clock.advance(3 * day - 1)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
+  t.is((await fixture.trace(traceId)).status, 'queued')
+  fixture.clock.advance(1)
+  await until('it is sent', () => sent(fixture) === 2)
+  t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1, sendAt: startOfTime + 3 * day, begunAt: startOfTime + 3 * day })
+  await quiet(fixture)
+  await fixture.daemon.part(T.Probes).stop()
+  t.is(fixture.clock.pending, 0)
 })
 
 test('a scheduled send that is to be captured waits for its time, survives restarts and is then seen like any capture', async (t) => {
-  const first = await houseOf(t)
+  const first = await coreFixture(t)
   const { traceId, outcome, status } = await first.submit({ sendAt: startOfTime + hour })
   t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
   t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
@@ -50,65 +50,65 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   const listed = (await new ScheduledSends(first.context).list(principal, { status: 'queued', limit: 10 })).rows
   t.deepEqual(column(listed, 'id'), [traceId])
 
-  const house = await first.crash()
-  await house.queue.start()
-  house.clock.advance(hour - 1)
-  await quiet(house)
-  t.is(house.captured.length, 0)
-  house.clock.advance(1)
-  await until('it is captured', () => house.captured.length === 1)
-  t.like(house.captured[0], { traceId, captureReason: 'captured.no_route', capturedAt: startOfTime + hour })
-  t.true(house.captured[0]?.addressesSeen.includes('anna@example.net'))
-  const trace = await house.trace(traceId)
+  const fixture = await first.crash()
+  await fixture.queue.start()
+  fixture.clock.advance(hour - 1)
+  await quiet(fixture)
+  t.is(fixture.captured.length, 0)
+  fixture.clock.advance(1)
+  await until('it is captured', () => fixture.captured.length === 1)
+  t.like(fixture.captured[0], { traceId, captureReason: 'captured.no_route', capturedAt: startOfTime + hour })
+  t.true(fixture.captured[0]?.addressesSeen.includes('anna@example.net'))
+  const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'captured', begunAt: startOfTime + hour, nextAttemptAt: null, recipients: [{ status: 'captured' }] })
   t.false('scheduledAddresses' in trace)
-  t.is(await house.queueLength(), 0)
-  await t.throwsAsync(cancelIn(house, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
-  t.deepEqual((await new ScheduledSends(house.context).list(principal, { limit: 10 })).rows, [])
-  t.is(house.transport.calls.length, 0)
+  t.is(await fixture.queueLength(), 0)
+  await t.throwsAsync(cancelIn(fixture, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
+  t.deepEqual((await new ScheduledSends(fixture.context).list(principal, { limit: 10 })).rows, [])
+  t.is(fixture.transport.calls.length, 0)
 })
 
 test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
-  const house = await houseOf(t)
+  const fixture = await coreFixture(t)
   let canceled = 0
   for (let round = 0; round < 20; round++) {
-    const { traceId } = await house.submit({ sendAt: house.clock.now() + 10 })
-    const before = house.captured.length
-    house.clock.advance(10)
+    const { traceId } = await fixture.submit({ sendAt: fixture.clock.now() + 10 })
+    const before = fixture.captured.length
+    fixture.clock.advance(10)
     for (let mutex = round % 10; mutex > 0; mutex--) await new Promise(setImmediate)
-    const isCanceled = await cancelIn(house, traceId).then(
+    const isCanceled = await cancelIn(fixture, traceId).then(
       () => true,
       () => false,
     )
-    await until('it is decided', async () => (await house.queueLength()) === 0)
-    await quiet(house)
-    t.is((await house.trace(traceId)).status, isCanceled ? 'canceled' : 'captured')
-    t.is(house.captured.length - before, isCanceled ? 0 : 1)
+    await until('it is decided', async () => (await fixture.queueLength()) === 0)
+    await quiet(fixture)
+    t.is((await fixture.trace(traceId)).status, isCanceled ? 'canceled' : 'captured')
+    t.is(fixture.captured.length - before, isCanceled ? 0 : 1)
     canceled += isCanceled ? 1 : 0
   }
   t.true(canceled > 0)
 })
 
 test('scheduled sends leave in the order of their times, whatever the order in which they came, also after restarts', async (t) => {
-  let house = await scheduling(t, { maxReady: 3 })
+  let fixture = await scheduling(t, { maxReady: 3 })
   const hours = Array.from({ length: 40 }, (_, i) => ((i * 17) % 40) + 1)
-  for (const n of hours) await house.submit({ sendAt: startOfTime + n * hour, rcptTo: [`h${n}@example.net`] })
+  for (const n of hours) await fixture.submit({ sendAt: startOfTime + n * hour, rcptTo: [`h${n}@example.net`] })
   for (let n = 1; n <= 40; n++) {
     if (n % 10 === 0) {
-      house = await house.crash()
-      await house.queue.start()
+      fixture = await fixture.crash()
+      await fixture.queue.start()
     }
-    const before = house.transport.calls.length
-    house.clock.advance(hour - 1)
-    await quiet(house)
-    t.is(house.transport.calls.length, before, `none before hour ${n}`)
-    house.clock.advance(1)
-    await until(`hour ${n}`, () => house.transport.calls.length === before + 1)
-    t.deepEqual(house.transport.calls.at(-1)?.job.rcptTo, [`h${n}@example.net`])
-    await until('it is sent', async () => (await house.queueLength()) === 40 - n)
+    const before = fixture.transport.calls.length
+    fixture.clock.advance(hour - 1)
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, before, `none before hour ${n}`)
+    fixture.clock.advance(1)
+    await until(`hour ${n}`, () => fixture.transport.calls.length === before + 1)
+    t.deepEqual(fixture.transport.calls.at(-1)?.job.rcptTo, [`h${n}@example.net`])
+    await until('it is sent', async () => (await fixture.queueLength()) === 40 - n)
   }
-  await quiet(house)
-  t.is(await house.queueLength(), 0)
+  await quiet(fixture)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('a scheduled send whose time passed while the process was down leaves at the start', async (t) => {
@@ -116,77 +116,77 @@ test('a scheduled send whose time passed while the process was down leaves at th
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
   before.clock.advance(hour - 1)
   before.clock.step(hour)
-  const house = await before.crash()
-  await house.queue.start()
-  await until('it is sent', () => sent(house) === 1)
-  t.is((await house.trace(traceId)).attempts, 1)
+  const fixture = await before.crash()
+  await fixture.queue.start()
+  await until('it is sent', () => sent(fixture) === 1)
+  t.is((await fixture.trace(traceId)).attempts, 1)
 })
 
 test('a scheduled send leaves within 5 s of its time when the wall clock is set forward', async (t) => {
-  const house = await scheduling(t)
-  await house.submit({ sendAt: startOfTime + 2 * hour })
-  house.clock.advance(hour)
-  await quiet(house)
-  t.is(house.transport.calls.length, 0)
-  house.clock.step(hour)
-  house.clock.advance(5 * second)
-  await until('it is sent', () => sent(house) === 1)
+  const fixture = await scheduling(t)
+  await fixture.submit({ sendAt: startOfTime + 2 * hour })
+  fixture.clock.advance(hour)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 0)
+  fixture.clock.step(hour)
+  fixture.clock.advance(5 * second)
+  await until('it is sent', () => sent(fixture) === 1)
 })
 
 test('a scheduled send is never early, also when the wall clock is set back before its time or while it waits for a connection', async (t) => {
-  const house = await scheduling(t, { maxConnections: 1 })
-  await house.submit({ sendAt: startOfTime + hour })
-  house.clock.advance(hour - second)
-  house.clock.step(-hour)
-  house.clock.advance(hour)
-  await quiet(house)
-  t.is(house.transport.calls.length, 0)
+  const fixture = await scheduling(t, { maxConnections: 1 })
+  await fixture.submit({ sendAt: startOfTime + hour })
+  fixture.clock.advance(hour - second)
+  fixture.clock.step(-hour)
+  fixture.clock.advance(hour)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 0)
   const gate = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
+  fixture.transport.script = async (call) => {
     await gate.promise
     return take(call)
   }
-  await house.submit({ rcptTo: ['first@example.net'] })
-  await until('the only connection is taken', () => house.queue.active === 1)
-  house.clock.advance(second)
-  await quiet(house)
-  house.clock.step(-hour) // it is due and stands in line when the clock goes back
+  await fixture.submit({ rcptTo: ['first@example.net'] })
+  await until('the only connection is taken', () => fixture.queue.active === 1)
+  fixture.clock.advance(second)
+  await quiet(fixture)
+  fixture.clock.step(-hour) // it is due and stands in line when the clock goes back
   gate.resolve()
-  await until('the first one is sent', () => sent(house) === 1)
-  await quiet(house)
-  t.is(house.transport.calls.length, 1)
-  house.clock.advance(hour - 1)
-  await quiet(house)
-  t.is(house.transport.calls.length, 1)
-  house.clock.advance(1)
-  await until('it is sent', () => sent(house) === 2)
-  t.is(await house.queueLength(), 0)
+  await until('the first one is sent', () => sent(fixture) === 1)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
+  fixture.clock.advance(hour - 1)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
+  fixture.clock.advance(1)
+  await until('it is sent', () => sent(fixture) === 2)
+  t.is(await fixture.queueLength(), 0)
 })
 
 test('a scheduled send is tried again for as long as any other, counted from its time', async (t) => {
-  const house = await scheduling(t, { retry: { delaysMs: [hour], maxAgeMs: 2.5 * hour } })
-  house.transport.script = (call) => report(call, 'transient')
-  const { traceId } = await house.submit({ sendAt: startOfTime + 3 * day })
-  house.clock.advance(3 * day)
+  const fixture = await scheduling(t, { retry: { delaysMs: [hour], maxAgeMs: 2.5 * hour } })
+  fixture.transport.script = (call) => report(call, 'transient')
+  const { traceId } = await fixture.submit({ sendAt: startOfTime + 3 * day })
+  fixture.clock.advance(3 * day)
   for (let attempts = 1; attempts <= 3; attempts++) {
-    await until(`attempt ${attempts}`, () => house.attempted.length === attempts)
-    await quiet(house)
-    house.clock.advance(hour)
+    await until(`attempt ${attempts}`, () => fixture.attempted.length === attempts)
+    await quiet(fixture)
+    fixture.clock.advance(hour)
   }
-  t.like(await house.trace(traceId), { status: 'failed', attempts: 3 })
+  t.like(await fixture.trace(traceId), { status: 'failed', attempts: 3 })
 })
 
 test('ScheduledSends.cancel() takes the entry out of the queue, and nothing leaves', async (t) => {
-  const house = await scheduling(t)
-  const { traceId } = await house.submit({ sendAt: startOfTime + hour, rcptTo: ['a@example.net', 'b@example.net'] })
-  house.clock.advance(second)
-  const canceled = await cancelIn(house, traceId)
-  t.is(await house.queueLength(), 0)
+  const fixture = await scheduling(t)
+  const { traceId } = await fixture.submit({ sendAt: startOfTime + hour, rcptTo: ['a@example.net', 'b@example.net'] })
+  fixture.clock.advance(second)
+  const canceled = await cancelIn(fixture, traceId)
+  t.is(await fixture.queueLength(), 0)
   t.deepEqual(canceled.canceled, { at: startOfTime + second, by: 'key_1' })
   t.deepEqual(new Set(canceled.recipients.map(({ status }) => status)), new Set(['canceled'] as const))
-  house.clock.advance(day)
-  await quiet(house)
-  const next = await house.crash()
+  fixture.clock.advance(day)
+  await quiet(fixture)
+  const next = await fixture.crash()
   await next.queue.start()
   await quiet(next)
   t.is(next.transport.calls.length, 0)
@@ -202,43 +202,43 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   await until('it is under way', () => before.transport.calls.length === 1)
   const late = { code: 'conflict', message: 'It is too late: delivery of the message has begun. Its trace has the outcome.' }
   await t.throwsAsync(cancelIn(before, traceId), late)
-  const house = await before.crash()
-  await t.throwsAsync(cancelIn(house, traceId), late)
-  house.transport.script = (call) => (call.nth === 2 ? report(call, 'transient') : take(call))
-  await house.queue.start()
-  await until('it is put off', () => house.attempted.length === 1)
-  await t.throwsAsync(cancelIn(house, traceId), late)
-  house.clock.advance(hour)
-  await until('it is sent', () => sent(house) === 1)
-  await t.throwsAsync(cancelIn(house, traceId), late)
-  t.deepEqual((await new ScheduledSends(house.context).list(principal, { limit: 10 })).rows, [])
+  const fixture = await before.crash()
+  await t.throwsAsync(cancelIn(fixture, traceId), late)
+  fixture.transport.script = (call) => (call.nth === 2 ? report(call, 'transient') : take(call))
+  await fixture.queue.start()
+  await until('it is put off', () => fixture.attempted.length === 1)
+  await t.throwsAsync(cancelIn(fixture, traceId), late)
+  fixture.clock.advance(hour)
+  await until('it is sent', () => sent(fixture) === 1)
+  await t.throwsAsync(cancelIn(fixture, traceId), late)
+  t.deepEqual((await new ScheduledSends(fixture.context).list(principal, { limit: 10 })).rows, [])
 })
 
 test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {
-  const house = await scheduling(t, { maxConnections: 20 })
+  const fixture = await scheduling(t, { maxConnections: 20 })
   const seed = Date.now() % 1_000_000
   const random = new Seeded(seed)
   let canceled = 0
   for (let round = 0; round < 25; round++) {
-    const sendAt = house.clock.now() + 10
-    const ids = await Promise.all(Array.from({ length: 12 }, async () => (await house.submit({ sendAt })).traceId))
+    const sendAt = fixture.clock.now() + 10
+    const ids = await Promise.all(Array.from({ length: 12 }, async () => (await fixture.submit({ sendAt })).traceId))
     const callsAtCancel = new Map<string, number>()
-    house.clock.advance(10)
+    fixture.clock.advance(10)
     const asked = ids.flatMap((traceId) =>
       Array.from({ length: 4 }, async () => {
         for (let mutex = random.between(0, 12); mutex > 0; mutex--) await new Promise(setImmediate)
-        const outcome = await cancelIn(house, traceId).catch((error: unknown) => error)
+        const outcome = await cancelIn(fixture, traceId).catch((error: unknown) => error)
         if (outcome instanceof Refusal) t.is(outcome.code, 'conflict')
         else if (outcome instanceof Error) throw outcome
-        else callsAtCancel.set(traceId, house.transport.attemptsAt(traceId).length)
+        else callsAtCancel.set(traceId, fixture.transport.attemptsAt(traceId).length)
       }),
     )
     await Promise.all(asked)
-    await until('all are decided', async () => (await house.queueLength()) === 0)
-    await quiet(house)
+    await until('all are decided', async () => (await fixture.queueLength()) === 0)
+    await quiet(fixture)
     for (const traceId of ids) {
-      const { status } = await house.trace(traceId)
-      const calls = house.transport.attemptsAt(traceId).length
+      const { status } = await fixture.trace(traceId)
+      const calls = fixture.transport.attemptsAt(traceId).length
       t.deepEqual([status, calls], callsAtCancel.has(traceId) ? ['canceled', 0] : ['sent', 1], `seed ${seed}`)
     }
     canceled += callsAtCancel.size

@@ -2,8 +2,8 @@
 import test, { type ExecutionContext } from 'ava'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
-import { until } from '../../house.ts'
-import { content, doorOf, login, submit } from './smtp-rig.ts'
+import { until } from '../../core-fixture.ts'
+import { content, doorOf, login, submit } from './smtp-fixture.ts'
 
 /** DNS as the world has it: one satellite, and a bank. */
 const names: Resolver = {
@@ -18,21 +18,21 @@ const names: Resolver = {
 }
 
 async function satelliteOf(t: ExecutionContext) {
-  const house = await doorOf(t, { deaf: false, resolver: names })
-  await house.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
-  const live = await login(house)
+  const fixture = await doorOf(t, { deaf: false, resolver: names })
+  await fixture.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
+  const live = await login(fixture)
   t.notThrows(() => live.checkMailFrom(''))
   const bounce = (from: string, helo = 'Web1.example.net', changes: Partial<SmtpMessage> = {}) =>
     submit(live, content.replace('shop@example.com', from), { mailFrom: '', helo, ...changes })
-  return { house, bounce }
+  return { fixture, bounce }
 }
 
 test('LiveLogin takes the bounce of a satellite: from a domain of its own, or from the name in EHLO that DNS knows it by', async (t) => {
-  const { house, bounce } = await satelliteOf(t)
+  const { fixture, bounce } = await satelliteOf(t)
   const { traceId, outcome } = await bounce('MAILER-DAEMON@web1.example.net (Mail Delivery System)')
   t.is(outcome, 'relayed')
-  await until('sent', () => house.attempted.some(({ trace }) => trace.id === traceId))
-  t.is(house.transport.calls.find(({ job }) => job.traceId === traceId)?.job.mailFrom, '')
+  await until('sent', () => fixture.attempted.some(({ trace }) => trace.id === traceId))
+  t.is(fixture.transport.calls.find(({ job }) => job.traceId === traceId)?.job.mailFrom, '')
   t.is((await bounce('Shop <bounces@example.com>')).outcome, 'relayed')
   for (const foreign of ['MAILER-DAEMON@web2.example.net', 'anna@web1.example.net', 'postmaster@other.test', '', 'a@example.com, b@x.test'])
     await t.throwsAsync(bounce(foreign), { code: 'sender_not_allowed' }, foreign)
@@ -74,8 +74,8 @@ test('LiveLogin asks DNS for no more names than it takes bounces', async (t) => 
 })
 
 test('LiveLogin bounds the bounces of a credential in an hour', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
   const bounce = () => submit(live, content, { mailFrom: '' })
   for (let sent = 0; sent < 100; sent++) await bounce()
   await t.throwsAsync(bounce(), {
@@ -83,6 +83,6 @@ test('LiveLogin bounds the bounces of a credential in an hour', async (t) => {
     message: 'This SMTP credential has sent 100 bounces within this hour, the maximum; send the rest later.',
   })
   t.is((await submit(live)).outcome, 'relayed', 'other mail goes on')
-  house.clock.advance(3_600_000)
+  fixture.clock.advance(3_600_000)
   t.is((await bounce()).outcome, 'relayed')
 })

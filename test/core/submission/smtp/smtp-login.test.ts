@@ -5,8 +5,8 @@ import { destinations } from '#core/routing/destination.ts'
 import { Refusal } from '#core/refusals.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
-import { organizationId, secrets, until, type House } from '../../house.ts'
-import { content, doorOf, login, submit } from './smtp-rig.ts'
+import { organizationId, secrets, until, type CoreFixture } from '../../core-fixture.ts'
+import { content, doorOf, login, submit } from './smtp-fixture.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { contentOf } from '../../scripted-transport.ts'
 
@@ -17,36 +17,36 @@ const refusedSession = {
 }
 
 test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
-  const house = await doorOf(t)
-  await house.credential('old', { id: 'crd_2', username: 'expired', expiresAt: startOfTime })
-  await t.throwsAsync(login(house, 'right', 'nobody'), refusedLogin)
-  await t.throwsAsync(login(house, 'wrong'), refusedLogin)
-  await t.throwsAsync(login(house, '', ''), refusedLogin)
-  await t.throwsAsync(login(house, 'old', 'expired'), refusedLogin)
-  await t.throwsAsync(login(house, 'x'.repeat(100_000), 'y'.repeat(100_000)), refusedLogin)
-  await house.remove(smtpCredentials, 'crd_1')
-  await t.throwsAsync(login(house), refusedLogin)
+  const fixture = await doorOf(t)
+  await fixture.credential('old', { id: 'crd_2', username: 'expired', expiresAt: startOfTime })
+  await t.throwsAsync(login(fixture, 'right', 'nobody'), refusedLogin)
+  await t.throwsAsync(login(fixture, 'wrong'), refusedLogin)
+  await t.throwsAsync(login(fixture, '', ''), refusedLogin)
+  await t.throwsAsync(login(fixture, 'old', 'expired'), refusedLogin)
+  await t.throwsAsync(login(fixture, 'x'.repeat(100_000), 'y'.repeat(100_000)), refusedLogin)
+  await fixture.remove(smtpCredentials, 'crd_1')
+  await t.throwsAsync(login(fixture), refusedLogin)
 })
 
 test('SubmissionDoor.login() lets the right one in, and holds off who guesses', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
   t.like(live, { credentialId: 'crd_1', username: 'cms-user' })
-  for (let i = 0; i < 20; i++) await t.throwsAsync(login(house, `guess ${i}`), refusedLogin)
-  t.truthy(await login(house), 'from where it logged in before')
-  for (let i = 0; i < 20; i++) await t.throwsAsync(login(house, `guess ${i}`), refusedLogin)
-  await t.throwsAsync(login(house, 'right', 'cms-user', '192.0.2.2'), { code: 'rate_limit_exceeded' })
-  house.clock.advance(15 * 60_000)
-  t.truthy(await login(house))
+  for (let i = 0; i < 20; i++) await t.throwsAsync(login(fixture, `guess ${i}`), refusedLogin)
+  t.truthy(await login(fixture), 'from where it logged in before')
+  for (let i = 0; i < 20; i++) await t.throwsAsync(login(fixture, `guess ${i}`), refusedLogin)
+  await t.throwsAsync(login(fixture, 'right', 'cms-user', '192.0.2.2'), { code: 'rate_limit_exceeded' })
+  fixture.clock.advance(15 * 60_000)
+  t.truthy(await login(fixture))
 })
 
 test('LiveLogin.submit() takes a message for the default destination of the credential', async (t) => {
-  const house = await doorOf(t)
-  await house.destination({ id: 'dst_2', name: 'Other' })
-  await house.rule({ any: true }, 'dst_2')
-  const acceptance = await submit(await login(house), content, { eightBit: true, mailFrom: 'bounce@example.com' })
+  const fixture = await doorOf(t)
+  await fixture.destination({ id: 'dst_2', name: 'Other' })
+  await fixture.rule({ any: true }, 'dst_2')
+  const acceptance = await submit(await login(fixture), content, { eightBit: true, mailFrom: 'bounce@example.com' })
   t.is(acceptance.outcome, 'relayed')
-  const trace = await house.trace(acceptance.traceId)
+  const trace = await fixture.trace(acceptance.traceId)
   t.like(trace, {
     door: 'smtp',
     submittedBy: 'crd_1',
@@ -58,24 +58,24 @@ test('LiveLogin.submit() takes a message for the default destination of the cred
     eightBit: true,
     route: { by: 'credential', ruleId: null, reason: 'The SMTP credential selects the destination Provider.' },
   })
-  t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
+  t.is(Buffer.from(await readWholeContent(fixture.database, organizationId, trace.content)).toString(), content)
 })
 
 test('LiveLogin.submit() takes a message for the environment of the credential', async (t) => {
-  const house = await doorOf(t)
-  await house.destination({ id: 'dst_2', name: 'Second', environment: 'production', priority: 5 })
-  await house.credential('right', { defaultDestinationId: null, environment: 'production' })
-  const { traceId } = await submit(await login(house), content)
-  t.like(await house.trace(traceId), { destinationId: 'dst_2', route: { by: 'credential', environment: 'production' } })
+  const fixture = await doorOf(t)
+  await fixture.destination({ id: 'dst_2', name: 'Second', environment: 'production', priority: 5 })
+  await fixture.credential('right', { defaultDestinationId: null, environment: 'production' })
+  const { traceId } = await submit(await login(fixture), content)
+  t.like(await fixture.trace(traceId), { destinationId: 'dst_2', route: { by: 'credential', environment: 'production' } })
 })
 
 test('LiveLogin.submit() puts Received before the message, and Message-ID and Date only where they are missing', async (t) => {
-  const house = await doorOf(t, { deaf: false })
-  const live = await login(house)
+  const fixture = await doorOf(t, { deaf: false })
+  const live = await login(fixture)
   const prefixOf = async (text: string, helo = 'cms.example') => {
     const { traceId } = await submit(live, text, { helo, protocol: 'ESMTPA' })
-    await until('sent', () => house.attempted.some(({ trace }) => trace.id === traceId))
-    const call = house.transport.calls.find(({ job }) => job.traceId === traceId)
+    await until('sent', () => fixture.attempted.some(({ trace }) => trace.id === traceId))
+    const call = fixture.transport.calls.find(({ job }) => job.traceId === traceId)
     const sent = call ? (await contentOf(call)).toString() : ''
     t.true(sent.endsWith(text), 'byte for byte behind our own')
     const reference = `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
@@ -87,17 +87,17 @@ test('LiveLogin.submit() puts Received before the message, and Message-ID and Da
   t.is(whole.prefix, `Received: from cms.example\r\n\tby mx.postern.test (Postern) with ESMTPA id ${whole.traceId};\r\n\t${date}\r\n`)
   const bare = await prefixOf('Subject: x\r\n\r\nhello')
   t.true(bare.prefix.endsWith(`Message-ID: <${bare.traceId}@mx.postern.test>\r\nDate: ${date}\r\n`))
-  t.is((await house.trace(bare.traceId)).messageId, `${bare.traceId}@mx.postern.test`)
+  t.is((await fixture.trace(bare.traceId)).messageId, `${bare.traceId}@mx.postern.test`)
   const hostile = await prefixOf(content, 'a\r\nBcc: q@evil.test (x) <y>'.padEnd(1000, 'z'))
   t.regex(hostile.prefix, /^Received: from a\?\?Bcc:\?q\?evil\.test\?\?x\?\?\?y\?z{200,}\r\n\tby /)
   t.is((await prefixOf(content, '')).prefix.split('\r\n')[0], 'Received: from unknown')
 })
 
 test('LiveLogin refuses to send for a default destination that was deleted', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
   t.is((await submit(live)).outcome, 'relayed')
-  await house.remove(destinations, 'dst_1')
+  await fixture.remove(destinations, 'dst_1')
   await t.throwsAsync(submit(live), {
     code: 'destination_misconfigured',
     message: 'The default destination of this SMTP credential no longer exists; set another one.',
@@ -105,53 +105,53 @@ test('LiveLogin refuses to send for a default destination that was deleted', asy
 })
 
 test('LiveLogin without a default destination sends by the rules, the default sender of the organization, and the no-route policy', async (t) => {
-  const house = await doorOf(t)
-  await house.credential('right', { defaultDestinationId: null })
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  await fixture.credential('right', { defaultDestinationId: null })
+  const live = await login(fixture)
   t.notThrows(() => live.checkMailFrom('shop@example.com'))
   t.like(await submit(live), { outcome: 'captured.no_route' })
-  await house.destination({ id: 'dst_2', name: 'House', projectId: 'prj_2', shared: 'org_default' })
-  await house.rule({ from: 'billing@example.com' })
-  const byDefault = await house.trace((await submit(live)).traceId)
+  await fixture.destination({ id: 'dst_2', name: 'House', projectId: 'prj_2', shared: 'org_default' })
+  await fixture.rule({ from: 'billing@example.com' })
+  const byDefault = await fixture.trace((await submit(live)).traceId)
   t.like(byDefault, { outcome: 'relayed', destinationId: 'dst_2', route: { by: 'org_default' } })
   const billing = content.replace('shop@', 'billing@')
-  t.like(await house.trace((await submit(live, billing)).traceId), { destinationId: 'dst_1', route: { by: 'rule' } })
-  await house.destination({ id: 'dst_2', projectId: 'prj_2', shared: 'org' })
+  t.like(await fixture.trace((await submit(live, billing)).traceId), { destinationId: 'dst_1', route: { by: 'rule' } })
+  await fixture.destination({ id: 'dst_2', projectId: 'prj_2', shared: 'org' })
   t.like(await submit(live), { outcome: 'captured.no_route' })
-  await house.project({ noRoutePolicy: 'reject' })
+  await fixture.project({ noRoutePolicy: 'reject' })
   await t.throwsAsync(submit(live), { code: 'no_route' })
-  await house.credential('right', { defaultDestinationId: 'dst_2' })
-  t.like(await house.trace((await submit(await login(house))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
+  await fixture.credential('right', { defaultDestinationId: 'dst_2' })
+  t.like(await fixture.trace((await submit(await login(fixture))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
 })
 
 test('LiveLogin captures for a destination in sandbox mode', async (t) => {
-  const house = await doorOf(t)
-  await house.destination({ mode: 'sandbox' })
-  t.is((await submit(await login(house))).outcome, 'captured.sandbox_destination')
+  const fixture = await doorOf(t)
+  await fixture.destination({ mode: 'sandbox' })
+  t.is((await submit(await login(fixture))).outcome, 'captured.sandbox_destination')
 })
 
 for (const { title, change } of [
-  { title: 'revoked', change: (house: House) => house.remove(smtpCredentials, 'crd_1') },
-  { title: 'rotated', change: (house: House) => house.credential('new') },
-  { title: 'expired', change: (house: House) => house.credential('right', { expiresAt: house.clock.now() }) },
-] as { title: string; change: (house: House) => Promise<unknown> }[]) {
+  { title: 'revoked', change: (fixture: CoreFixture) => fixture.remove(smtpCredentials, 'crd_1') },
+  { title: 'rotated', change: (fixture: CoreFixture) => fixture.credential('new') },
+  { title: 'expired', change: (fixture: CoreFixture) => fixture.credential('right', { expiresAt: fixture.clock.now() }) },
+] as { title: string; change: (fixture: CoreFixture) => Promise<unknown> }[]) {
   test(`LiveLogin.submit() ends a session whose credential was ${title}, and keeps nothing of the message`, async (t) => {
-    const house = await doorOf(t)
-    const live = await login(house)
+    const fixture = await doorOf(t)
+    const live = await login(fixture)
     await submit(live)
-    await change(house)
-    const before = await house.keys('')
+    await change(fixture)
+    const before = await fixture.keys('')
     await t.throwsAsync(submit(live), refusedSession)
     await t.throwsAsync(submit(live, content + 'x'.repeat(600_000)), refusedSession)
-    t.deepEqual(await house.keys(''), before)
+    t.deepEqual(await fixture.keys(''), before)
   })
 }
 
 test('LiveLogin obeys limits that were changed during the session', async (t) => {
-  const house = await doorOf(t, { maxMessageBytes: 5000 })
-  const live = await login(house)
+  const fixture = await doorOf(t, { maxMessageBytes: 5000 })
+  const live = await login(fixture)
   t.is(live.maxMessageBytes(), 5000)
-  await house.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
+  await fixture.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
   await t.throwsAsync(submit(live, content + 'x'.repeat(200)), {
     code: 'request_too_large',
     message: `The message has ${content.length + 200} bytes; this SMTP credential allows 200.`,
@@ -163,10 +163,10 @@ test('LiveLogin obeys limits that were changed during the session', async (t) =>
 })
 
 test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async (t) => {
-  const house = await doorOf(t)
+  const fixture = await doorOf(t)
   const domains = ['example.com', 'xn--bcher-kva.example', ...Array.from({ length: 10 }, (_, i) => `d${i}.example`)]
-  await house.credential('right', { allowedFromDomains: domains })
-  const live = await login(house)
+  await fixture.credential('right', { allowedFromDomains: domains })
+  const live = await login(fixture)
   for (const good of ['shop@example.com', 'Shop@EXAMPLE.com', 'x@Bücher.example']) t.notThrows(() => live.checkMailFrom(good))
   t.throws(() => live.checkMailFrom('shop@sub.example.com'), {
     code: 'sender_not_allowed',
@@ -179,9 +179,9 @@ test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async
 })
 
 test('LiveLogin.submit() keeps the header From to the whitelist, unless the credential says otherwise', async (t) => {
-  const house = await doorOf(t)
-  await house.credential('right', { allowedFromDomains: ['example.com'] })
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  await fixture.credential('right', { allowedFromDomains: ['example.com'] })
+  const live = await login(fixture)
   const from = (fields: string) => submit(live, `${fields}Subject: x\r\n\r\nFrom: shop@example.com\r\n`)
   t.is((await from('From: Shop <shop@example.com>\r\n')).outcome, 'relayed')
   t.is((await from('From: Shop\r\n\t<shop@example.com>\r\nSender: desk@example.com\r\n')).outcome, 'relayed')
@@ -202,7 +202,7 @@ test('LiveLogin.submit() keeps the header From to the whitelist, unless the cred
     code: 'sender_not_allowed',
     message: 'The header block is too long to find its From; use a shorter one.',
   })
-  await house.credential('right', { allowedFromDomains: ['example.com'], enforceHeaderFrom: false })
+  await fixture.credential('right', { allowedFromDomains: ['example.com'], enforceHeaderFrom: false })
   t.is((await from('From: boss@evil.test\r\n')).outcome, 'relayed')
 })
 
@@ -211,10 +211,10 @@ test('SubmissionDoor refuses everything while nothing may be accepted', async (t
   const check = (): void => {
     if (!open) throw new Refusal('overloaded', 'Too much to do; try again soon.')
   }
-  const house = await doorOf(t, { admission: { check } })
-  const live = await login(house)
+  const fixture = await doorOf(t, { admission: { check } })
+  const live = await login(fixture)
   open = false
-  t.throws(() => house.door.checkOpen(), { code: 'overloaded' })
+  t.throws(() => fixture.door.checkOpen(), { code: 'overloaded' })
   t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'overloaded' })
   await t.throwsAsync(submit(live), { code: 'overloaded' })
   open = true
@@ -222,16 +222,16 @@ test('SubmissionDoor refuses everything while nothing may be accepted', async (t
 })
 
 test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated meanwhile', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
-  await house.remove(smtpCredentials, 'crd_1')
-  await house.policies.of(organizationId)
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
+  await fixture.remove(smtpCredentials, 'crd_1')
+  await fixture.policies.of(organizationId)
   t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'unauthorized' })
 })
 
 test('LiveLogin.openDraft() gives a draft that its door cannot take back once it was submitted', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
   const draft = live.openDraft()
   const bytes = Buffer.from(content + 'x'.repeat(700_000))
   await draft.write(bytes)
@@ -249,49 +249,49 @@ test('LiveLogin.openDraft() gives a draft that its door cannot take back once it
   await draft.discard() // the client left while its message was being accepted
   const { traceId } = await submitted
   await draft.discard()
-  const trace = await house.trace(traceId)
-  t.is(Buffer.compare(await readWholeContent(house.database, organizationId, trace.content), bytes), 0)
+  const trace = await fixture.trace(traceId)
+  t.is(Buffer.compare(await readWholeContent(fixture.database, organizationId, trace.content), bytes), 0)
 })
 
 test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discarded', async (t) => {
-  const house = await doorOf(t)
-  const before = await house.keys('')
-  const draft = (await login(house)).openDraft()
+  const fixture = await doorOf(t)
+  const before = await fixture.keys('')
+  const draft = (await login(fixture)).openDraft()
   await draft.write(Buffer.alloc(700_000))
   await draft.discard()
-  t.deepEqual(await house.keys(''), before)
+  t.deepEqual(await fixture.keys(''), before)
   t.true(secrets.matches('right', secrets.hash('right')))
 })
 
 test('SubmissionDoor.login() takes the user name as people copy it', async (t) => {
-  const house = await doorOf(t)
-  const { username } = await login(house)
+  const fixture = await doorOf(t)
+  const { username } = await login(fixture)
   for (const given of [` ${username}`, `${username}\t`, username.toUpperCase()])
-    t.is((await house.door.login(given, 'right', '192.0.2.1')).username, username, JSON.stringify(given))
-  await t.throwsAsync(house.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
+    t.is((await fixture.door.login(given, 'right', '192.0.2.1')).username, username, JSON.stringify(given))
+  await t.throwsAsync(fixture.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
 })
 
 test('SubmissionDoor.login() lets every other site behind an address in after wrong logins from it, the first time too', async (t) => {
-  const house = await doorOf(t)
-  await house.credential('right')
+  const fixture = await doorOf(t)
+  await fixture.credential('right')
   for (let wrong = 0; wrong < 60; wrong++) {
     const code = wrong < 50 ? 'unauthorized' : 'rate_limit_exceeded'
-    await t.throwsAsync(house.door.login(`smtp_wrong${wrong % 30}`, 'x', '192.0.2.1'), { code }, String(wrong))
+    await t.throwsAsync(fixture.door.login(`smtp_wrong${wrong % 30}`, 'x', '192.0.2.1'), { code }, String(wrong))
   }
-  t.is((await login(house)).credentialId, 'crd_1')
+  t.is((await login(fixture)).credentialId, 'crd_1')
 })
 
 const withFile = `${content.slice(0, content.indexOf('\r\n\r\n'))}\r\nContent-Type: application/pdf; name=bill.pdf\r\n\r\nJVBERi0=\r\n`
 
 test('LiveLogin.submit() takes files where the plan has them, and else refuses them for good and keeps nothing', async (t) => {
-  const house = await doorOf(t)
-  const live = await login(house)
-  await house.organization({ plan: 'pro' })
+  const fixture = await doorOf(t)
+  const live = await login(fixture)
+  await fixture.organization({ plan: 'pro' })
   t.is((await submit(live, withFile)).outcome, 'relayed')
-  await house.organization({ plan: 'basic' })
-  const before = await house.keys('')
+  await fixture.organization({ plan: 'basic' })
+  const before = await fixture.keys('')
   const message = 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.'
   await t.throwsAsync(submit(live, withFile), { code: 'feature_disabled', message })
-  t.deepEqual(await house.keys(''), before)
+  t.deepEqual(await fixture.keys(''), before)
   t.is((await submit(live)).outcome, 'relayed')
 })

@@ -8,7 +8,7 @@ import { transportContract, type PeerMood } from '../../../contracts/transport.t
 import { VendorDouble } from '../../../support/vendors/double.ts'
 import { mailgunRules } from '../../../support/vendors/mailgun.ts'
 import { authority } from '../certificates.ts'
-import { testResolver } from '../rig.ts'
+import { testResolver } from '../relay-fixture.ts'
 
 /** Stands before the double, and can take connections without a word. */
 class Gate {

@@ -1,4 +1,4 @@
-/** Event webhooks of a daemon, and real HTTP receivers on loopback; time and mail providers are played. */
+/** Event webhooks of a daemon, and real HTTP receivers on loopback; time and mail providers are replaced. */
 import type { ExecutionContext } from 'ava'
 import { webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
@@ -8,27 +8,27 @@ import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { WebhookCore } from '../../../daemon/composition/composed.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
-import { houseOf, organizationId, projectId, principal, until, type House, type HouseOptions } from '../house.ts'
+import { coreFixture, organizationId, projectId, principal, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
 export const address = 'anna@example.net'
 
-/** A house with what carries its webhooks out; another one stands for the next process. */
-export class WebhookRig {
-  readonly house: House
+/** A fixture with what carries its webhooks out; another one stands for the next process. */
+export class WebhookFixture {
+  readonly fixture: CoreFixture
   readonly core: WebhookCore
   /** Addresses by name, as DNS has them now. */
   readonly names: Map<string, readonly string[]>
 
-  constructor(house: House, names: Map<string, readonly string[]>) {
-    this.house = house
+  constructor(fixture: CoreFixture, names: Map<string, readonly string[]>) {
+    this.fixture = fixture
     this.names = names
-    this.core = house.part(T.Webhooks)
+    this.core = fixture.part(T.Webhooks)
   }
 
   /** The process dies, and another one starts on the same store. */
-  async crash(): Promise<WebhookRig> {
-    const next = new WebhookRig(await this.house.crash(), this.names)
+  async crash(): Promise<WebhookFixture> {
+    const next = new WebhookFixture(await this.fixture.crash(), this.names)
     await next.core.webhookDispatcher.start()
     return next
   }
@@ -43,7 +43,7 @@ export class WebhookRig {
     recipients: readonly string[] = [address],
     { type = 'failed', project = projectId }: { readonly type?: WebhookEventType; readonly project?: string } = {},
   ): Promise<string> {
-    const { database, policies, clock } = this.house
+    const { database, policies, clock } = this.fixture
     const { webhooks } = await policies.of(organizationId)
     const id = newTraceId()
     const told = recipients.map((one) => ({ address: one, status: 'failed' as const }))
@@ -57,7 +57,7 @@ export class WebhookRig {
 
   /** Oldest first. */
   async deliveries(): Promise<WebhookDelivery[]> {
-    const rows = await this.house.database.all(webhookDeliveries, { organizationId })
+    const rows = await this.fixture.database.all(webhookDeliveries, { organizationId })
     return rows.map(({ record }) => record)
   }
 
@@ -69,7 +69,7 @@ export class WebhookRig {
 
   /** Lets time pass, and what is due then be done. */
   async pass(ms: number): Promise<void> {
-    this.house.clock.advance(ms)
+    this.fixture.clock.advance(ms)
     await this.core.webhookDispatcher.idle()
   }
 
@@ -81,18 +81,21 @@ export class WebhookRig {
   }
 
   problems(): Promise<readonly string[]> {
-    return this.house.problems()
+    return this.fixture.problems()
   }
 }
 
 /** With the dispatcher running unless it is left to the test. */
-export async function webhookRig(t: ExecutionContext, options: HouseOptions & { readonly isIdle?: boolean } = {}): Promise<WebhookRig> {
+export async function webhookFixture(
+  t: ExecutionContext,
+  options: CoreFixtureOptions & { readonly isIdle?: boolean } = {},
+): Promise<WebhookFixture> {
   const names = new Map<string, readonly string[]>()
   const resolver = { resolve4: (name: string) => Promise.resolve(names.get(name) ?? []), resolve6: () => Promise.resolve([]) }
   const env = { POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32' }
-  const rig = new WebhookRig(await houseOf(t, { resolver, env, ...options }), names)
-  if (!options.isIdle) await rig.core.webhookDispatcher.start()
-  return rig
+  const setup = new WebhookFixture(await coreFixture(t, { resolver, env, ...options }), names)
+  if (!options.isIdle) await setup.core.webhookDispatcher.start()
+  return setup
 }
 
 export async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {

@@ -10,7 +10,7 @@ import type { Fate, Ledger } from './ledger.ts'
 /** Short waits between attempts, so that what was deferred is seen to arrive; no ballast, so that starts are short. */
 const environment = { POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2', POSTERN_DELIVERY_JITTER: '0.1', POSTERN_STORE_BALLAST_BYTES: '0' }
 
-export class Site implements AsyncDisposable {
+export class CrashServer implements AsyncDisposable {
   readonly sink: Sink
   /** How long the starts took, in milliseconds, as far as they were waited for. */
   readonly starts: number[] = []
@@ -26,17 +26,17 @@ export class Site implements AsyncDisposable {
   }
 
   /** Builds the place and sets up, in a first life that is left running, where mail goes. */
-  static async build(ledger: Ledger): Promise<Site> {
+  static async build(ledger: Ledger): Promise<CrashServer> {
     await using cleanup = new AsyncDisposableStack()
     const folder = cleanup.use(await temporaryFolder('crash'))
     const sink = cleanup.use(await Sink.listen())
     sink.on('delivery', (delivery) => ledger.delivered(delivery))
-    const site = new Site(sink, { folder: folder.path, env: environment })
-    cleanup.defer(async () => site.#daemon?.[Symbol.asyncDispose]())
-    await site.start()
-    site.logins = await site.#provision()
-    site.#lifetime = cleanup.move()
-    return site
+    const server = new CrashServer(sink, { folder: folder.path, env: environment })
+    cleanup.defer(async () => server.#daemon?.[Symbol.asyncDispose]())
+    await server.start()
+    server.logins = await server.#provision()
+    server.#lifetime = cleanup.move()
+    return server
   }
 
   get daemon(): Daemon {

@@ -15,39 +15,47 @@ import { pack } from '#store/tuple.ts'
 import type { Administration } from '../../../daemon/composition/composed.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { factsDefaults, houseOf, organizationId, projectId, principal, type House, type HouseOptions } from '../house.ts'
+import {
+  factsDefaults,
+  coreFixture,
+  organizationId,
+  projectId,
+  principal,
+  type CoreFixture,
+  type CoreFixtureOptions,
+} from '../core-fixture.ts'
 
-/** The parts of a house that delete. */
-export const officeOf = (house: House): Administration => house.part(T.Administration)
+/** The parts of a fixture that delete. */
+export const officeOf = (fixture: CoreFixture): Administration => fixture.part(T.Administration)
 
 /** The project Default, another project and a partition of it, each with one of everything. */
-export async function furnished(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true, ...options })
-  await house.inbox()
-  await furnish(house, projectId)
-  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
-  await house.project({ id: 'prj_3', name: 'Partition', isDefault: false, parentId: 'prj_2' })
+export async function furnished(t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, { deaf: true, ...options })
+  await fixture.inbox()
+  await furnish(fixture, projectId)
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  await fixture.project({ id: 'prj_3', name: 'Partition', isDefault: false, parentId: 'prj_2' })
   for (const id of ['prj_2', 'prj_3']) {
-    await house.put(inboxes, { id: `inb_${id}`, projectId: id, addressPattern: '*', name: 'All', createdAt: startOfTime })
-    await furnish(house, id)
+    await fixture.put(inboxes, { id: `inb_${id}`, projectId: id, addressPattern: '*', name: 'All', createdAt: startOfTime })
+    await furnish(fixture, id)
   }
-  return house
+  return fixture
 }
 
 /** Puts one of everything into a project. */
-export async function furnish(house: House, id: string): Promise<void> {
-  const { database, policies, clock, core } = house
+export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
+  const { database, policies, clock, core } = fixture
   const inside: Principal = { ...principal, projectId: id, bound: true }
-  await house.destination({ id: `dst_${id}`, projectId: id })
-  await house.destination({ id: `dst_b_${id}`, projectId: id })
-  await house.rule({ domain: 'example.com' }, `dst_${id}`, { projectId: id })
+  await fixture.destination({ id: `dst_${id}`, projectId: id })
+  await fixture.destination({ id: `dst_b_${id}`, projectId: id })
+  await fixture.rule({ domain: 'example.com' }, `dst_${id}`, { projectId: id })
   const times = { createdAt: startOfTime, updatedAt: startOfTime }
   const chain = { primaryId: `dst_${id}`, fallbackIds: [`dst_b_${id}`], on: ['transient'] as const, latencyMs: null }
-  await house.put(failoverPolicies, { id: `fop_${id}`, projectId: id, ...chain, ...times })
-  await house.credential('secret', { id: `crd_${id}`, projectId: id, username: `user-${id}`, defaultDestinationId: `dst_${id}` })
+  await fixture.put(failoverPolicies, { id: `fop_${id}`, projectId: id, ...chain, ...times })
+  await fixture.credential('secret', { id: `crd_${id}`, projectId: id, username: `user-${id}`, defaultDestinationId: `dst_${id}` })
   const { record } = newKeyRecord({ name: 'Key', scopes: ['api:admin'], projectId: id, expiresAt: null }, clock.now())
-  await house.put(apiKeys, record)
-  await house.put(webhookEndpoints, {
+  await fixture.put(apiKeys, record)
+  await fixture.put(webhookEndpoints, {
     id: `whk_${id}`,
     projectId: id,
     name: 'Hook',
@@ -70,16 +78,16 @@ export async function furnish(house: House, id: string): Promise<void> {
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })
-  house.part(T.ReplayRunner).wake = () => {} // the job stays as it is
+  fixture.part(T.ReplayRunner).wake = () => {} // the job stays as it is
   await core.replays.create(inside, { filter: {}, includeUnknown: false })
   const elsewhere = {
     mailFrom: 'a@elsewhere.example',
     facts: { ...factsDefaults, headerFrom: 'a@elsewhere.example', headerAddresses: ['a@elsewhere.example'] },
   }
-  await house.submit({ projectId: id, principal: inside, ...elsewhere }) // captured
-  await house.submit({ projectId: id, principal: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
-  await house.submit({ projectId: id, principal: inside, idempotencyKey: `key-${id}` })
-  await house.submit({
+  await fixture.submit({ projectId: id, principal: inside, ...elsewhere }) // captured
+  await fixture.submit({ projectId: id, principal: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
+  await fixture.submit({ projectId: id, principal: inside, idempotencyKey: `key-${id}` })
+  await fixture.submit({
     projectId: id,
     principal: inside,
     sendAt: clock.now() + 3_600_000,
@@ -90,7 +98,7 @@ export async function furnish(house: House, id: string): Promise<void> {
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
 /** Every row of the store and every counter that is not 0, by key. */
-export async function everyRow({ kv, clock }: House): Promise<Map<string, string>> {
+export async function everyRow({ kv, clock }: CoreFixture): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   for await (const { key, value } of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) rows.set(text(key), text(value))
   const counters = organizationCounters(organizationId, startOfTime, clock.now())
@@ -103,11 +111,11 @@ export async function everyRow({ kv, clock }: House): Promise<Map<string, string
 }
 
 /** Rows that name one of the projects, but those that outlive it: the log of acts, and keys that a sweep is to remove. */
-export async function rowsNaming(house: House, ...ids: readonly string[]): Promise<string[]> {
+export async function rowsNaming(fixture: CoreFixture, ...ids: readonly string[]): Promise<string[]> {
   const outlive = [pack([organizationId, 'audit']), pack(['', 'expire'])].map(text)
-  const rows = [...(await everyRow(house))].filter(([key]) => !outlive.some((prefix) => key.startsWith(prefix)))
+  const rows = [...(await everyRow(fixture))].filter(([key]) => !outlive.some((prefix) => key.startsWith(prefix)))
   return rows.filter(([key, value]) => ids.some((id) => `${key} ${value}`.includes(id))).map(([key]) => key)
 }
 
-export const credentialsOf = async ({ database }: House): Promise<string[]> =>
+export const credentialsOf = async ({ database }: CoreFixture): Promise<string[]> =>
   (await database.all(smtpCredentials, { organizationId })).map(({ record }) => record.id)

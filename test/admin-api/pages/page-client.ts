@@ -1,5 +1,5 @@
 /** A browser without scripts as far as the wire goes: it keeps cookies and says where its forms are from. Nothing is followed by itself. */
-import type { Site } from './site.ts'
+import type { PageServer } from './page-server.ts'
 
 export interface Visited {
   readonly status: number
@@ -8,15 +8,15 @@ export interface Visited {
   readonly location: string
 }
 
-export class Visitor {
-  readonly #site: Site
+export class PageClient {
+  readonly #server: PageServer
   cookie = ''
   /** Headers of every request; those of forms from our own pages by default. */
   origin: Readonly<Record<string, string>>
 
-  constructor(site: Site) {
-    this.#site = site
-    this.origin = { origin: site.url }
+  constructor(server: PageServer) {
+    this.#server = server
+    this.origin = { origin: server.url }
   }
 
   get(path: string): Promise<Visited> {
@@ -42,7 +42,7 @@ export class Visitor {
 
   /** Signs in by a link of the operator. */
   async signIn(email: string): Promise<void> {
-    await this.post(new URL(await this.#site.operatorLink(email)).pathname)
+    await this.post(new URL(await this.#server.operatorLink(email)).pathname)
   }
 
   async #ask(
@@ -50,7 +50,7 @@ export class Visitor {
     init: { method?: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
   ): Promise<Visited> {
     const headers = { ...init.headers, ...(this.cookie !== '' && { cookie: this.cookie }) }
-    const response = await fetch(this.#site.url + path.replace(this.#site.url, ''), { ...init, headers, redirect: 'manual' })
+    const response = await fetch(this.#server.url + path.replace(this.#server.url, ''), { ...init, headers, redirect: 'manual' })
     const set = response.headers.get('set-cookie')
     if (set !== null) this.cookie = set.split(';')[0] ?? ''
     return {

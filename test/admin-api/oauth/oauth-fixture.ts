@@ -1,5 +1,5 @@
 /**
- * The authorization server of the daemon. Played are time, the web that client documents come from, and the person, who decides
+ * The authorization server of the daemon. Replaced are time, the web that client documents come from, and the person, who decides
  * without looking at the page.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -14,7 +14,7 @@ import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
 import { T } from '../../../daemon/composition/parts.ts'
-import { baseUrl, startRig, type Rig } from '../rest/fixture/rig.ts'
+import { baseUrl, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 
 export const issuer = baseUrl
 export const mcpResource = `${baseUrl}/mcp`
@@ -32,7 +32,7 @@ export interface Reply {
   readonly body: Record<string, unknown>
 }
 
-export interface OAuthRig extends Rig {
+export interface OAuthFixture extends Fixture {
   /** What parts of the authorization server are made from. */
   readonly parts: SandboxOptions & { readonly rightsOfMember: ScopesOfMember }
   readonly server: OAuthServer
@@ -81,7 +81,7 @@ export const documentOf = (changes: Readonly<Record<string, unknown>> = {}, head
 })
 
 /** With MCP by default, so that there are two surfaces to keep apart. */
-export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthRig> {
+export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthFixture> {
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []
   const fetchDocument: Fetch = async (url) => {
@@ -90,31 +90,31 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
     if (document) return document
     throw new FetchFailed('The host could not be reached.')
   }
-  const rig = await startRig(t, { replacements: { fetch: fetchDocument, servesMcp: options.servesMcp ?? true } })
-  const { database, daemon, organizationId } = rig
+  const fixture = await startFixture(t, { replacements: { fetch: fetchDocument, servesMcp: options.servesMcp ?? true } })
+  const { database, daemon, organizationId } = fixture
   await daemon.housekeeping.stop() // a test that wants deserted sandboxes swept does that
   const setRole = async (role: Role | undefined): Promise<void> => {
     const stored = await database.get(members, { organizationId }, userId)
     const change = new Change()
-    const record = role && { id: userId, organizationId, role, joinedAt: rig.clock.now() }
+    const record = role && { id: userId, organizationId, role, joinedAt: fixture.clock.now() }
     if (stored && record) change.replace(members, organizationId, stored, record)
     else if (stored) change.remove(members, organizationId, stored)
     else if (record) change.insert(members, organizationId, record)
     await database.commit(change)
   }
   await setRole('admin')
-  const projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const projectId = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
   const server = daemon.part(T.OAuth)
   const parts = {
     ...daemon.part(T.Core),
     rightsOfMember: daemon.people.members.permissionsOf,
     onDeleted: () => daemon.removals.wake(),
   }
-  return { ...rig, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(rig, server.authorizations, projectId) }
+  return { ...fixture, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(fixture, server.authorizations, projectId) }
 }
 
-function calls(rig: Rig, authorizations: Authorizations, home: string) {
-  const there = (url: string | URL): string => String(url).replace(baseUrl, `http://${rig.address}`)
+function calls(fixture: Fixture, authorizations: Authorizations, home: string) {
+  const there = (url: string | URL): string => String(url).replace(baseUrl, `http://${fixture.address}`)
   const go = (url: string | URL, init?: RequestInit): Promise<Response> => fetch(there(url), init)
   const post = async (path: string, fields: Fields | string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> => {
     const body = typeof fields === 'string' ? fields : encode(fields).toString()
@@ -136,7 +136,9 @@ function calls(rig: Rig, authorizations: Authorizations, home: string) {
     if (form['decision'] === 'deny') return new URL(authorizations.deny(pending))
     const { user = userId, project: projectId = home, scopes } = form as Readonly<Record<string, string>>
     const given = scopes === undefined ? pending.scopes : parseScopes(scopes)
-    return new URL(await authorizations.approve(pending, { userId: user, organizationId: rig.organizationId, projectId, scopes: given }))
+    return new URL(
+      await authorizations.approve(pending, { userId: user, organizationId: fixture.organizationId, projectId, scopes: given }),
+    )
   }
   return {
     ...{ fetch: go, post, token, request, check, approve },

@@ -56,7 +56,7 @@ import { ScriptedTransport, type Script } from './scripted-transport.ts'
 
 export const secrets = new SecretBox(Buffer.alloc(32, 7))
 
-export interface HouseOptions {
+export interface CoreFixtureOptions {
   readonly reader?: MessageReader
   readonly transport?: ScriptedTransport
   /** Carries the attempts out in place of the scripted transport. */
@@ -89,7 +89,7 @@ export interface HouseOptions {
 type Test = Pick<ExecutionContext, 'teardown'>
 
 /** Settings and replacements as an operator and the composition know them. */
-function startOptions(options: HouseOptions, clock: FakeClock, transport: Transport): StartOptions {
+function startOptions(options: CoreFixtureOptions, clock: FakeClock, transport: Transport): StartOptions {
   const { maxRecipients = 100, maxMessageBytes = 10_000_000, bounceDomain = 'bounces.postern.test', maxConnections = 200 } = options
   const { maxReady = 100, readyTotal = 10_000, maxMemoryBytes = 1e9, retry, publicUrl, resolver, post, random = () => 0.5 } = options
   return {
@@ -122,7 +122,7 @@ function startOptions(options: HouseOptions, clock: FakeClock, transport: Transp
 }
 
 /** The parts of a daemon that was opened; nothing runs but what a test starts. */
-export class House {
+export class CoreFixture {
   readonly daemon: OpenedDaemon
   readonly kv: CuttableKv
   readonly database: Database
@@ -155,9 +155,9 @@ export class House {
   onQueued: ((entry: QueueEntry) => void) | undefined
   readonly #offer: DeliveryQueue['offer']
   readonly #t: Test
-  readonly #options: HouseOptions
+  readonly #options: CoreFixtureOptions
 
-  private constructor(t: Test, daemon: OpenedDaemon, options: HouseOptions, clock: FakeClock, transport: ScriptedTransport) {
+  private constructor(t: Test, daemon: OpenedDaemon, options: CoreFixtureOptions, clock: FakeClock, transport: ScriptedTransport) {
     const { part, kv } = (this.daemon = daemon)
     this.part = part
     this.#t = t
@@ -185,15 +185,15 @@ export class House {
     this.#listen()
   }
 
-  static async open(t: Test, dataDir: string, options: HouseOptions): Promise<House> {
+  static async open(t: Test, dataDir: string, options: CoreFixtureOptions): Promise<CoreFixture> {
     const { clock = new FakeClock(), transport = new ScriptedTransport() } = options
     const daemon = await openDaemon(t, dataDir, startOptions(options, clock, options.network ?? transport))
-    const house = new House(t, daemon, options, clock, transport)
+    const fixture = new CoreFixture(t, daemon, options, clock, transport)
     t.teardown(() => {
-      if (house.errors.length > 0)
-        throw new AggregateError(house.errors, `the daemon failed inside: ${house.errors.map(String).join(', ')}`)
+      if (fixture.errors.length > 0)
+        throw new AggregateError(fixture.errors, `the daemon failed inside: ${fixture.errors.map(String).join(', ')}`)
     })
-    return house
+    return fixture
   }
 
   /** What the doors of HTTP work with. */
@@ -222,9 +222,9 @@ export class House {
   }
 
   /** The process ends here, and another one opens the same store. */
-  async crash(changes: HouseOptions = {}): Promise<House> {
+  async crash(changes: CoreFixtureOptions = {}): Promise<CoreFixture> {
     await this.daemon.crash()
-    return House.open(this.#t, this.daemon.dataDir, { ...this.#options, clock: this.clock, transport: this.transport, ...changes })
+    return CoreFixture.open(this.#t, this.daemon.dataDir, { ...this.#options, clock: this.clock, transport: this.transport, ...changes })
   }
 
   async put<R extends Identified>(kind: RecordKind<R>, record: R): Promise<R> {
@@ -279,7 +279,7 @@ export class House {
     return this.put(inboxes, { ...defaults, ...changes })
   }
 
-  /** Tells the queue of a message that was accepted, in a house that is deaf too. */
+  /** Tells the queue of a message that was accepted, in a fixture that is deaf too. */
   offer(entry: QueueEntry): void {
     this.#offer(entry, undefined, true)
   }
@@ -344,24 +344,24 @@ const noNames: RecordResolver & Resolver = {
   resolveMx: async () => [],
 }
 
-/** A house with an organization on plan enterprise and its project. */
-export async function houseOf(t: Test, options: HouseOptions = {}): Promise<House> {
+/** A fixture with an organization on plan enterprise and its project. */
+export async function coreFixture(t: Test, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
   const dataDir = await dataFolder(t)
   await seed(dataDir)
-  return House.open(t, dataDir, options)
+  return CoreFixture.open(t, dataDir, options)
 }
 
-/** A house that relays everything to one destination. */
-export async function relayingHouse(t: Test, options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, options)
-  await house.destination()
-  await house.rule({ any: true })
-  return house
+/** A fixture that relays everything to one destination. */
+export async function relayingFixture(t: Test, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, options)
+  await fixture.destination()
+  await fixture.rule({ any: true })
+  return fixture
 }
 
-/** A house that relays everything to a provider that answers so. */
-export const relaying = (t: Test, script: Script, options: HouseOptions = {}): Promise<House> =>
-  relayingHouse(t, { transport: new ScriptedTransport(script), ...options })
+/** A fixture that relays everything to a provider that answers so. */
+export const relaying = (t: Test, script: Script, options: CoreFixtureOptions = {}): Promise<CoreFixture> =>
+  relayingFixture(t, { transport: new ScriptedTransport(script), ...options })
 
 /** The first organization, which a first start would make under other ids. */
 async function seed(dataDir: string): Promise<void> {
@@ -384,13 +384,13 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 }
 
 /** Lets everything happen that needs no time to pass: no write is under way, and turns of the event loop bring no new call. */
-export async function quiet(house: House): Promise<void> {
+export async function quiet(fixture: CoreFixture): Promise<void> {
   const end = performance.now() + 30_000 * patience
   for (let still = 0, before = ''; still < 4;) {
     if (performance.now() > end) throw new Error('the house does not become quiet')
     await new Promise(setImmediate)
-    const now = `${house.kv.busy} ${house.transport.calls.length} ${house.attempted.length} ${house.errors.length} ${house.queue.active}`
-    still = now === before && house.kv.busy === 0 ? still + 1 : 0
+    const now = `${fixture.kv.busy} ${fixture.transport.calls.length} ${fixture.attempted.length} ${fixture.errors.length} ${fixture.queue.active}`
+    still = now === before && fixture.kv.busy === 0 ? still + 1 : 0
     before = now
   }
 }

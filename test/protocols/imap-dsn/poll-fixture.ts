@@ -6,14 +6,14 @@ import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts
 import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce, type RoundParts, type RoundResult } from '../../../protocols/imap-dsn/mailbox-poll.ts'
-import { houseOf, organizationId, secrets, type House } from '../../core/house.ts'
+import { coreFixture, organizationId, secrets, type CoreFixture } from '../../core/core-fixture.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 export const sourceId = 'src_1'
 export const key = { organizationId, sourceId }
 
-export interface PollRig {
-  readonly house: House
+export interface PollFixture {
+  readonly fixture: CoreFixture
   readonly feedback: FeedbackDouble
   readonly parts: RoundParts
   /** Puts the source in the place of the one before. */
@@ -25,11 +25,11 @@ export interface PollRig {
   subjects(): string[]
 }
 
-export async function pollRig(t: ExecutionContext, network: Partial<ImapNetwork> = {}): Promise<PollRig> {
-  const house = await houseOf(t)
-  const { database, clock } = house
+export async function pollFixture(t: ExecutionContext, network: Partial<ImapNetwork> = {}): Promise<PollFixture> {
+  const fixture = await coreFixture(t)
+  const { database, clock } = fixture
   const feedback = new FeedbackDouble(database)
-  const mailboxes = new PolledMailboxes({ ...house.context, feedback })
+  const mailboxes = new PolledMailboxes({ ...fixture.context, feedback })
   const here = { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) }
   const parts = {
     mailboxes,
@@ -46,12 +46,12 @@ export async function pollRig(t: ExecutionContext, network: Partial<ImapNetwork>
     }
   }
   return {
-    ...{ house, feedback, parts, poll },
+    ...{ fixture, feedback, parts, poll },
     source(imap, password = 'correct-horse') {
       const sealedPassword = secrets.seal(password, imapPasswordContext(sourceId))
       const defaults = { host: 'localhost', port: 993, username: 'bounces', mailbox: 'INBOX', pollIntervalSeconds: 60 }
       const record = { id: sourceId, provider: 'postfix' as const, label: '', sealedSecret: '', createdAt: clock.now() }
-      return house.put(ingestSources, { ...record, imap: { ...defaults, sealedPassword, ...imap } })
+      return fixture.put(ingestSources, { ...record, imap: { ...defaults, sealedPassword, ...imap } })
     },
     status: () => readPoll(database, organizationId, sourceId),
     subjects: () => feedback.taken.map(({ origin }) => /^Subject: (.*)\r?$/m.exec(Buffer.from(origin.raw ?? []).toString())?.[1] ?? ''),

@@ -11,30 +11,30 @@ import { Refusal } from '#core/refusals.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { T } from '../../../daemon/composition/parts.ts'
-import { organizationId } from '../house.ts'
-import { peopleHouse, systemDestinationId, type PeopleHouse } from '../people/rig.ts'
+import { organizationId } from '../core-fixture.ts'
+import { peopleFixture, systemDestinationId, type PeopleFixture } from '../people/people-fixture.ts'
 
-export interface ClaimRig extends PeopleHouse {
+export interface ClaimFixture extends PeopleFixture {
   readonly database: Database
   readonly claims: Claims
   readonly sandboxes: Sandboxes
-  readonly clock: PeopleHouse['house']['clock']
+  readonly clock: PeopleFixture['fixture']['clock']
   /** A sandbox and what its agent asks with. */
   sandbox(): Promise<NewSandbox & { readonly principal: Principal }>
   /** Somebody who has signed in before. */
   user(email: string): Promise<User>
 }
 
-export async function claimRig(
+export async function claimFixture(
   t: ExecutionContext,
   options: { readonly signUp?: SignUp; readonly hasMail?: boolean } = {},
-): Promise<ClaimRig> {
-  const rig = await peopleHouse(t, { signUp: 'open', ...options })
-  const { database, clock, part } = rig.house
+): Promise<ClaimFixture> {
+  const setup = await peopleFixture(t, { signUp: 'open', ...options })
+  const { database, clock, part } = setup.fixture
   await putFirst(database)
   const { sandboxes } = part(T.OAuth)
   return {
-    ...{ ...rig, database, clock, sandboxes, claims: part(T.Claims) },
+    ...{ ...setup, database, clock, sandboxes, claims: part(T.Claims) },
     async sandbox() {
       const made = await sandboxes.make(['mcp:read', 'mcp:send-sandbox', 'api:read', 'api:send'], 'rest', '192.0.2.1')
       const { organizationId, grant } = made
@@ -54,7 +54,7 @@ export async function claimRig(
   }
 }
 
-/** Ids of sandboxes begin with a time and would come before the organization of the house; mail of the service is the first one's. */
+/** Ids of sandboxes begin with a time and would come before the organization of the fixture; mail of the service is the first one's. */
 async function putFirst(database: Database): Promise<void> {
   const id = 'org_0'
   const reach = { organizationId }

@@ -13,9 +13,9 @@ import type { ReceptionLimits } from '../../../protocols/reception/reception-set
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 import type { Database } from '#store/database.ts'
-import { principal, secrets, relayingHouse } from '../../core/house.ts'
+import { principal, secrets, relayingFixture } from '../../core/core-fixture.ts'
 import { LineClient } from '../submission/line-client.ts'
-import { certificate } from '../submission/rig.ts'
+import { certificate } from '../submission/submission-fixture.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { T } from '../../../daemon/composition/parts.ts'
 
@@ -34,7 +34,7 @@ class EventLog implements MxEvents {
   defect = (error: unknown): void => void this.defects.push(error)
 }
 
-export interface Rig {
+export interface Fixture {
   readonly server: MxServer
   readonly feedback: FeedbackDouble
   readonly events: EventLog
@@ -55,7 +55,7 @@ export interface Rig {
   unfinished(): Promise<string[]>
 }
 
-export interface RigOptions {
+export interface FixtureOptions {
   readonly limits?: Partial<ReceptionLimits>
   readonly box?: BoxLimits
   readonly admission?: { check(): void }
@@ -71,21 +71,21 @@ const usual: ReceptionLimits = {
   idleMs: 60_000,
 }
 
-export async function startRig(
+export async function startFixture(
   t: ExecutionContext,
-  { limits, box, admission = { check: () => {} }, host = '127.0.0.1' }: RigOptions = {},
-): Promise<Rig> {
-  const house = await relayingHouse(t, { deaf: true, bounceDomain, clock: new FakeClock(startOfTime, 3000) })
-  const { traceId } = await house.submit({ rcptTo: ['anna@example.net', 'ben@example.net'], verp: { bounceDomain: null } })
-  const [anna = '', ben = ''] = (await house.trace(traceId)).recipients.map(({ verp }) => verp ?? '')
+  { limits, box, admission = { check: () => {} }, host = '127.0.0.1' }: FixtureOptions = {},
+): Promise<Fixture> {
+  const fixture = await relayingFixture(t, { deaf: true, bounceDomain, clock: new FakeClock(startOfTime, 3000) })
+  const { traceId } = await fixture.submit({ rcptTo: ['anna@example.net', 'ben@example.net'], verp: { bounceDomain: null } })
+  const [anna = '', ben = ''] = (await fixture.trace(traceId)).recipients.map(({ verp }) => verp ?? '')
   const folder = await temporaryFolder('mx')
-  const { clock, database } = house
+  const { clock, database } = fixture
   const feedback = new FeedbackDouble()
   const events = new EventLog()
-  const { inspectTests, inspectScoring } = house.part(T.MailDoors).inspect
+  const { inspectTests, inspectScoring } = fixture.part(T.MailDoors).inspect
   inspectScoring.wake = () => {} // nothing is scored
-  const { routeIntake: routes } = house.part(T.Inbound)
-  const door = new InboundDoor({ ...house.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
+  const { routeIntake: routes } = fixture.part(T.Inbound)
+  const door = new InboundDoor({ ...fixture.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },

@@ -8,8 +8,8 @@ import { userByEmail } from '#core/people/users/user.ts'
 import { addOrganization } from '#core/beginnings/new-organization.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
-import { startSite, type Site, type SiteOptions } from './site.ts'
-import { Visitor, type Visited } from './visit.ts'
+import { startPageServer, type PageServer, type PageServerOptions } from './page-server.ts'
+import { PageClient, type Visited } from './page-client.ts'
 
 /** A client whose name a host vouches for. */
 export const vouchedFor = 'https://client.example.net/oauth/client.json'
@@ -37,11 +37,11 @@ const document = (name: string): FetchedDocument => ({
 })
 
 /** A request in order by the client that is vouched for, with changes. */
-export function asking(site: Site, changes: Query = {}): Asking {
-  site.web.set(vouchedFor, document('Nightly <report>'))
+export function asking(server: PageServer, changes: Query = {}): Asking {
+  server.web.set(vouchedFor, document('Nightly <report>'))
   const verifier = randomBytes(32).toString('base64url')
   const query = {
-    ...{ response_type: 'code', client_id: vouchedFor, redirect_uri: webRedirect, resource: `${site.url}/v1`, state: 'st-1' },
+    ...{ response_type: 'code', client_id: vouchedFor, redirect_uri: webRedirect, resource: `${server.url}/v1`, state: 'st-1' },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     ...{ code_challenge_method: 'S256', scope: 'api:read', ...changes },
   }
@@ -49,18 +49,18 @@ export function asking(site: Site, changes: Query = {}): Asking {
 }
 
 /** A client that registered itself, for which nobody vouches. */
-export async function registered(site: Site, redirectUri = webRedirect): Promise<string> {
+export async function registered(server: PageServer, redirectUri = webRedirect): Promise<string> {
   const body = JSON.stringify({ client_name: 'Stranger', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' })
-  const response = await fetch(`${site.url}/oauth/register`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const response = await fetch(`${server.url}/oauth/register`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
   return ((await response.json()) as { client_id: string }).client_id
 }
 
 /** The tokens of the code in an address that the browser was sent to. */
-export async function exchange(site: Site, { query, verifier }: Asking, location: string): Promise<Tokens> {
+export async function exchange(server: PageServer, { query, verifier }: Asking, location: string): Promise<Tokens> {
   const code = told(location).get('code') ?? ''
   const { client_id = '', redirect_uri = '', resource = '' } = query
   const body = new URLSearchParams({ grant_type: 'authorization_code', code, code_verifier: verifier, client_id, redirect_uri, resource })
-  const response = await fetch(`${site.url}/oauth/token`, { method: 'POST', body })
+  const response = await fetch(`${server.url}/oauth/token`, { method: 'POST', body })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
@@ -68,9 +68,9 @@ export async function exchange(site: Site, { query, verifier }: Asking, location
 export const told = (location: string): URLSearchParams => new URL(location).searchParams
 
 /** Sends the form of the page, with several values of a name where that is so. */
-export async function decide(visitor: Visitor, path: string, fields: readonly (readonly [string, string])[]): Promise<Visited> {
-  const csrf = await visitor.csrf('/account')
-  return visitor.post(path, new URLSearchParams([['csrf', csrf], ...fields.map(([name, value]): [string, string] => [name, value])]))
+export async function decide(pageClient: PageClient, path: string, fields: readonly (readonly [string, string])[]): Promise<Visited> {
+  const csrf = await pageClient.csrf('/account')
+  return pageClient.post(path, new URLSearchParams([['csrf', csrf], ...fields.map(([name, value]): [string, string] => [name, value])]))
 }
 
 /** The form of a person who allows these scopes in a place. */
@@ -81,25 +81,29 @@ export const allowing = (place: string, ...scopes: readonly string[]): (readonly
 ]
 
 /** Somebody signed in, the first one as the owner of the first organization. */
-export async function signedIn(site: Site, email: string): Promise<Visitor> {
-  const visitor = new Visitor(site)
-  await visitor.signIn(email)
-  return visitor
+export async function signedIn(server: PageServer, email: string): Promise<PageClient> {
+  const pageClient = new PageClient(server)
+  await pageClient.signIn(email)
+  return pageClient
 }
 
 /** A site, and somebody who has signed in there. */
-export async function signedInSite(t: ExecutionContext, email: string, options?: SiteOptions): Promise<{ site: Site; visitor: Visitor }> {
-  const site = await startSite(t, options)
-  return { site, visitor: await signedIn(site, email) }
+export async function signedInSite(
+  t: ExecutionContext,
+  email: string,
+  options?: PageServerOptions,
+): Promise<{ server: PageServer; pageClient: PageClient }> {
+  const server = await startPageServer(t, options)
+  return { server, pageClient: await signedIn(server, email) }
 }
 
 /** Makes somebody who signed in before a member of an organization; without one, of a new one. */
-export async function join(site: Site, email: string, role: Role, organizationId?: string): Promise<Home> {
-  const { database, clock } = site
+export async function join(server: PageServer, email: string, role: Role, organizationId?: string): Promise<Home> {
+  const { database, clock } = server
   const now = clock.now()
   const change = new Change()
   const fresh = { name: `House of ${role}`, plan: 'free', project: { name: 'Default', status: 'claimed' }, now } as const
-  const home = organizationId === undefined ? addOrganization(change, fresh) : await homeOf(site, organizationId)
+  const home = organizationId === undefined ? addOrganization(change, fresh) : await homeOf(server, organizationId)
   const id = (await userByEmail(database, email))?.record.id ?? ''
   change.insert(members, home.organizationId, { id, organizationId: home.organizationId, role, joinedAt: now })
   await database.commit(change)
@@ -113,7 +117,7 @@ export interface Home {
   readonly place: string
 }
 
-export async function homeOf({ database }: Site, organizationId: string): Promise<Home> {
+export async function homeOf({ database }: PageServer, organizationId: string): Promise<Home> {
   const stored = await database.get(organizations, { organizationId }, organizationId)
   return placeIn({ organizationId, projectId: stored?.record.defaultProjectId ?? '' })
 }

@@ -19,13 +19,13 @@ import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
 import { T, type Daemon } from '../../../daemon/composition/parts.ts'
-import { destinationDefaults } from '../../core/house.ts'
+import { destinationDefaults } from '../../core/core-fixture.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
-import { PlayedTransport } from '../rest/fixture/played.ts'
+import { FakeTransport } from '../rest/fixture/fake-providers.ts'
 
-export interface SiteOptions {
+export interface PageServerOptions {
   readonly signUp?: SignUp
   /** Mail of the service is configured, by default. */
   readonly hasMail?: boolean
@@ -44,7 +44,7 @@ export interface Mail {
   readonly link: string
 }
 
-export interface Site {
+export interface PageServer {
   /** Where it is reached, without a slash at the end. */
   readonly url: string
   /** What is not listed here. */
@@ -76,11 +76,11 @@ export interface Site {
 
 const systemDestination = newId('dst', 0)
 
-export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: SiteOptions = {}): Promise<Site> {
+export async function startPageServer(t: Pick<ExecutionContext, 'teardown'>, options: PageServerOptions = {}): Promise<PageServer> {
   const { signUp = 'invited', hasMail = true, publicUrl, imagesFromHere } = options
   const port = await freePort()
   const url = `http://localhost:${port}`
-  const [clock, transport, web] = [new FakeClock(Date.UTC(2030, 0, 1)), new PlayedTransport(), new Map<string, FetchedDocument>()]
+  const [clock, transport, web] = [new FakeClock(Date.UTC(2030, 0, 1)), new FakeTransport(), new Map<string, FetchedDocument>()]
   const daemon = await startDaemon(t, {
     env: {
       ...{ POSTERN_HTTP_LISTEN: `localhost:${port}`, POSTERN_SIGN_UP: signUp },

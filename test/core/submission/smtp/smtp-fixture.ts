@@ -1,18 +1,18 @@
-/** A house whose SMTP door has one credential, and what tests do with it. */
+/** A fixture whose SMTP door has one credential, and what tests do with it. */
 import type { SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
-import { houseOf, type House, type HouseOptions } from '../../house.ts'
+import { coreFixture, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 
 export const content = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMessage-ID: <a@b>\r\nDate: now\r\n\r\nhello\r\n'
 
-export async function doorOf(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true, ...options })
-  await house.destination()
-  await house.credential('right')
-  return house
+export async function doorOf(t: Parameters<typeof coreFixture>[0], options: CoreFixtureOptions = {}): Promise<CoreFixture> {
+  const fixture = await coreFixture(t, { deaf: true, ...options })
+  await fixture.destination()
+  await fixture.credential('right')
+  return fixture
 }
 
-export const login = (house: House, password = 'right', username = 'cms-user', from = '192.0.2.1') =>
-  house.door.login(username, password, from)
+export const login = (fixture: CoreFixture, password = 'right', username = 'cms-user', from = '192.0.2.1') =>
+  fixture.door.login(username, password, from)
 
 export async function submit(live: SmtpLogin, text = content, changes: Partial<SmtpMessage> = {}) {
   const draft = live.openDraft()

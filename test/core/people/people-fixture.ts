@@ -1,4 +1,4 @@
-/** People over the house of the core's tests: a destination that is live, and mail that stays in the queue. */
+/** People over the fixture of the core's tests: a destination that is live, and mail that stays in the queue. */
 import type { ExecutionContext } from 'ava'
 import { auditEntries } from '#core/writes/audit.ts'
 import { members } from '#core/people/members/member.ts'
@@ -11,13 +11,13 @@ import type { Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import { T } from '../../../daemon/composition/parts.ts'
-import { houseOf, organizationId, type House } from '../house.ts'
+import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 
 export const browser = { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', cookie: undefined }
 export const systemDestinationId = `dst_${'0'.repeat(32)}`
 
-export interface PeopleHouse extends People {
-  readonly house: House
+export interface PeopleFixture extends People {
+  readonly fixture: CoreFixture
   readonly errors: unknown[]
   /** Whether handing over mail of the service breaks off, as in a crash. */
   readonly handing: { fails: boolean }
@@ -29,24 +29,24 @@ export interface PeopleHouse extends People {
   acts(): Promise<string[]>
 }
 
-export async function peopleHouse(
+export async function peopleFixture(
   t: ExecutionContext,
   options: { readonly signUp?: SignUp; readonly hasMail?: boolean } = {},
-): Promise<PeopleHouse> {
+): Promise<PeopleFixture> {
   const { signUp = 'invited', hasMail = true } = options
   const systemMail = { POSTERN_SYSTEM_DESTINATION: systemDestinationId, POSTERN_SYSTEM_FROM: 'Post <post@example.ch>' }
   const env = { POSTERN_SIGN_UP: signUp, ...(hasMail && systemMail) }
-  const house = await houseOf(t, { deaf: true, publicUrl: 'https://post.example.ch', env })
-  const { database, clock, errors } = house
-  await house.destination({ id: systemDestinationId })
+  const fixture = await coreFixture(t, { deaf: true, publicUrl: 'https://post.example.ch', env })
+  const { database, clock, errors } = fixture
+  await fixture.destination({ id: systemDestinationId })
   const handing = { fails: false }
-  const accept = house.accept.accept.bind(house.accept)
-  house.accept.accept = (...given) => (handing.fails ? Promise.reject(new Error('the process ends here')) : accept(...given))
-  const all = house.part(T.People)
+  const accept = fixture.accept.accept.bind(fixture.accept)
+  fixture.accept.accept = (...given) => (handing.fails ? Promise.reject(new Error('the process ends here')) : accept(...given))
+  const all = fixture.part(T.People)
   t.teardown(() => all.background.idle())
   return {
     ...all,
-    ...{ house, errors, handing },
+    ...{ fixture, errors, handing },
     async member(email, role) {
       const change = new Change()
       const user = (await userByEmail(database, email))?.record ?? addUser(change, email, clock.now())
@@ -57,7 +57,7 @@ export async function peopleHouse(
     async mails() {
       await all.background.idle()
       return Promise.all(
-        house.accepted.map(async (trace) => {
+        fixture.accepted.map(async (trace) => {
           const pieces: Uint8Array[] = []
           for await (const piece of readContent(database, systemOrganizationId, trace.content)) pieces.push(piece)
           const raw = Buffer.concat(pieces).toString('utf8')

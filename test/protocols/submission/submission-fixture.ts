@@ -61,7 +61,7 @@ async function makeCertificate(): Promise<{ readonly cert: string; readonly key:
 /** A certificate for localhost, made once per test file. */
 export const certificate = (): Promise<{ readonly cert: string; readonly key: string }> => (made ??= makeCertificate())
 
-export interface Rig {
+export interface Fixture {
   readonly server: SubmissionServer
   readonly door: DoorDouble
   readonly clock: FakeClock
@@ -74,11 +74,11 @@ export interface Rig {
   session(): Promise<LineClient>
 }
 
-export async function startRig(
+export async function startFixture(
   t: Pick<ExecutionContext, 'teardown'>,
   overrides: Partial<SubmissionLimits> = {},
   options: Partial<SubmissionOptions> = {},
-): Promise<Rig> {
+): Promise<Fixture> {
   const door = new DoorDouble()
   const clock = new FakeClock(startOfTime, 3000)
   const events = new EventLog()
