@@ -31,7 +31,8 @@ export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; read
 export async function checkDmarc(facts: Facts): Promise<Verdict> {
   const { auth, mail } = facts
   const from = mail.fromDomain
-  if (from === '') return failedFor([{ text: 'There is no From domain that could be authenticated.', fix: 'Send with exactly one From address.' }])
+  if (from === '')
+    return failedFor([{ text: 'There is no From domain that could be authenticated.', fix: 'Send with exactly one From address.' }])
   const several = severalAuthors(facts)
   if (several) return several
   const aligned = alignment(facts)
