@@ -2,10 +2,9 @@
 import { Change, decode, encode } from './change.ts'
 import type { Database } from './database.ts'
 import { StoreUnavailable } from './kv.ts'
-import { globalKey } from './record-kind.ts'
+import { globalKey, type AnyKind } from './record-kind.ts'
 import { versionOf } from './record-version.ts'
 import { pack } from './tuple.ts'
-import type { AnyKind } from './verify/verify-records.ts'
 
 /** The key's one element after that of keys that belong to no organization. */
 export const versionsFamily = 'versions'

@@ -113,3 +113,7 @@ export function indexRows<R extends Identified>(kind: RecordKind<R>, organizatio
   }
   return rows
 }
+
+/** A kind whatever its records are. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
+export type AnyKind = RecordKind<any>

@@ -7,7 +7,7 @@ import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
-import type { Access } from '../http/operation.ts'
+import type { Access } from '../operation/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
 import type { HttpBinding } from './http-binding.ts'
 

@@ -1,5 +1,5 @@
 /** What an action says of HTTP: method and path, where each field comes from, and what an operation alone can have. */
-import type { OperationFacts } from '../http/operation.ts'
+import type { OperationFacts } from '../operation/operation.ts'
 
 /** What an operation says of itself that is HTTP's alone. */
 type HttpFacts = Omit<

@@ -1,6 +1,6 @@
 /** What is wrong with a field, in plain words that name the fix. A schema's own message goes before these. */
 import * as z from 'zod'
-import { nearName } from '../http/near-name.ts'
+import { nearName } from './near-name.ts'
 
 /** As many fields as a refusal names; what comes after them is not looked at. */
 export const maxProblems = 20

@@ -5,8 +5,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
-import { requireSameOrigin } from '../http/same-origin.ts'
-import type { CorsReader } from '../http/rendering.ts'
+import { requireSameOrigin } from './same-origin.ts'
+
+/** The page whose scripts may read an answer; without an origin no page's. */
+export interface CorsReader {
+  readonly origin: string | undefined
+  readonly requestHeaders: readonly string[]
+}
 
 /** As much of a request as credentials are looked for in. */
 export interface CredentialRequest {

@@ -1,7 +1,8 @@
-/** Files from untrusted senders: always saved, never shown as part of this site. */
+/** Answers that are files: always saved, never shown as part of this site. */
 import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
-import { raw, type Answer, type AnswerBody } from './answer.ts'
+import { raw, type Answer, type AnswerBody } from '../operation/answer.ts'
+import { invoiceCsv, invoiceCsvHeader, type WireInvoice } from '../wire/organization/usage.ts'
 
 /** The place of an attachment in its message, as a path has it. */
 export const attachmentIndex = z
@@ -33,3 +34,10 @@ export function attachmentHeaders(filename: string): Headers {
   const real = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
   return { 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${real}` }
 }
+
+/** The preview of an invoice as a file for spreadsheets. */
+export const invoiceFile = (preview: WireInvoice) =>
+  raw(invoiceCsvHeader() + invoiceCsv(preview), {
+    contentType: 'text/csv; charset=utf-8',
+    headers: attachmentHeaders(`invoice-preview-${preview.period}.csv`),
+  })

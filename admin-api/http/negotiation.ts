@@ -1,8 +1,8 @@
 /** One address, two readers: a page for browsers, JSON for programs. RFC 9110 §12.5.1. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
-import { raw, type Answer } from './answer.ts'
-import type { ErrorRenderer } from './operation.ts'
+import { raw, type Answer } from '../operation/answer.ts'
+import type { ErrorRenderer } from '../operation/operation.ts'
 import { envelope } from './rendering.ts'
 
 /** Caches keep the two answers apart. */

@@ -1,8 +1,9 @@
 /** Answers and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
+import type { CorsReader } from '../credentials/credentials.ts'
 import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
 import { Refusal, refusals } from '#core/refusals.ts'
-import { Answer, type AnswerBody } from './answer.ts'
+import { Answer, type AnswerBody } from '../operation/answer.ts'
 
 /** What every answer of one request has in common. */
 export interface AnswerFrame {
@@ -17,12 +18,6 @@ export interface AnswerFrame {
   readonly allowsAnyOrigin: boolean
   /** The answer depends on the page that asks. */
   readonly cors?: CorsReader | undefined
-}
-
-/** The page whose scripts may read an answer; without an origin no page's. */
-export interface CorsReader {
-  readonly origin: string | undefined
-  readonly requestHeaders: readonly string[]
 }
 
 type HeaderList = [string, string][]

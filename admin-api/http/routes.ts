@@ -5,10 +5,10 @@ import { H3, type H3Event } from 'h3'
 import * as z from 'zod'
 import { clientAddress } from '#core/access/client-network.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
-import { noBody } from './answer.ts'
+import { noBody } from '../operation/answer.ts'
 import { RequestHandler, type HandlerContext, type Incoming } from './request-handler.ts'
 import { foreignPaths } from './foreign-paths.ts'
-import type { Operation, ErrorRenderer } from './operation.ts'
+import type { Operation, ErrorRenderer } from '../operation/operation.ts'
 
 /** The app that serves the operations, whose ids and routes differ. `errorRenderer` tells who comes to an address where nothing is. */
 export function buildApp(operations: readonly Operation[], context: HandlerContext, errorRenderer?: ErrorRenderer): H3 {

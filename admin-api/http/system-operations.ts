@@ -1,8 +1,8 @@
 /** The operations of the process itself: health, readiness, metrics, and the OpenAPI document of all others. */
 import * as z from 'zod'
-import { answer, media, raw } from './answer.ts'
+import { answer, media, raw } from '../operation/answer.ts'
 import { buildOpenApi } from '../openapi/openapi.ts'
-import { operation, type Operation } from './operation.ts'
+import { operation, type Operation } from '../operation/operation.ts'
 
 /** Whether the service can do its work. */
 export interface Health {

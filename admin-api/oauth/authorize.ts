@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { Authorizations, PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
-import { media, raw, type Answer } from '../http/answer.ts'
+import { media, raw, type Answer } from '../operation/answer.ts'
 import { formBody, readForm } from '../bodies/form-body.ts'
-import { operation, type Operation, type ErrorRenderer } from '../http/operation.ts'
+import { operation, type Operation, type ErrorRenderer } from '../operation/operation.ts'
 import { oauthPaths } from './paths.ts'
 
 /** What the pages may know of the request. */

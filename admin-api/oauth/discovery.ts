@@ -2,8 +2,8 @@
 import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/clients/client.ts'
 import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
-import { media, raw, type Answer } from '../http/answer.ts'
-import { operation, type Operation } from '../http/operation.ts'
+import { media, raw, type Answer } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
 import { oauthPaths } from './paths.ts'
 
 const wellKnown = '/.well-known'

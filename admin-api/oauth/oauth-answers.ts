@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { OAuthError, type OAuthErrorCode } from '#core/oauth/protocol/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
-import { answer, raw, type Answer } from '../http/answer.ts'
+import { answer, raw, type Answer } from '../operation/answer.ts'
 
 /** RFC 6749 §5.1. */
 const unkept = { 'cache-control': 'no-store', pragma: 'no-cache' } as const

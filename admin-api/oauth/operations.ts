@@ -1,7 +1,7 @@
 /** The operations of the authorization server that need no person; `authorize.ts` has the one that does. */
 import type { OAuthUrls } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Operation } from '../operation/operation.ts'
 import { discoveryOperations } from './discovery.ts'
 import { endpointOperations, type EndpointCore } from './endpoints.ts'
 

@@ -5,7 +5,7 @@ import { infoOf, tagWords } from './openapi-info.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Operation } from '../operation/operation.ts'
 
 const errorSchema = z
   .object({

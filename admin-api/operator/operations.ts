@@ -6,11 +6,10 @@ import { periodOf } from '#core/billing/period.ts'
 import { action, type Action } from '../actions/action.ts'
 import { operationsOf } from '../actions/http.ts'
 import { resource } from '../actions/resource.ts'
-import { media, raw } from '../http/answer.ts'
-import { operation, type Operation } from '../http/operation.ts'
-import { csvFile } from '../rest/organization/billing.ts'
+import { media, raw } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
 import type { RestCore } from '../rest/core.ts'
-import { attachmentHeaders } from '../http/download.ts'
+import { attachmentHeaders, invoiceFile } from '../http/download.ts'
 import {
   account,
   flagChoices,
@@ -129,7 +128,7 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     response: invoice.schema,
     async handle({ params, query }) {
       const preview = invoice.encode(await core.invoices.preview(params.id, query.period))
-      return query.format === 'csv' ? csvFile(preview) : preview
+      return query.format === 'csv' ? invoiceFile(preview) : preview
     },
   }),
   operation({

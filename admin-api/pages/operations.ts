@@ -2,7 +2,7 @@
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Operation } from '../operation/operation.ts'
 import { accountOperations } from './account/account.ts'
 import { applicationOperations } from './consent/applications.ts'
 import { assetOperations } from './layout/assets.ts'

@@ -2,7 +2,7 @@
 import type { Action } from '../actions/action.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import { operationsOf } from '../actions/http.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Operation } from '../operation/operation.ts'
 import { apiKeyActions } from './access/api-keys.ts'
 import { accountActions } from './organization/account.ts'
 import type { RestCore } from './core.ts'

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import type { Config } from '#config/settings/load.ts'
-import { decisionsPath } from '../../admin-api/credentials/operator-decisions.ts'
+import { decisionsPath } from '../../admin-api/operator/operator-decisions.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
 import { callDaemon, localDaemon } from './daemon-client.ts'
 import type { Decision } from '../observability/decisions.ts'

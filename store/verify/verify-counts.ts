@@ -1,7 +1,8 @@
 /** Compares the counters that tell how many records there are with the records, organization by organization. */
+import type { AnyKind } from '../record-kind.ts'
 import type { Database } from '../database.ts'
 import { pack, unpack, within, type Element } from '../tuple.ts'
-import { readRecord, type AnyKind } from './verify-records.ts'
+import { readRecord } from './verify-records.ts'
 
 /** A kind whose records are counted in the writes that make and remove them. */
 export interface CountedKind {

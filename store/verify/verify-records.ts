@@ -2,13 +2,9 @@
 import { decode } from '../change.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
-import { indexRows, recordKey, type IndexRow, type RecordKind } from '../record-kind.ts'
+import { indexRows, recordKey, type IndexRow, type AnyKind } from '../record-kind.ts'
 import { decodeRecord } from '../record-version.ts'
 import { describeKey, type Element } from '../tuple.ts'
-
-/** A kind whatever its records are. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
-export type AnyKind = RecordKind<any>
 
 /** What is wrong with a record that fits its schema, one sentence for each problem. */
 export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>

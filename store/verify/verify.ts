@@ -7,12 +7,12 @@ import type { ContentRef } from '../content.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
 import { queueLength, rowOfAge, rowOfSince, sinceFamily, toQueueEntry, type QueueEntry } from '../queue.ts'
-import { globalKey } from '../record-kind.ts'
+import { globalKey, type AnyKind } from '../record-kind.ts'
 import { describeKey, elementsOf, pack, within, type Element } from '../tuple.ts'
 import { Balance } from './verify-balance.ts'
 import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
 import { RecordCounts, type CountedKind } from './verify-counts.ts'
-import { distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
+import { distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord } from './verify-records.ts'
 
 /** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
 export interface Family {

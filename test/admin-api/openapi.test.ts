@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
 import { buildOpenApi, refusalCodes } from '../../admin-api/openapi/openapi.ts'
-import { operation } from '../../admin-api/http/operation.ts'
+import { operation } from '../../admin-api/operation/operation.ts'
 import { call, demoOperations, startDemo } from './http/demo-api.ts'
 
 interface Described {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { isMainThread } from 'node:worker_threads'
 import * as z from 'zod'
 import { isStreamed } from '../../admin-api/bodies/body-stream.ts'
-import type { Operation } from '../../admin-api/http/operation.ts'
+import type { Operation } from '../../admin-api/operation/operation.ts'
 import { AdminApi } from '../../admin-api/http/server.ts'
 
 /** The path of the socket on which it is asked. */

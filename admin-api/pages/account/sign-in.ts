@@ -1,8 +1,8 @@
 /** Signing in: by a link that is mailed, or by a passkey; and signing out. */
 import { safePath } from '#core/people/sign-in/login-link.ts'
 import type { Refusal } from '#core/refusals.ts'
-import type { Answer } from '../../http/answer.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Answer } from '../../operation/answer.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'

@@ -1,8 +1,8 @@
 /** The bare address: where to sign in and how to send for who comes by, the own organizations for who is signed in, a signpost for programs. */
 import { startPage } from '#core/people/sign-in/login-link.ts'
-import { answer, type Answer } from '../../http/answer.ts'
+import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'

@@ -4,14 +4,14 @@ import type { Consents, Decision } from '#core/consent/consents.ts'
 import { changesSettings, parseScopes } from '#core/oauth/protocol/scopes.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
-import type { Answer } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
 import { redirectTo, type AuthorizationUi, type PageRequest } from '../../oauth/authorize.ts'
 import { oauthPaths } from '../../oauth/paths.ts'
 import { consentPage, problemPage, readOrganizationChoice } from './consent-page.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { signInFirst, type Pages } from '../session/page-operation.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
-import { requireSameOrigin } from '../../http/same-origin.ts'
+import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 export interface ConsentCore {
   readonly authorizations: Authorizations

@@ -2,7 +2,7 @@
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { CheckResult, CheckStatus, Grade, InspectReport } from '#core/inspect/report.ts'
-import type { Answer } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { missesRule, rulesSection } from './inspect-rules.ts'
 import { sign } from './inspect-sign.ts'

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import { media, raw } from '../../http/answer.ts'
-import { operation, type Operation } from '../../http/operation.ts'
+import { media, raw } from '../../operation/answer.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
 
 interface Asset {
   readonly path: string

@@ -1,6 +1,6 @@
 /** The frame of every page for people: head, header, content, footer, and the headers that keep a browser safe. */
-import type { Answer } from '../../http/answer.ts'
-import { raw } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
+import { raw } from '../../operation/answer.ts'
 import { assetPaths } from './assets.ts'
 import { html, type Html } from './html.ts'
 

@@ -1,8 +1,8 @@
 /** Refusals as pages: what happened, in the words of the refusal, and where to go on. */
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
-import type { Answer } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
 import { negotiatedRefusal } from '../../http/negotiation.ts'
-import type { ErrorRenderer } from '../../http/operation.ts'
+import type { ErrorRenderer } from '../../operation/operation.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 

@@ -1,7 +1,7 @@
 /** The HTML of a captured message as a document of its own for a sandboxed frame: no script, no form, and only images that were agreed to. */
 import type { MailDocument, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { withAddresses } from '#ingest/html/mail-styles.ts'
-import { raw, type Answer } from '../../http/answer.ts'
+import { raw, type Answer } from '../../operation/answer.ts'
 
 export interface FrameOptions {
   /** Scheme, host and port of the pages. */

@@ -2,7 +2,7 @@
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
-import type { Answer } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { linkedText } from './linked-text.ts'

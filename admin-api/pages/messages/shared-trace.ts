@@ -1,6 +1,6 @@
 /** The public view of a trace as a page: the outcome of a message, without anything that belongs to its sender alone. */
 import type { SharedTrace } from '#core/trace/story/redact.ts'
-import type { Answer } from '../../http/answer.ts'
+import type { Answer } from '../../operation/answer.ts'
 import { varies } from '../../http/negotiation.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'

@@ -1,8 +1,8 @@
 /** The page behind the link of an invitation. It shows what it is about; only who has signed in with the invited address accepts it. */
 import type { InvitationView } from '#core/people/members/invitations.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
-import type { Answer } from '../../http/answer.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Answer } from '../../operation/answer.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'

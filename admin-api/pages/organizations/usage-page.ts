@@ -3,9 +3,9 @@ import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
 import type { RolePermissions } from '#core/access/principal/role.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { Answer } from '../../http/answer.ts'
-import type { Operation } from '../../http/operation.ts'
-import { csvFile } from '../../rest/organization/billing.ts'
+import type { Answer } from '../../operation/answer.ts'
+import type { Operation } from '../../operation/operation.ts'
+import { invoiceFile } from '../../http/download.ts'
 import { invoice as wireInvoice } from '../../wire/organization/usage.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -30,7 +30,7 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
       { path: `${path}/invoice.csv`, operationId: 'downloadInvoicePreview', summary: 'Download the invoice of a month' },
       async (request) => {
         const { id } = await organizationOf(pages, request)
-        return csvFile(wireInvoice.encode(await core.invoices.preview(id, request.query('period'))))
+        return invoiceFile(wireInvoice.encode(await core.invoices.preview(id, request.query('period'))))
       },
     ),
   ]

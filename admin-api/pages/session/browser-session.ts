@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
 import { sessionMs, type Browser, type SignedIn } from '#core/people/sign-in/sessions.ts'
-import { Answer } from '../../http/answer.ts'
+import { Answer } from '../../operation/answer.ts'
 import type { Visitor } from '../layout/layout.ts'
 
 export class BrowserSessions {

@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { Refusal } from '#core/refusals.ts'
-import { raw } from '../../http/answer.ts'
+import { raw } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { fullPath, type PageLocation } from './page-operation.ts'
 
 /** The operations, refused with `misdirected` where the request names a host that others may have chosen. */

@@ -4,13 +4,13 @@ import * as z from 'zod'
 import type { People } from '#core/people/people.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Refusal } from '#core/refusals.ts'
-import { media, raw, type Answer } from '../../http/answer.ts'
+import { media, raw, type Answer } from '../../operation/answer.ts'
 import { formBody, readForm } from '../../bodies/form-body.ts'
-import { operation, pathParameters, type Operation } from '../../http/operation.ts'
+import { operation, pathParameters, type Operation } from '../../operation/operation.ts'
 import { BrowserSessions } from './browser-session.ts'
 import type { Visitor } from '../layout/layout.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
-import { requireSameOrigin } from '../../http/same-origin.ts'
+import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 /** What pages need of the core. */
 export interface PagesCore {

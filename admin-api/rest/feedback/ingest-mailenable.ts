@@ -8,7 +8,7 @@ import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope 
 import { readHealthcheck, type Agent } from '#ingest/mailenable/mailenable-envelope.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
 import { asSent } from '../../bodies/body-stream.ts'
-import { operation, type Operation } from '../../http/operation.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
 import { BodyMemory } from '../../bodies/request-body.ts'
 import { inflated, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'

@@ -9,9 +9,9 @@ import { readJsonRows } from '#ingest/rows/json-rows.ts'
 import { UnreadableRows } from '#ingest/rows/rows-text.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { media, raw } from '../../http/answer.ts'
+import { media, raw } from '../../operation/answer.ts'
 import { streamed } from '../../bodies/body-stream.ts'
-import { operation, type Operation } from '../../http/operation.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
 import { decoder } from '../../wire/fields/codec.ts'
 import {
   exportedCsv,

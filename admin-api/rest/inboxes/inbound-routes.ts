@@ -3,8 +3,8 @@ import * as z from 'zod'
 import type { InboundFile } from '#core/inbound-routes/inbound-mail.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { media, type Answer } from '../../http/answer.ts'
-import { operation, type Operation } from '../../http/operation.ts'
+import { media, type Answer } from '../../operation/answer.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
 import {
   inboundMessage,
   inboundMessageSummary,

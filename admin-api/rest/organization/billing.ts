@@ -3,11 +3,10 @@ import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
-import { raw } from '../../http/answer.ts'
-import { operation, type Operation } from '../../http/operation.ts'
-import { invoice, invoiceCsv, invoiceCsvHeader, invoiceFormat, period, usage, type WireInvoice } from '../../wire/organization/usage.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
+import { invoice, invoiceFormat, period, usage } from '../../wire/organization/usage.ts'
 import type { RestCore } from '../core.ts'
-import { attachmentHeaders } from '../../http/download.ts'
+import { invoiceFile } from '../../http/download.ts'
 
 const tags = ['usage']
 
@@ -38,17 +37,10 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
     response: invoice.schema,
     async handle({ principal, query }) {
       const preview = invoice.encode(await core.invoices.preview(wholeOrganization(principal), query.period))
-      return query.format === 'csv' ? csvFile(preview) : preview
+      return query.format === 'csv' ? invoiceFile(preview) : preview
     },
   }),
 ]
-
-/** An invoice as a file. */
-export const csvFile = (preview: WireInvoice) =>
-  raw(invoiceCsvHeader() + invoiceCsv(preview), {
-    contentType: 'text/csv; charset=utf-8',
-    headers: attachmentHeaders(`invoice-preview-${preview.period}.csv`),
-  })
 
 /** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
 function wholeOrganization({ bound, organizationId }: Principal): string {

@@ -1,8 +1,8 @@
 /** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Unauthenticated; it gives away no more than the link holds. */
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import { media, raw, type Answer } from '../../http/answer.ts'
-import { operation, type Operation } from '../../http/operation.ts'
+import { media, raw, type Answer } from '../../operation/answer.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
 import { html } from '../../pages/layout/html.ts'
 import { page } from '../../pages/layout/layout.ts'
 import type { RestCore } from '../core.ts'

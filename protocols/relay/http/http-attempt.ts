@@ -10,7 +10,7 @@ import type {
   RecipientReport,
   RecipientVerdict,
 } from '#core/delivery/transport.ts'
-import { Failure } from '../smtp/connection/failure.ts'
+import { Failure } from '../attempt-failure.ts'
 import { exchange, type Exchanged, type ExchangeOptions } from './http-exchange.ts'
 import { Content, Outgoing, Unreadable } from './contract/outgoing.ts'
 import {

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '#core/clock.ts'
 import { targetOf } from '../../outbound/open-connection.ts'
 import { factsOf, type ConnectionFacts, type KeepAliveAgent, type KeptRequestArgs } from '../../outbound/keep-alive-agent.ts'
 import { flatHeaders, isNotHttp } from '../../outbound/request.ts'
-import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/connection/failure.ts'
+import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../attempt-failure.ts'
 import type { HttpDeadlines } from './deadlines.ts'
 import type { VendorAnswer, VendorRequest } from './contract/vendor.ts'
 

@@ -1,7 +1,7 @@
 /** A connection test for people: as far as a delivery would go, with a request that proves the credentials and sends nothing. */
 import type { Clock } from '#core/clock.ts'
 import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
-import { Failure, type Phase } from '../smtp/connection/failure.ts'
+import { Failure, type Phase } from '../attempt-failure.ts'
 import { verdictByStatus } from './contract/answers.ts'
 import { shown, vendorContext } from './http-attempt.ts'
 import { exchange, type ExchangeOptions } from './http-exchange.ts'

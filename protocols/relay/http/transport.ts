@@ -4,7 +4,7 @@ import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } fro
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { outboundNetwork, type OutboundOptions, type SecureNetwork } from '../../outbound/open-connection.ts'
 import { KeepAliveAgent } from '../../outbound/keep-alive-agent.ts'
-import { Failure } from '../smtp/connection/failure.ts'
+import { Failure } from '../attempt-failure.ts'
 import { HttpAttempt } from './http-attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
 import { ProbeWalk } from './probe.ts'

@@ -5,8 +5,8 @@ import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import type { SecureNetwork } from '../../outbound/open-connection.ts'
 import { OutboundFailure } from '../../outbound/failure.ts'
 import { request, type HttpAnswer } from '../../outbound/request.ts'
-import { Failure } from '../smtp/connection/failure.ts'
-import { readToken, tokenRequest } from './token.ts'
+import { Failure } from '../attempt-failure.ts'
+import { readToken, tokenRequest } from '../http/token.ts'
 
 const rules = { deadlineMs: 20_000, maxAnswerBytes: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
 /** So long before its end a token is not used any more, or for half its life when that is shorter. */

@@ -1,7 +1,7 @@
 /** Attempt reports from what happened. */
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import type { Delivery } from './transaction/delivery.ts'
-import type { Failure } from './connection/failure.ts'
+import type { Failure } from '../attempt-failure.ts'
 import type { Peer } from './connection/handshake.ts'
 import type { Transaction } from './transaction/transaction.ts'
 

@@ -2,7 +2,7 @@
 import type { SmtpTarget } from '#core/delivery/transport.ts'
 import type { Deadlines } from './connection/deadlines.ts'
 import type { Delivery, DeliveryHolder } from './transaction/delivery.ts'
-import { Failure } from './connection/failure.ts'
+import { Failure } from '../attempt-failure.ts'
 import type { HandshakeOptions, Peer } from './connection/handshake.ts'
 import { openLink } from './connection/handshake.ts'
 import { reportFailure } from './attempt-report.ts'

@@ -1,6 +1,6 @@
 /** A connection test for people: as far as a delivery would go, without a message. */
 import type { ProbeStep, SmtpTarget } from '#core/delivery/transport.ts'
-import { asFailure, type Phase } from './connection/failure.ts'
+import { asFailure, type Phase } from '../attempt-failure.ts'
 import type { HandshakeOptions } from './connection/handshake.ts'
 import { openLink } from './connection/handshake.ts'
 

@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import * as z from 'zod'
-import { media, raw } from '../../../admin-api/http/answer.ts'
+import { media, raw } from '../../../admin-api/operation/answer.ts'
 import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
 import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
-import { operation } from '../../../admin-api/http/operation.ts'
+import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
 
 const limit = 300_000

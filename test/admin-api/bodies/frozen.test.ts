@@ -1,7 +1,7 @@
 /** A process that was stopped, or a machine that was frozen: the time that is missing was nobody's to use. */
 import test from 'ava'
 import * as z from 'zod'
-import { operation } from '../../../admin-api/http/operation.ts'
+import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, startDemo } from '../http/demo-api.ts'
 
 test('an hour in which the process stood still takes nothing from the time of a request', async (t) => {

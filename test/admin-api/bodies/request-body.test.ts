@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as z from 'zod'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
-import { operation, type Operation } from '../../../admin-api/http/operation.ts'
+import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 
 const head = (key: string, more: string) =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${more}\r\n`

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'ava'
 import * as z from 'zod'
-import { operation } from '../../../admin-api/http/operation.ts'
+import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, demoOperations, errorOf, isWhole, open, receive, startDemo } from './demo-api.ts'
 import { column } from '../../support/column.ts'
 

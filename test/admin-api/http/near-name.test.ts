@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nearName } from '../../../admin-api/http/near-name.ts'
+import { nearName } from '../../../admin-api/bodies/near-name.ts'
 
 const known = ['from', 'to', 'cc', 'subject', 'reply_to', 'destination_id', 'html', 'text']
 

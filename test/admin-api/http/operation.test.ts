@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as z from 'zod'
-import { noBody } from '../../../admin-api/http/answer.ts'
-import { operation, pathParameters } from '../../../admin-api/http/operation.ts'
+import { noBody } from '../../../admin-api/operation/answer.ts'
+import { operation, pathParameters } from '../../../admin-api/operation/operation.ts'
 import { startDemo } from './demo-api.ts'
 
 const facts = { method: 'POST', operationId: 'demo', summary: 'Demo', tags: [], scope: 'none', response: noBody } as const

@@ -1,7 +1,7 @@
 /** What clients read first, who may read it, and from where. */
 import test from 'ava'
 import { exportJWK, generateKeyPair } from 'jose'
-import type { Operation } from '../../../admin-api/http/operation.ts'
+import type { Operation } from '../../../admin-api/operation/operation.ts'
 import { discoveryOperations, resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
 import { mcpResource, restResource, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
 

@@ -2,7 +2,7 @@
 import type { DeliveryJob } from '#core/delivery/transport.ts'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
-import { Failure } from '../../smtp/connection/failure.ts'
+import { Failure } from '../../attempt-failure.ts'
 import { addressed } from './message-fields.ts'
 import type { MessageFields, OutgoingMessage } from './vendor.ts'
 

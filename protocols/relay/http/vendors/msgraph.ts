@@ -1,7 +1,7 @@
 /** Microsoft Graph, `sendMail` of one mailbox by an application of its own. It takes the message as it is, with the recipients in it. */
 import { createHash } from 'node:crypto'
 import { httpProviders } from '#config/mail/providers.ts'
-import { readToken, tokenRequest } from '../../oauth2/token.ts'
+import { readToken, tokenRequest } from '../token.ts'
 import { addressedMime } from '../contract/addressed-mime.ts'
 import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import {

@@ -5,8 +5,8 @@
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { PeerReply } from '#core/delivery/transport.ts'
-import type { AttemptErrorCode, Phase } from './failure.ts'
-import { Failure } from './failure.ts'
+import type { AttemptErrorCode, Phase } from '../../attempt-failure.ts'
+import { Failure } from '../../attempt-failure.ts'
 import { ReplyParser } from './reply-parser.ts'
 
 const hidden = '(removed)'

@@ -2,7 +2,7 @@
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
-import { Failure } from './failure.ts'
+import { Failure } from '../../attempt-failure.ts'
 import type { Link } from './link.ts'
 
 /** Where access tokens come from. */

@@ -4,7 +4,7 @@
  */
 import test from 'ava'
 import { featureFlag, featureNames, type Feature } from '#config/plans/features.ts'
-import type { Operation } from '../../../../admin-api/http/operation.ts'
+import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 

@@ -4,8 +4,8 @@
  */
 import test, { type ExecutionContext } from 'ava'
 import * as z from 'zod'
-import { noBody } from '../../../../admin-api/http/answer.ts'
-import { operation, type Operation } from '../../../../admin-api/http/operation.ts'
+import { noBody } from '../../../../admin-api/operation/answer.ts'
+import { operation, type Operation } from '../../../../admin-api/operation/operation.ts'
 import { within } from '../../../support/deadline.ts'
 import type { RestAnswer, RestClient } from '../../../support/daemon/rest.ts'
 import { makeOneOfEach, requestsOf, type Request } from '../fixture/requests.ts'

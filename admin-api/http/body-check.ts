@@ -2,9 +2,9 @@
 import assert from 'node:assert'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
-import { isStreamed } from './body-stream.ts'
-import type { Operation } from '../http/operation.ts'
-import { check, withMore } from './validation.ts'
+import { isStreamed } from '../bodies/body-stream.ts'
+import type { Operation } from '../operation/operation.ts'
+import { check, withMore } from '../bodies/validation.ts'
 
 /** Returns the checked body; throws `validation_failed`. */
 export async function checkBody({ body, alsoMissing }: Operation, value: unknown, principal: Principal | undefined): Promise<unknown> {

@@ -1,9 +1,9 @@
 /** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
 import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { Authenticate } from './authentication.ts'
-import type { Credential, CredentialRequest } from './credentials.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Authenticate } from '../credentials/authentication.ts'
+import type { Credential, CredentialRequest } from '../credentials/credentials.ts'
+import type { Operation } from '../operation/operation.ts'
 
 /** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
 export function presentedCredential({ credentials = [] }: Operation, request: CredentialRequest): Credential | undefined {

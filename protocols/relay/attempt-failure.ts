@@ -1,6 +1,6 @@
 /** Everything that can keep an attempt from getting replies for its recipients, by name, in one table. */
 import type { AttemptError, PeerReply } from '#core/delivery/transport.ts'
-import { outboundErrors, OutboundFailure } from '../../../outbound/failure.ts'
+import { outboundErrors, OutboundFailure } from '../outbound/failure.ts'
 
 /**
  * Code -> meaning, which is also the sentence shown in a trace. Recipients that have no reply of their own become

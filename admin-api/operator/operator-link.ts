@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import { operation, type Operation } from '../http/operation.ts'
+import { operation, type Operation } from '../operation/operation.ts'
 
 export const operatorLinkPath = '/operator/login-links'
 

@@ -1,7 +1,7 @@
 /** The token endpoint of OAuth 2.0: its request by refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and what it answers. */
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import type { HttpRequest } from '../../outbound/request.ts'
-import type { VendorAnswer } from '../http/contract/vendor.ts'
+import type { VendorAnswer } from './contract/vendor.ts'
 
 /** `misconfigured`: nothing but a change of the settings helps. `unavailable`: it may work later. `said` is the provider's own words. */
 export type TokenVerdict =

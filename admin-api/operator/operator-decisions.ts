@@ -1,6 +1,6 @@
 /** Where the command line of the same machine watches what a running daemon decides. */
-import { raw, media } from '../http/answer.ts'
-import { operation, type Operation } from '../http/operation.ts'
+import { raw, media } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
 import { requireRunToken } from './operator-link.ts'
 
 export const decisionsPath = '/operator/decisions'
