@@ -1,11 +1,11 @@
 /** What the first start made to begin with, sealed, so that it can be shown again until somebody owns the organization. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { apiKeys, hashApiKey } from './access/keys/api-key.ts'
 import { statusOf } from './access/keys/api-keys.ts'
-import type { SealedSecret, SecretBox } from './access/secret-box.ts'
+import type { SecretBox } from './access/secret-box.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 
 /** What a CMS logs in with; the password is nowhere else in clear. */
@@ -20,13 +20,9 @@ export interface FirstSecrets {
   readonly smtpLogin: FirstSmtpLogin | undefined
 }
 
-interface SealedRecord {
-  readonly id: string
-  readonly sealedSecrets: SealedSecret
-}
-type StoredSecrets = Stored<SealedRecord>
-
 const schema = z.strictObject({ id: z.string(), sealedSecrets: z.string() })
+type SealedRecord = Immutable<z.infer<typeof schema>>
+type StoredSecrets = Stored<SealedRecord>
 
 /** One for the first organization; gone once it has an owner. */
 export const firstSecrets = defineRecord<SealedRecord>({ name: 'first_secrets', schema })
@@ -54,7 +50,7 @@ export const storedFirstSecrets = (database: Database, organizationId: string): 
   database.get(firstSecrets, { organizationId }, id)
 
 /** What of it still works: a key that was revoked and a login that was rotated or revoked are left out. */
-export async function openFirstSecrets(database: Database, secrets: SecretBox, sealed: SealedSecret, now: number): Promise<FirstSecrets> {
+export async function openFirstSecrets(database: Database, secrets: SecretBox, sealed: string, now: number): Promise<FirstSecrets> {
   const text = secrets.open(sealed, sealContext)
   const { apiKey, smtpLogin } = text === undefined ? {} : contents.parse(JSON.parse(text))
   return {

@@ -1,119 +1,81 @@
 /** Destinations: the customer's own providers. Spec "Destination". */
-import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { httpProviderIds } from '#config/mail/providers.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { SealedSecret } from '../access/secret-box.ts'
 
 export const securities = ['tls', 'starttls', 'none'] as const
 export const tlsPolicies = ['verify', 'insecure'] as const
 export const sharings = ['org', 'org_default'] as const
 
 /** How access tokens for a destination are had, in place of a password. */
-export interface DestinationOAuth2 {
-  readonly tokenUrl: string
-  readonly clientId: string
-  readonly scope: string | null
-  readonly grant: 'client_credentials' | 'refresh_token'
+const oauth2 = z.strictObject({
+  tokenUrl: z.string(),
+  clientId: z.string(),
+  scope: z.string().nullable(),
+  grant: z.enum(['client_credentials', 'refresh_token']),
   /** Client secret and refresh token, sealed under `destination/<id>/oauth2`. */
-  readonly sealedSecrets: string
-}
+  sealedSecrets: z.string(),
+})
+export type DestinationOAuth2 = Immutable<z.infer<typeof oauth2>>
 
 /** What every destination has, whatever its provider speaks. */
-export interface DestinationSettings {
-  readonly id: string
-  readonly projectId: string
-  /** Organization-wide, or even its default sender; left out, it is its project's alone. Spec "Project rules" 6. */
-  readonly shared?: (typeof sharings)[number] | undefined
-  readonly name: string
-  readonly environment: string | null
-  readonly priority: number
-  /** New destinations are sandboxed: what would go there is captured. */
-  readonly mode: 'sandbox' | 'live'
-  /** The From used when a REST send names none. */
-  readonly from: string | null
-  readonly maxConnections: number
-  /** Messages a minute; null is no limit. */
-  readonly maxRatePerMin: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-/** A server that is spoken to over SMTP. */
-export interface SmtpDestination extends DestinationSettings {
-  readonly provider: 'smtp'
-  /** The preset that filled in host, port and security. */
-  readonly preset: string | null
-  readonly host: string
-  readonly port: number
-  /** `tls`: from the first byte; `starttls`: required, never opportunistic; `none`: in clear. */
-  readonly security: (typeof securities)[number]
-  readonly tlsPolicy: (typeof tlsPolicies)[number]
-  readonly username: string | null
-  /** Sealed under `destination/<id>/password`. */
-  readonly sealedPassword: string | null
-  readonly oauth2?: DestinationOAuth2 | undefined
-}
-
-/** A provider with an API over HTTP. */
-export interface HttpDestination extends DestinationSettings {
-  readonly provider: HttpProvider
-  /** Origin of an endpoint in place of the provider's own. */
-  readonly baseUrl: string | null
-  /** The credentials that are no secrets, by the provider's names. */
-  readonly credentials: Readonly<Record<string, string>>
-  /** The secret ones, each sealed under `destination/<id>/<name>`. */
-  readonly sealedCredentials: Readonly<Record<string, SealedSecret>>
-}
-
-/** One configured outbound provider. */
-export type Destination = SmtpDestination | HttpDestination
-
-const settings = {
+const settings = z.strictObject({
   id: z.string(),
   projectId: z.string(),
+  /** Organization-wide, or even its default sender; left out, it is its project's alone. Spec "Project rules" 6. */
   shared: z.enum(sharings).optional(),
   name: z.string(),
   environment: z.string().nullable(),
   priority: z.int(),
+  /** New destinations are sandboxed: what would go there is captured. */
   mode: z.enum(['sandbox', 'live']),
+  /** The From used when a REST send names none. */
   from: z.string().nullable(),
   maxConnections: z.int(),
+  /** Messages a minute; null is no limit. */
   maxRatePerMin: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
-}
+})
+export type DestinationSettings = Immutable<z.infer<typeof settings>>
+
+/** A server that is spoken to over SMTP. */
+const smtp = z.strictObject({
+  ...settings.shape,
+  provider: z.literal('smtp'),
+  /** The preset that filled in host, port and security. */
+  preset: z.string().nullable(),
+  host: z.string(),
+  port: z.int(),
+  /** `tls`: from the first byte; `starttls`: required, never opportunistic; `none`: in clear. */
+  security: z.enum(securities),
+  tlsPolicy: z.enum(tlsPolicies),
+  username: z.string().nullable(),
+  /** Sealed under `destination/<id>/password`. */
+  sealedPassword: z.string().nullable(),
+  oauth2: oauth2.optional(),
+})
+export type SmtpDestination = Immutable<z.infer<typeof smtp>>
+
+/** A provider with an API over HTTP. */
+const http = z.strictObject({
+  ...settings.shape,
+  provider: z.enum(httpProviderIds),
+  /** Origin of an endpoint in place of the provider's own. */
+  baseUrl: z.string().nullable(),
+  /** The credentials that are no secrets, by the provider's names. */
+  credentials: z.record(z.string(), z.string()),
+  /** The secret ones, each sealed under `destination/<id>/<name>`. */
+  sealedCredentials: z.record(z.string(), z.string()),
+})
+export type HttpDestination = Immutable<z.infer<typeof http>>
+
+/** One configured outbound provider. */
+export type Destination = SmtpDestination | HttpDestination
 
 export const destinations = defineRecord<Destination>({
   name: 'destination',
-  schema: z.discriminatedUnion('provider', [
-    z.strictObject({
-      ...settings,
-      provider: z.literal('smtp'),
-      preset: z.string().nullable(),
-      host: z.string(),
-      port: z.int(),
-      security: z.enum(securities),
-      tlsPolicy: z.enum(tlsPolicies),
-      username: z.string().nullable(),
-      sealedPassword: z.string().nullable(),
-      oauth2: z
-        .strictObject({
-          tokenUrl: z.string(),
-          clientId: z.string(),
-          scope: z.string().nullable(),
-          grant: z.enum(['client_credentials', 'refresh_token']),
-          sealedSecrets: z.string(),
-        })
-        .optional(),
-    }),
-    z.strictObject({
-      ...settings,
-      provider: z.enum(httpProviderIds),
-      baseUrl: z.string().nullable(),
-      credentials: z.record(z.string(), z.string()),
-      sealedCredentials: z.record(z.string(), z.string()),
-    }),
-  ]),
+  schema: z.discriminatedUnion('provider', [smtp, http]),
   isSetting: true,
   isTracked: true,
   projectOf: ({ shared, projectId }) => (shared === undefined ? projectId : undefined),

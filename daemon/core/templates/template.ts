@@ -8,14 +8,6 @@ export const templateLimits = { slug: 64, name: 128, subject: 2000, text: 262_14
 
 export type Variables = Readonly<Record<string, unknown>>
 
-export interface TemplateContent {
-  readonly subject: string
-  readonly text: string | null
-  readonly html: string | null
-  /** The JSON Schema of the variables as it was given; null takes any variables. */
-  readonly schema: Readonly<Record<string, unknown>> | null
-}
-
 const templateSchema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
@@ -31,15 +23,23 @@ const templateSchema = z.strictObject({
 export type Template = Immutable<z.infer<typeof templateSchema>>
 
 /** Belongs to no project by itself: it is reached through its template only. */
-export interface TemplateVersion extends TemplateContent {
+const versionSchema = z.strictObject({
   /** That of `versionId`. */
-  readonly id: string
-  readonly templateId: string
-  readonly version: number
+  id: z.string(),
+  templateId: z.string(),
+  version: z.int(),
+  subject: z.string(),
+  text: z.string().nullable(),
+  html: z.string().nullable(),
+  /** The JSON Schema of the variables as it was given; null takes any variables. */
+  schema: z.record(z.string(), z.unknown()).nullable(),
   /** Id of the key that saved it. */
-  readonly savedBy: string
-  readonly createdAt: number
-}
+  savedBy: z.string(),
+  createdAt: z.int(),
+})
+
+export type TemplateVersion = Immutable<z.infer<typeof versionSchema>>
+export type TemplateContent = Pick<TemplateVersion, 'subject' | 'text' | 'html' | 'schema'>
 
 /** Versions are found by counting, so they need no index. */
 export const versionId = (templateId: string, version: number): string => `${templateId}.${version}`
@@ -55,17 +55,7 @@ export const templates = defineRecord<Template>({
 
 export const templateVersions = defineRecord<TemplateVersion>({
   name: 'template_version',
-  schema: z.strictObject({
-    id: z.string(),
-    templateId: z.string(),
-    version: z.int(),
-    subject: z.string(),
-    text: z.string().nullable(),
-    html: z.string().nullable(),
-    schema: z.record(z.string(), z.unknown()).nullable(),
-    savedBy: z.string(),
-    createdAt: z.int(),
-  }),
+  schema: versionSchema,
 })
 
 /** Removes a template with all its versions. */

@@ -1,163 +1,159 @@
 /** The trace: the record of one logical send, with its fate per recipient. Spec "Trace". */
-import type { ContentRef } from '#store/content.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
-import type { FailoverNote, PeerReply } from './attempt-record.ts'
-import { traceStatuses, type TraceStatus } from './states.ts'
-import { reportTypes, type ReportType } from './trace-report.ts'
-import { traceTracking, type TraceTracking } from './trace-tracking.ts'
+import { traceStatuses } from './states.ts'
+import { reportTypes } from './trace-report.ts'
+import { traceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
 export const doors = ['rest', 'smtp', 'publishable_key'] as const
 export type Door = (typeof doors)[number]
 
 /** Spec "Send response", `outcome`. */
-export type Outcome = 'relayed' | 'captured.anonymous_project' | 'captured.sandbox_destination' | 'captured.no_route'
+const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
+export type Outcome = (typeof outcomes)[number]
 
 /** The outcome of a message, or that it was refused because it was wrong (`validation_failed`). */
 export type TraceOutcome = Outcome | 'refused'
 
+const bounce = z.enum(['hard', 'soft', 'block']).nullable()
+
 /** The entry of the suppression list that kept the message from a recipient, as it was then. */
-export interface RecipientSuppression {
-  readonly id: string
-  readonly source: string
-  readonly reason: string | null
-  /** When it was noticed: at acceptance, or before a delivery attempt. */
-  readonly at: number
-}
-
-/** The outcome of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
-export interface TraceRecipient {
-  readonly address: string
-  readonly status: TraceStatus
-  /** The last reply about this recipient, verbatim. */
-  readonly reply?: PeerReply | undefined
-  /** A blind copy: no address field of the message names it, so what others can see must not either. */
-  readonly bcc?: true | undefined
-  /** There when the status is `suppressed`. */
-  readonly suppression?: RecipientSuppression | undefined
-  /** The return path of this recipient's own (VERP), the same in every attempt. */
-  readonly verp?: string | undefined
-  /** With VERP, the reverse-path that the last attempt gave the provider; null when it took none. */
-  readonly returnPath?: string | null | undefined
-  /** Attempts for this recipient whose outcome is unknown. */
-  readonly unknownAttempts?: number | undefined
-  /** The report that made the status what it is; while it is `sent`, the last one that told of a delay. */
-  readonly report?: RecipientReported | undefined
-  /** The class of its bounce, whatever the status is; read it with `bounceOf`, as older traces have it in the report alone. */
-  readonly bounce?: RecipientReported['bounce'] | undefined
-}
-
-/** What kind of bounce the recipient had; null without one. */
-export const bounceOf = ({ bounce, report }: Pick<TraceRecipient, 'bounce' | 'report'>): RecipientReported['bounce'] =>
-  bounce ?? report?.bounce ?? null
-
-/** A report as far as the list of traces tells it; the record of the report has the rest. */
-export interface RecipientReported {
-  readonly type: ReportType
-  readonly at: number
-  /** One plain sentence. */
-  readonly reason: string
-  readonly bounce: 'hard' | 'soft' | 'block' | null
-}
-
-/** A replay or a retry that queued the trace again. */
-export interface TraceReplay {
-  /** The replay; not there when this one trace was retried. */
-  readonly jobId?: string | undefined
-  readonly at: number
-  /** Attempts made before it; the schedule of retries begins anew with it. */
-  readonly attempts: number
-  readonly destinationId: string
-  /** How many recipients went again. */
-  readonly recipients: number
-}
-
-/** The way of a message that a failover policy has moved. */
-export interface TraceFailover {
-  /** The destination that routing or a replay chose. */
-  readonly primaryId: string
-  /** Moves right after an attempt; the retry schedule does not count those attempts. */
-  readonly detours: number
-  /** Moves without an attempt; the latest ones. */
-  readonly passes: readonly (FailoverNote & { readonly at: number; readonly from: string })[]
-}
-
-/** Return paths at `domain`, or why there are none although they were asked for, as the second half of a sentence. */
-export type TraceVerp = { readonly domain: string } | { readonly off: string }
-
-export interface Trace {
-  readonly id: string
-  readonly projectId: string
-  readonly door: Door
-  /** Id of the API key or SMTP credential that submitted it. */
-  readonly submittedBy: string
-  readonly createdAt: number
-  readonly updatedAt: number
-  /** The worst recipient's status. */
-  readonly status: TraceStatus
-  readonly outcome: TraceOutcome
-  /** Why this outcome, in one sentence. */
-  readonly outcomeReason: string
-  readonly mailFrom: string
-  /** There when a return path for each recipient was asked for. */
-  readonly verp?: TraceVerp | undefined
-  readonly recipients: readonly TraceRecipient[]
-  readonly headerFrom: string
-  /** Raw Subject value: unfolded, encoded words not decoded. */
-  readonly subject: string
-  readonly messageId: string
-  /** The destination that has it now. */
-  readonly destinationId: string | null
-  readonly failover?: TraceFailover | undefined
-  /** `environment`: the one by which the destination was found. */
-  readonly route: {
-    readonly by: string
-    readonly ruleId: string | null
-    readonly reason: string
-    readonly environment?: string | undefined
-  }
-  /** What it was rendered from, when it was. */
-  readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
-  /** There when openings or clicks were to be tracked. */
-  readonly tracking?: TraceTracking | undefined
-  /** The message as it is sent: as submitted, or as rewritten for tracking. */
-  /** The message has a link by which its recipient unsubscribes. */
-  readonly hasUnsubscribeLink?: true | undefined
-  /** The list that the link is about; read it with `listOf`, as older traces have none. */
-  readonly list?: { readonly key: string; readonly name: string } | undefined
-  readonly content: ContentRef
-  /** Our trace headers, which go before the content; `X-Service-Ref` joins them on the way out. */
-  readonly prefix: string
-  /** The DKIM keys that signed it; the signatures stand first in the prefix. */
-  readonly signedBy?: readonly { readonly domain: string; readonly selector: string }[] | undefined
-  readonly eightBit: boolean
-  readonly smtputf8: boolean
-  /** Delivery attempts made. */
-  readonly attempts: number
-  /** Attempts that ended after our final dot without a reply. */
-  readonly unknownAttempts: number
-  /** When the next attempt is due; null when none is. */
-  readonly nextAttemptAt: number | null
-  readonly replays?: readonly TraceReplay[] | undefined
-  /** When the caller asked for it to leave; absent in a send that leaves at once. */
-  readonly sendAt?: number | undefined
-  /** Every addr-spec of the header, kept until a scheduled send is captured. */
-  readonly scheduledAddresses?: readonly string[] | undefined
-  /** When the first attempt of a scheduled send began, or it was captured; from then on it cannot be canceled. */
-  readonly begunAt?: number | undefined
-  /** Who canceled a scheduled send (id of the API key), and when. */
-  readonly canceled?: { readonly at: number; readonly by: string } | undefined
-}
-
-const reply = z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() })
 const suppression = z.strictObject({
   id: z.string(),
   source: z.string(),
   reason: z.string().nullable(),
+  /** When it was noticed: at acceptance, or before a delivery attempt. */
   at: z.int(),
 })
+export type RecipientSuppression = Immutable<z.infer<typeof suppression>>
+
+/** A report as far as the list of traces tells it; the record of the report has the rest. */
+const report = z.strictObject({
+  type: z.enum(reportTypes),
+  at: z.int(),
+  /** One plain sentence. */
+  reason: z.string(),
+  bounce,
+})
+export type RecipientReported = Immutable<z.infer<typeof report>>
+
+/** The outcome of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
+const recipient = z.strictObject({
+  address: z.string(),
+  status: z.enum(traceStatuses),
+  /** The last reply about this recipient, verbatim. */
+  reply: z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() }).optional(),
+  /** A blind copy: no address field of the message names it, so what others can see must not either. */
+  bcc: z.literal(true).optional(),
+  /** There when the status is `suppressed`. */
+  suppression: suppression.optional(),
+  /** The return path of this recipient's own (VERP), the same in every attempt. */
+  verp: z.string().optional(),
+  /** With VERP, the reverse-path that the last attempt gave the provider; null when it took none. */
+  returnPath: z.string().nullable().optional(),
+  /** Attempts for this recipient whose outcome is unknown. */
+  unknownAttempts: z.int().optional(),
+  /** The report that made the status what it is; while it is `sent`, the last one that told of a delay. */
+  report: report.optional(),
+  /** The class of its bounce, whatever the status is; read it with `bounceOf`, as older traces have it in the report alone. */
+  bounce: bounce.optional(),
+})
+export type TraceRecipient = Immutable<z.infer<typeof recipient>>
+
+/** What kind of bounce the recipient had; null without one. */
+export const bounceOf = ({ bounce: own, report: reported }: Pick<TraceRecipient, 'bounce' | 'report'>): RecipientReported['bounce'] =>
+  own ?? reported?.bounce ?? null
+
+/** A replay or a retry that queued the trace again. */
+const replay = z.strictObject({
+  /** The replay; not there when this one trace was retried. */
+  jobId: z.string().optional(),
+  at: z.int(),
+  /** Attempts made before it; the schedule of retries begins anew with it. */
+  attempts: z.int(),
+  destinationId: z.string(),
+  /** How many recipients went again. */
+  recipients: z.int(),
+})
+export type TraceReplay = Immutable<z.infer<typeof replay>>
+
+/** The way of a message that a failover policy has moved. */
+const failover = z.strictObject({
+  /** The destination that routing or a replay chose. */
+  primaryId: z.string(),
+  /** Moves right after an attempt; the retry schedule does not count those attempts. */
+  detours: z.int(),
+  /** Moves without an attempt; the latest ones. */
+  passes: z.array(z.strictObject({ at: z.int(), from: z.string(), to: z.string(), cause: z.string(), message: z.string() })),
+})
+export type TraceFailover = Immutable<z.infer<typeof failover>>
+
+/** Return paths at `domain`, or why there are none although they were asked for, as the second half of a sentence. */
+const verp = z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })])
+export type TraceVerp = Immutable<z.infer<typeof verp>>
+
+const schema = z.strictObject({
+  id: z.uuidv4(),
+  projectId: z.string(),
+  door: z.enum(doors),
+  /** Id of the API key or SMTP credential that submitted it. */
+  submittedBy: z.string(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+  /** The worst recipient's status. */
+  status: z.enum(traceStatuses),
+  outcome: z.enum([...outcomes, 'refused']),
+  /** Why this outcome, in one sentence. */
+  outcomeReason: z.string(),
+  mailFrom: z.string(),
+  /** There when a return path for each recipient was asked for. */
+  verp: verp.optional(),
+  recipients: z.array(recipient),
+  headerFrom: z.string(),
+  /** Raw Subject value: unfolded, encoded words not decoded. */
+  subject: z.string(),
+  messageId: z.string(),
+  /** The destination that has it now. */
+  destinationId: z.string().nullable(),
+  failover: failover.optional(),
+  /** `environment`: the one by which the destination was found. */
+  route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string(), environment: z.string().optional() }),
+  /** What it was rendered from, when it was. */
+  template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
+  /** There when openings or clicks were to be tracked. */
+  tracking: traceTracking.optional(),
+  /** The message has a link by which its recipient unsubscribes. */
+  hasUnsubscribeLink: z.literal(true).optional(),
+  /** The list that the link is about; read it with `listOf`, as older traces have none. */
+  list: z.strictObject({ key: z.string(), name: z.string() }).optional(),
+  /** The message as it is sent: as submitted, or as rewritten for tracking. */
+  content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
+  /** Our trace headers, which go before the content; `X-Service-Ref` joins them on the way out. */
+  prefix: z.string(),
+  /** The DKIM keys that signed it; the signatures stand first in the prefix. */
+  signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),
+  eightBit: z.boolean(),
+  smtputf8: z.boolean(),
+  /** Delivery attempts made. */
+  attempts: z.int(),
+  /** Attempts that ended after our final dot without a reply. */
+  unknownAttempts: z.int(),
+  /** When the next attempt is due; null when none is. */
+  nextAttemptAt: z.int().nullable(),
+  replays: z.array(replay).optional(),
+  /** When the caller asked for it to leave; absent in a send that leaves at once. */
+  sendAt: z.int().optional(),
+  /** Every addr-spec of the header, kept until a scheduled send is captured. */
+  scheduledAddresses: z.array(z.string()).optional(),
+  /** When the first attempt of a scheduled send began, or it was captured; from then on it cannot be canceled. */
+  begunAt: z.int().optional(),
+  /** Who canceled a scheduled send (id of the API key), and when. */
+  canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
+})
+
+export type Trace = Immutable<z.infer<typeof schema>>
 
 /** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
 function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonly (string | number)[])[] {
@@ -167,73 +163,7 @@ function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonl
 
 export const traces = defineRecord<Trace>({
   name: 'trace',
-  schema: z.strictObject({
-    id: z.uuidv4(),
-    projectId: z.string(),
-    door: z.enum(doors),
-    submittedBy: z.string(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-    status: z.enum(traceStatuses),
-    outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route', 'refused']),
-    outcomeReason: z.string(),
-    mailFrom: z.string(),
-    verp: z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })]).optional(),
-    recipients: z.array(
-      z.strictObject({
-        address: z.string(),
-        status: z.enum(traceStatuses),
-        reply: reply.optional(),
-        bcc: z.literal(true).optional(),
-        suppression: suppression.optional(),
-        verp: z.string().optional(),
-        returnPath: z.string().nullable().optional(),
-        unknownAttempts: z.int().optional(),
-        report: z
-          .strictObject({
-            type: z.enum(reportTypes),
-            at: z.int(),
-            reason: z.string(),
-            bounce: z.enum(['hard', 'soft', 'block']).nullable(),
-          })
-          .optional(),
-        bounce: z.enum(['hard', 'soft', 'block']).nullable().optional(),
-      }),
-    ),
-    headerFrom: z.string(),
-    subject: z.string(),
-    messageId: z.string(),
-    destinationId: z.string().nullable(),
-    failover: z
-      .strictObject({
-        primaryId: z.string(),
-        detours: z.int(),
-        passes: z.array(z.strictObject({ at: z.int(), from: z.string(), to: z.string(), cause: z.string(), message: z.string() })),
-      })
-      .optional(),
-    route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string(), environment: z.string().optional() }),
-    template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
-    tracking: traceTracking.optional(),
-    hasUnsubscribeLink: z.literal(true).optional(),
-    list: z.strictObject({ key: z.string(), name: z.string() }).optional(),
-    content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
-    prefix: z.string(),
-    signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),
-    eightBit: z.boolean(),
-    smtputf8: z.boolean(),
-    attempts: z.int(),
-    unknownAttempts: z.int(),
-    nextAttemptAt: z.int().nullable(),
-    replays: z
-      .array(
-        z.strictObject({ jobId: z.string().optional(), at: z.int(), attempts: z.int(), destinationId: z.string(), recipients: z.int() }),
-      )
-      .optional(),
-    sendAt: z.int().optional(),
-    scheduledAddresses: z.array(z.string()).optional(),
-    begunAt: z.int().optional(),
-    canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
-  }),
+  schema,
   indexes: {
     time: (trace) => [[trace.createdAt]],
     project: (trace) => [[trace.projectId, trace.createdAt]],
