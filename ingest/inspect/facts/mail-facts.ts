@@ -1,11 +1,10 @@
 /** What all checks look at, made once for a mail. */
 import { authenticate, spfIdentity, type Authentication } from './authentication.ts'
-import { bulkSigns } from './bulk.ts'
 import { readPage, type HtmlPage } from './html-page.ts'
 import type { InspectInput } from './score-input.ts'
-import { openMail, type Mail } from './parsed-mail.ts'
+import { openMail, valueOf, type Mail } from './parsed-mail.ts'
 import { Questions } from '../../dns/questions.ts'
-import { webLinks, type WebLink } from './web-links.ts'
+import { isUnsubscribeLink, webLinks, type WebLink } from './web-links.ts'
 
 export interface Facts {
   readonly input: InspectInput
@@ -29,4 +28,20 @@ export async function factsOf(input: InspectInput): Promise<Facts> {
   const links = webLinks(page, mail.text)
   const auth = await authenticate(input, mail, questions)
   return { ...{ input, questions, mail, auth, page, links }, bulk: bulkSigns(mail, links), mailFromDomain: spfIdentity(input) }
+}
+
+/** Fields in which senders of newsletters name a campaign. */
+const campaign =
+  /^x-(?:campaign(?:-?id)?|mailing-?id|mc-user|mailchimp-campaign-?id|mailgun-(?:tag|campaign)|mailjet-campaign|sg-campaign|cmail-gameid|newsletter(?:-?id)?|list-?id|mailer-?recptid|msys-api)$/i
+
+/** Why the mail looks like one of many: what it says of itself, and what it offers its reader. */
+function bulkSigns(mail: Mail, links: readonly WebLink[]): string[] {
+  const { fields } = mail
+  const signs = ['List-Id', 'List-Unsubscribe', 'Feedback-ID'].filter((name) => valueOf(fields, name.toLowerCase()) !== undefined)
+  const precedence = valueOf(fields, 'precedence')?.trim().toLowerCase() ?? ''
+  if (precedence === 'bulk' || precedence === 'list') signs.push(`Precedence: ${precedence}`)
+  const named = fields.find(({ name }) => campaign.test(name))
+  if (named) signs.push(named.name)
+  if (links.some(isUnsubscribeLink)) signs.push('a link to unsubscribe')
+  return signs
 }
