@@ -302,7 +302,7 @@ test('Database.isEmpty() looks once where there is nothing', async (t) => {
 test('a reach without some projects sees nothing that belongs to them, by whatever way', async (t) => {
   const database = await databaseOf(t)
   await insert(database, pet('pet_1'), pet('pet_2', { project: 'prj_b' }), pet('pet_3'))
-  const without = { ...org, without: new Set(['prj_b']) }
+  const without: Visibility = { ...org, hiddenProjects: new Set(['prj_b']) }
   t.is(await database.get(pets, without, 'pet_2'), undefined)
   t.is(await database.find(pets, without, 'name', ['name of pet_2']), undefined)
   t.deepEqual(await database.findMany(pets, without, 'name', [['name of pet_2'], ['name of pet_1']]), [

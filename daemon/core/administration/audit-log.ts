@@ -28,7 +28,7 @@ export class AuditLog implements List<AuditFilter, AuditEntry> {
   list(principal: Principal, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
     const { since = -Infinity } = query
     // acts on a deleted project stay in the log of its organization
-    const reach = { ...principal, without: undefined }
+    const reach: Principal = { ...principal, hiddenProjects: undefined }
     const chosen = sieve(
       (entry: AuditEntry) => passes(entry, query),
       ({ at }) => at < since,

@@ -1,6 +1,7 @@
 /** What an organization used in a month, and how much of its limits is used now. Spec "Limits". */
 import { axisNames, type Axis } from '#config/plans/prices.ts'
 import type { Plan, PlanName } from '#config/plans/plans.ts'
+import type { Visibility } from '#store/database.ts'
 import { decode } from '#store/change.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
@@ -127,7 +128,8 @@ export class Usage {
     const { id: organizationId } = organization
     const limits: Plan = limitsOf(organization)
     const all = await database.all(projects, { organizationId })
-    const reach = { organizationId, without: new Set(all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))) }
+    const deleted = all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))
+    const reach: Visibility = { organizationId, hiddenProjects: new Set(deleted) }
     const [sends, traces, credentials, made, inbound] = await Promise.all([
       this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
       this.#count(storedTracesCounter(organizationId)),

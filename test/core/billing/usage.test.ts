@@ -89,6 +89,17 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   t.deepEqual(await fixture.problems(), [])
 })
 
+test('what is left in a deleted project counts for no limit', async (t) => {
+  const { fixture, usage } = await officeOf(t)
+  const used = async () => (await usage.of(organizationId, undefined)).limits?.find(({ name }) => name === 'smtp_credentials')?.used
+  const before = await used()
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.credential('one', { id: 'smc_2', username: 'u2', projectId: 'prj_2' })
+  t.is(await used(), (before ?? 0) + 1)
+  await fixture.project({ id: 'prj_2', isDefault: false, deletedAt: fixture.clock.now() })
+  t.is(await used(), before)
+})
+
 test('traces stored are the average over the days of the month', async (t) => {
   const { fixture, usage, retention } = await officeOf(t, { plan: 'enterprise' })
   fixture.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February

@@ -81,3 +81,13 @@ test('the list is narrowed by actor, act, project and time', async (t) => {
   t.like(page, { data: [{ act: 'suppression.added' }] })
   t.like(await rest.must('GET', `/v1/audit?limit=1&cursor=${String(page['next_cursor'])}`), { data: [{ act: 'api_key.minted' }] })
 })
+
+test('acts on a deleted project stay in the log of its organization', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const projectId = String((await rest.must('POST', '/v1/projects', { name: 'Gone' }))['id'])
+  await rest.must('POST', '/v1/smtp-credentials', { project_id: projectId })
+  await rest.must('DELETE', `/v1/projects/${projectId}`)
+  const acts = (await listed(fixture)).filter((row) => row['project_id'] === projectId)
+  t.true(column(acts, 'act').includes('smtp_credential.created'), JSON.stringify(acts))
+})
