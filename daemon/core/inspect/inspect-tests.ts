@@ -113,6 +113,9 @@ export class InspectTests implements List<OfProject, InspectTest> {
       change.replace(inspectTests, organizationId, stored, { ...stored.record, mail: { session, content: draft.seal(change) } })
       setPendingScore(change, organizationId, id, 0)
       return 'first'
+    }).catch(async (error: unknown) => {
+      if (error instanceof Refusal) await draft.discard() // after any other failure nobody knows what was written
+      throw error
     })
     await draft.discard(place === 'first')
     if (place === 'first') onReceived()

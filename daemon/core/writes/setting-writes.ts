@@ -5,6 +5,7 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
+import { KeyedMutex } from '../keyed-mutex.ts'
 import type { Requester, Audit } from './audit.ts'
 import { transact } from './transact.ts'
 
@@ -14,7 +15,7 @@ const turnKey = (organizationId: string): readonly Element[] => [organizationId,
 export class SettingWrites {
   readonly #database: Database
   readonly #audit: Audit
-  readonly #last = new Map<string, Promise<unknown>>()
+  readonly #turns = new KeyedMutex()
 
   constructor(database: Database, audit: Audit) {
     this.#database = database
@@ -40,12 +41,7 @@ export class SettingWrites {
    * writes nothing. Runs again when another process wrote settings meanwhile, see `transact`.
    */
   run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
-    const before = this.#last.get(organizationId) ?? Promise.resolve()
-    const turn = before.then(() => this.#run(organizationId, decide))
-    const settled = turn.catch(() => undefined)
-    this.#last.set(organizationId, settled)
-    void settled.then(() => this.#last.get(organizationId) === settled && this.#last.delete(organizationId))
-    return turn
+    return this.#turns.run(organizationId, () => this.#run(organizationId, decide))
   }
 
   async #run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {

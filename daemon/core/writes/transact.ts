@@ -3,10 +3,13 @@ import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
 import { recordKey, type Identified, type RecordKind, type Stored } from '#store/record-kind.ts'
 import { keyName, type Element } from '#store/tuple.ts'
+import { KeyedMutex } from '../keyed-mutex.ts'
 import { Refusal } from '../refusals.ts'
 
-/** Of writers that meet, one is done with each try, so that only ever more of them come to the end of this. */
-const maxTries = 100
+/** Of writers that meet, one is done with each try; the others lose at most so often before they take turns. */
+const triesTogether = 3
+/** In its turn a writer meets those alone that have just begun, and whoever does not take turns. */
+const triesInTurn = 100
 
 /** A change that notes what it reads: it is not written when one of these records has changed or gone meanwhile. */
 export class Transaction extends Change {
@@ -46,21 +49,44 @@ export class Transaction extends Change {
   }
 }
 
+type Decide<T> = (change: Transaction) => T | Promise<T>
+
 /**
  * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits, unless the change is empty. Runs
- * again when what was read has changed meanwhile, so `decide` does nothing else. Throws `conflict` after many tries, and what
- * `Transaction.limits` says when a counter would pass its limit.
+ * again when what was read has changed meanwhile, so `decide` does nothing else. However many writers of one organization meet, all of
+ * them are done. Throws `conflict` after many tries against others, and what `Transaction.limits` says when a counter would pass its limit.
  */
-export async function transact<T>(database: Database, reach: Visibility, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
+export async function transact<T>(database: Database, reach: Visibility, decide: Decide<T>): Promise<T> {
+  const done =
+    (await tryAFewTimes(database, reach, decide, triesTogether)) ??
+    (await turnsOf(database).run(reach.organizationId, () => tryAFewTimes(database, reach, decide, triesInTurn)))
+  if (done) return done.result
+  throw new Refusal('conflict', 'It was changed at the same time; read it again and repeat the request.')
+}
+
+async function tryAFewTimes<T>(
+  database: Database,
+  reach: Visibility,
+  decide: Decide<T>,
+  maxTries: number,
+): Promise<{ readonly result: T } | undefined> {
   for (let tries = 0; tries < maxTries; tries++) {
     const change = new Transaction(database, reach)
     const result = await decide(change)
-    if (change.isEmpty) return result
+    if (change.isEmpty) return { result }
     const written = await database.commit(change)
-    if (written.ok) return result
+    if (written.ok) return { result }
     if (written.reason === 'limit') throw change.limits.get(keyName(written.key)) ?? atLimit
   }
-  throw new Refusal('conflict', 'It was changed at the same time; read it again and repeat the request.')
+  return undefined
+}
+
+/** Turns of the organizations of each store, by organization. */
+const turns = new WeakMap<Database, KeyedMutex>()
+const turnsOf = (database: Database): KeyedMutex => {
+  const known = turns.get(database) ?? new KeyedMutex()
+  turns.set(database, known)
+  return known
 }
 
 const atLimit = new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })

@@ -111,13 +111,14 @@ test('the first mail counts, later ones are counted, and the report is read with
   await intact(t, b)
 })
 
-test('of two mails at the same moment one is first, and the other leaves nothing behind', async (t) => {
+test('of many mails at the same moment one is first, and the others leave nothing behind', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const large = `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n`
-  const outcomes = await Promise.all([deliver(b, made, large), deliver(b, made, large), deliver(b, made)])
-  t.deepEqual(outcomes.toSorted(), ['first', 'later', 'later'])
-  t.is((await read(b, made)).laterMails, 2)
+  const small = Array.from({ length: 200 }, () => deliver(b, made))
+  const outcomes = await Promise.all([deliver(b, made, large), deliver(b, made, large), ...small])
+  t.deepEqual(Map.groupBy(outcomes, (outcome) => outcome).get('first')?.length, 1)
+  t.is((await read(b, made)).laterMails, 201)
   await intact(t, b)
 })
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Core } from '../../core.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
-import type { KeyedMutex } from '../../ingest-sources/keyed-mutex.ts'
+import type { KeyedMutex } from '../../keyed-mutex.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 

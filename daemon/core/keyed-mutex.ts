@@ -1,4 +1,4 @@
-/** Lets the requests of one source take turns: what one remembers, the next one needs. */
+/** Lets work of one name take turns: each begins when the one before it has ended, in the order of their calls. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>()
 
