@@ -6,7 +6,7 @@ import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { packageHomes } from './tidy/packages.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
-import { fileLength, folderDepth, functionLength, names } from './tidy/shape.ts'
+import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
 import { citations, headers, leftovers, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
@@ -28,6 +28,7 @@ test('every third-party package is imported in its home only', (t) => clean(t, p
 test('files are short', (t) => clean(t, fileLength(sources)))
 test('functions are short', (t) => clean(t, functionLength(sources)))
 test('folders are shallow', (t) => clean(t, folderDepth(sources)))
+test('folders are small', (t) => clean(t, folderSize(sources)))
 test('files and folders are named for what they hold', (t) => clean(t, names(sources)))
 test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
 test('every source file starts with a comment that says what it is', (t) => clean(t, headers(sources)))

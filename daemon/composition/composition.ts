@@ -4,10 +4,10 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once } from 'tsyringe'
-import { addCore } from './core.ts'
-import { addDoors } from './doors.ts'
-import { addMail } from './mail.ts'
-import { addOutside } from './outside.ts'
+import { addCore } from './layers/core.ts'
+import { addDoors } from './layers/doors.ts'
+import { addMail } from './layers/mail.ts'
+import { addOutside } from './layers/outside.ts'
 import type { Add, Composition, Foundation, Replacements, Resolve } from './parts.ts'
 
 /** Composes one daemon; each part is built when it is first asked for. Nothing is started, and two daemons of one process share nothing. */

@@ -154,7 +154,7 @@ test('waysOut() keeps relay for mail, and outbound below it', (t) => {
   t.regex(faults('protocols/imap-dsn/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../mx/server.ts'), /stands below the other folders/)
-  t.is(faults('daemon/composition/outside.ts', '../../protocols/relay/transport.ts'), '')
+  t.is(faults('daemon/composition/layers/outside.ts', '../../../protocols/relay/transport.ts'), '')
   t.is(faults('protocols/relay/smtp/a.ts', '../../outbound/dial.ts'), '')
   t.is(faults('protocols/imap-dsn/a.ts', '../outbound/dial.ts'), '')
 })

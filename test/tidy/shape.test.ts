@@ -1,7 +1,7 @@
 /** The rules about size, names, words and READMEs, fed with small bad examples. */
 import test from 'ava'
 import { longReadmes, readmes } from './readmes.ts'
-import { fileLength, folderDepth, functionLength, names } from './shape.ts'
+import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
 import { citations, headers, leftovers, replacedIdentifiers, replacedPhrases } from './words.ts'
 
@@ -48,6 +48,12 @@ test('functionLength() counts nested functions in sources, but not the tests of 
 test('folderDepth() allows three folders below the top-level one', (t) => {
   t.deepEqual(folderDepth(file('a/b/c/d/file.ts')), [])
   t.deepEqual(folderDepth(file('a/b/c/d/e/file.ts')), ['a/b/c/d/e/file.ts lies more than 3 folders below its top-level folder'])
+})
+
+test('folderSize() allows fifteen files side by side', (t) => {
+  const files = (count: number): Source[] => Array.from({ length: count }, (_, i) => file(`store/level/f${i}.ts`)).flat()
+  t.deepEqual(folderSize([...files(15), ...file('store/a.ts')]), [])
+  t.deepEqual(folderSize(files(16)), ['store/level has 16 files, over 15; give it a second level'])
 })
 
 test('names() refuses empty words and anything but kebab-case, in files and folders', (t) => {

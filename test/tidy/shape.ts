@@ -1,8 +1,9 @@
 /** The size and the names of files: small enough to hold in the head, named for what they hold. */
+import { posix } from 'node:path'
 import type { Source } from './source.ts'
 
 /** Limits of the house. Depth counts folders below the top-level one. */
-export const limits = { fileLines: 400, functionLines: 70, folderDepth: 3 } as const
+export const limits = { fileLines: 400, functionLines: 70, folderDepth: 3, folderFiles: 15 } as const
 
 // Names that say nothing about what a file holds, and so attract everything.
 const emptyNames = /^(util|helper|common|manager|service)s?$/
@@ -26,6 +27,12 @@ export const folderDepth = (sources: readonly Source[]): string[] =>
   sources
     .filter(({ path }) => path.split('/').length - 2 > limits.folderDepth)
     .map(({ path }) => `${path} lies more than ${limits.folderDepth} folders below its top-level folder`)
+
+/** Folders with more source files side by side than a reader takes in. */
+export const folderSize = (sources: readonly Source[]): string[] =>
+  [...Map.groupBy(sources, ({ path }) => posix.dirname(path))]
+    .filter(([, files]) => files.length > limits.folderFiles)
+    .map(([folder, files]) => `${folder} has ${files.length} files, over ${limits.folderFiles}; give it a second level`)
 
 /** File and folder names that are empty words, or not kebab-case. */
 export function names(sources: readonly Source[]): string[] {

@@ -20,7 +20,7 @@ const opening: Readonly<Record<string, readonly string[]>> = {
 const mayOpen = [`${outbound}/**`, `${relay}/http/http-exchange.ts`]
 
 /** Who may import relay: itself, and who puts the daemon together. */
-const mayRelay = [`${relay}/**`, 'daemon/composition/outside.ts']
+const mayRelay = [`${relay}/**`, 'daemon/composition/layers/outside.ts']
 
 /** Connections opened elsewhere, relay used for anything but mail, and an outbound that knows a protocol of mail. */
 export function waysOut(sources: readonly Source[]): string[] {

@@ -7,12 +7,12 @@ import { Accept } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/message-tracking.ts'
-import { deliveryAttempts, deliveryQueue } from './delivery-core.ts'
-import { inboundCore } from './inbound-core.ts'
-import { inboxCore } from './inbox-core.ts'
-import { ingestCore } from './ingest-core.ts'
-import { broke, T, type Add, type Composition } from './parts.ts'
-import { webhookCore } from './webhook-core.ts'
+import { deliveryAttempts, deliveryQueue } from '../delivery-core.ts'
+import { inboundCore } from '../inbound-core.ts'
+import { inboxCore } from '../inbox-core.ts'
+import { ingestCore } from '../ingest-core.ts'
+import { broke, T, type Add, type Composition } from '../parts.ts'
+import { webhookCore } from '../webhook-core.ts'
 
 export function addMail(add: Add): void {
   add(T.Accept, acceptance)

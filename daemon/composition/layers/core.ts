@@ -9,9 +9,9 @@ import { Retention } from '#core/retention/retention.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { Audit } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
-import { administration } from './administration.ts'
-import { oauthServer } from './oauth-core.ts'
-import { broke, T, type Add } from './parts.ts'
+import { administration } from '../administration.ts'
+import { oauthServer } from '../oauth-core.ts'
+import { broke, T, type Add } from '../parts.ts'
 
 export function addCore(add: Add): void {
   add(T.Core, ({ get, config, secrets }) => {
