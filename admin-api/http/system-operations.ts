@@ -34,7 +34,7 @@ export function systemOperations(parts: SystemParts, operations: readonly Operat
   const openapi = operation({
     ...processFacts,
     path: '/openapi.json',
-    operationId: 'readOpenApi',
+    operationId: 'getOpenApi',
     summary: 'Get the OpenAPI 3.1 description of this service',
     response: media('application/json'),
     handle() {
@@ -49,7 +49,7 @@ export function systemOperations(parts: SystemParts, operations: readonly Operat
 const healthz = operation({
   ...processFacts,
   path: '/healthz',
-  operationId: 'readHealth',
+  operationId: 'getHealth',
   summary: 'Check that the process is alive',
   response: z.object({ status: z.literal('alive') }),
   handle: () => ({ status: 'alive' as const }),
@@ -59,7 +59,7 @@ function readyz(parts: SystemParts): Operation {
   return operation({
     ...processFacts,
     path: '/readyz',
-    operationId: 'readReadiness',
+    operationId: 'getReadiness',
     summary: 'Check that the service is ready',
     response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) }),
     otherResponses: { 503: 'The service is not ready; `reasons` lists why.' },
@@ -75,7 +75,7 @@ function metrics(parts: SystemParts): Operation {
   return operation({
     ...processFacts,
     path: '/metrics',
-    operationId: 'readMetrics',
+    operationId: 'getMetrics',
     summary: 'Get the metrics of the process in the Prometheus format',
     response: media('text/plain'),
     handle: async () => raw(await parts.metrics.render(), { contentType: parts.metrics.contentType }),

@@ -25,7 +25,7 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
   operation({
     method: 'POST',
     path: operatorLinkPath,
-    operationId: 'makeLoginLink',
+    operationId: 'createLoginLink',
     summary: 'Create a sign-in link for the operator',
     tags: ['process'],
     scope: 'none',

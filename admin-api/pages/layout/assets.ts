@@ -32,7 +32,7 @@ const facts = { method: 'GET', tags: ['pages'], scope: 'none', bypassesLoadShedd
 const asset = operation({
   ...facts,
   path: '/assets/{file}',
-  operationId: 'readAsset',
+  operationId: 'getAsset',
   summary: 'Read what the pages are shown with',
   params: z.strictObject({ file: z.string() }),
   response: media('text/css'),

@@ -45,7 +45,7 @@ const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
   operation({
     method: 'GET',
     path: sharedReportPath({ shareToken: '{token}' }),
-    operationId: 'showInspectReport',
+    operationId: 'getInspectReport',
     summary: 'View the report of a deliverability test',
     tags,
     scope: 'none',

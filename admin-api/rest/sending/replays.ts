@@ -8,7 +8,6 @@ const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], featur
 
 export const replayActions = ({ replays }: RestCore): readonly Action[] => [
   jobs.create({
-    id: 'startReplay',
     summary: 'Create a replay',
     description:
       'Queues failed messages again, for the recipients that no server has accepted. The replay runs in the background; get it ' +

@@ -76,7 +76,6 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
       core.create(principal, { slug, name, projectId, content: templateContent(content) }),
   }),
   templates.change({
-    id: 'saveTemplate',
     summary: 'Update a template',
     description:
       'Replaces the whole content and creates a new version, unless the content equals that of the current version. ' +

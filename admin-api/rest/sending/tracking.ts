@@ -40,7 +40,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',
     path: '/t/o/{token}',
-    operationId: 'showPixel',
+    operationId: 'getPixel',
     summary: 'Get the open-tracking image',
     tags,
     scope: 'none',
