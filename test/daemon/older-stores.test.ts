@@ -3,13 +3,17 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { firstSecrets } from '#core/first-secrets.ts'
+import { dkimKeyContext, sendingDomains } from '#core/domains/sending-domain.ts'
+import { ingestSources, openHmacSecret } from '#core/ingest-sources/ingest-source.ts'
+import { secretContext, webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { integrityChecks, recordKinds } from '#core/integrity.ts'
 import { Change, encode } from '#store/change.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { decodeRecord, encodeRecord } from '#store/record-version.ts'
-import { globalKey } from '#store/record-kind.ts'
+import { globalKey, type Identified, type RecordKind } from '#store/record-kind.ts'
 import { unpack } from '#store/tuple.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
+import { T } from '../../daemon/composition/parts.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
@@ -72,6 +76,20 @@ test('the first form: the daemon opens it, finds nothing wrong, and shows its re
   const account = await daemon.client(operatorKey).must('GET', `/operator/v1/organizations/${daemon.organizationId}`)
   t.is((account['prices'] as unknown[]).length, 1)
   t.deepEqual((await checked(daemon)).problems, [])
+})
+
+test('the first form: what was sealed still opens', async (t) => {
+  const { part, organizationId } = await opened(t, await copyOf(t, 'first'))
+  const { database, secrets } = part(T.Core)
+  const all = async <R extends Identified>(kind: RecordKind<R>): Promise<R[]> =>
+    (await database.all(kind, { organizationId })).map(({ record }) => record)
+  for (const { id, sealedSecret } of await all(webhookEndpoints)) t.regex(secrets.open(sealedSecret, secretContext(id)) ?? '', /^whsec_/)
+  for (const source of await all(ingestSources)) t.truthy(openHmacSecret(secrets, source), 'the key of a source')
+  for (const { id, keys } of await all(sendingDomains))
+    for (const { selector, sealedPrivateKey } of keys)
+      if (sealedPrivateKey !== null)
+        t.regex(secrets.open(sealedPrivateKey, dkimKeyContext(id, selector)) ?? '', /^-----BEGIN PRIVATE KEY-----/)
+  t.truthy(await part(T.OAuth).signingKeys.current(), 'the keys that sign access tokens')
 })
 
 test('a store in which a newer release has raised the version of a kind is not opened', async (t) => {
