@@ -62,7 +62,7 @@ export class MxListener extends ReceptionListener {
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
     if (unknown >= maxUnknown) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
-    throw new NegativeReply(550, '5.1.1', 'There is nobody at this address.')
+    throw new NegativeReply(550, '5.1.1', 'No mailbox or route has this address.')
   }
 
   #refuseAnotherTest({ envelope: { rcptTo } }: SMTPServerSession): void {

@@ -16,7 +16,7 @@ export const outboundErrors = {
   aborted: 'The attempt was called off.',
   http_protocol_error: 'The host answered with something that is not HTTP.',
   answer_timeout: 'The host did not answer in time.',
-  answer_too_long: 'The host answered with more than is read.',
+  answer_too_long: 'The answer of the host is longer than the limit.',
 } as const
 
 export type OutboundErrorCode = keyof typeof outboundErrors

@@ -38,7 +38,7 @@ const ownEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /
 const clientName = /^[^\u0000-\u001f\u007f-\u009f]{1,255}$/
 
 const farewells: Readonly<Record<Expiry, string>> = {
-  idle: '4.4.2 Nothing was heard for too long; closing the connection.',
+  idle: '4.4.2 No command came in time; closing the connection.',
   session: '4.4.2 The session has brought no message for too long; please connect again.',
   slow: '4.4.2 The message comes in too slowly; closing the connection.',
 }

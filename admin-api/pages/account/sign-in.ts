@@ -13,7 +13,7 @@ import { withoutMail } from '../layout/without-mail.ts'
 export const signInOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
   return [
-    pages.open({ path: '/sign-in', operationId: 'showSignIn', summary: 'Ask who somebody is' }, (request) => {
+    pages.open({ path: '/sign-in', operationId: 'showSignIn', summary: 'Show the sign-in page' }, (request) => {
       const next = safePath(request.query('next'))
       const again = request.query('again') !== undefined && request.signedIn !== undefined
       if (request.signedIn && !again) return seeOther(next)

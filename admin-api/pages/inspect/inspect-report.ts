@@ -103,7 +103,7 @@ function headline({ mail, laterMails }: InspectTest, report: InspectReport): Htm
       <h1 id="verdict">${verdictOn(report)}</h1>
       <p class="subject">${report.mail.subject || '(no subject)'}</p>
       <p class="meta">
-        From ${report.mail.from || '(nobody)'}, received ${timeOf(mail?.session.receivedAt ?? 0)} from
+        From ${report.mail.from || '(no sender)'}, received ${timeOf(mail?.session.receivedAt ?? 0)} from
         ${mail?.session.helo || 'a nameless server'} [${mail?.session.clientIp}]
       </p>
       <ul class="counts">

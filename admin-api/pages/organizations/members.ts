@@ -45,11 +45,11 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
       people.members.remove(principal, at('member', request), keysToKeep(request.form)),
     ),
     form(
-      { path: `${path}/transfer`, operationId: 'transferOwnership', summary: 'Hand on the ownership' },
+      { path: `${path}/transfer`, operationId: 'transferOwnership', summary: 'Transfer the ownership' },
       'transferred',
       (principal, request) => people.members.transferOwnership(principal, at('member', request)),
     ),
-    form({ path: `${path}/invite`, operationId: 'invite', summary: 'Invite somebody' }, 'invited', (principal, request) =>
+    form({ path: `${path}/invite`, operationId: 'invite', summary: 'Invite a member' }, 'invited', (principal, request) =>
       people.invitations.create(principal, { email: at('email', request), role: roleFrom(at('role', request)) }),
     ),
     form({ path: `${path}/resend`, operationId: 'inviteAgain', summary: 'Send an invitation again' }, 'resent', (principal, request) =>

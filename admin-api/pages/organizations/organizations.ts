@@ -24,7 +24,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       organizationsPage(pages, request),
     ),
     pages.form(
-      { path, operationId: 'foundOrganization', summary: 'Make an organization', back },
+      { path, operationId: 'foundOrganization', summary: 'Create an organization', back },
       async ({ signedIn, form }) => {
         const id = await people.accounts.found(signedIn.user, form.get('organization') ?? '')
         return seeOther(`${membersPath(id)}?done=founded`)
