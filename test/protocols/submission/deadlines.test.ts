@@ -32,7 +32,7 @@ test('SessionWatch ends a silent session with 421 4.4.2, before and after the lo
   fixture.clock.advance(40_000)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
   fixture.clock.advance(50_000)
-  t.regex(await silent.reply(), /^421 4\.4\.2 Nothing was heard/)
+  t.regex(await silent.reply(), /^421 4\.4\.2 No command came in time/)
   t.is(await silent.closed(), '')
   t.regex(await inTls.reply(), /^421 4\.4\.2/)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
@@ -98,7 +98,7 @@ test('SessionWatch gives a silent session less time while connections are scarce
   fixture.clock.advance(10_000)
   t.is(await silent.command('NOOP'), '250 2.0.0 OK')
   fixture.clock.advance(45_000)
-  t.regex(await silent.reply(), /^421 4\.4\.2 Nothing was heard/)
+  t.regex(await silent.reply(), /^421 4\.4\.2 No command came in time/)
 })
 
 test('SessionWatch refuses a message that comes in too slowly, and nothing of it remains', async (t) => {
