@@ -53,8 +53,9 @@ type Decide<T> = (change: Transaction) => T | Promise<T>
 
 /**
  * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits, unless the change is empty. Runs
- * again when what was read has changed meanwhile, so `decide` does nothing else. However many writers of one organization meet, all of
- * them are done. Throws `conflict` after many tries against others, and what `Transaction.limits` says when a counter would pass its limit.
+ * again when what was read has changed meanwhile, so `decide` does nothing else, and begins no transaction of its own, which would wait
+ * for its turn behind this one. However many writers of one organization meet, all of them are done. Throws `conflict` after many tries
+ * against others, and what `Transaction.limits` says when a counter would pass its limit.
  */
 export async function transact<T>(database: Database, reach: Visibility, decide: Decide<T>): Promise<T> {
   const done =
