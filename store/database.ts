@@ -172,7 +172,7 @@ export class Database {
     return answer
   }
 
-  /** By a store-wide unique value; tells the organization too. */
+  /** By a store-wide unique value; the organization comes with the record. */
   async lookup<R extends Identified>(
     kind: RecordKind<R>,
     index: string,

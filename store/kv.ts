@@ -82,7 +82,7 @@ export interface Kv extends AsyncDisposable {
 
 /**
  * The medium failed. When a write failed, the process must stop accepting at once and end: what was acknowledged later could
- * be lost. When one value cannot be read, `key` tells which.
+ * be lost. When one value cannot be read, `key` names it.
  */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'

@@ -32,7 +32,7 @@ export interface QueuePosition {
   readonly traceId: string
 }
 
-/** What of an entry tells which rows it has. */
+/** What of an entry determines its rows. */
 export type QueueRow = QueuePart & QueuePosition & Pick<QueueEntry, 'since'>
 
 const partKey = ({ destinationId, projectId }: QueuePart, ...rest: readonly Element[]): readonly Element[] =>

@@ -7,7 +7,7 @@ export interface Identified {
   readonly id: string
 }
 
-/** What a schema describes, as records are: nobody changes one in place. */
+/** The type a schema describes, as records are: never changed in place. */
 export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
 
 /** A record as it was read; `version` guards the write that follows. */
@@ -39,7 +39,7 @@ export interface RecordKind<R extends Identified> {
   readonly unique: Readonly<Record<string, IndexValues<R>>>
   /** Unique in the whole store, and found without knowing the organization (a key's hash, a public id). */
   readonly lookups: Readonly<Record<string, IndexValues<R>>>
-  /** Settings are few and read with every send: they are cached, and their writes tell the cache. */
+  /** Settings are few and read with every send: they are cached, and their writes invalidate the cache. */
   readonly isSetting: boolean
   /** Most organizations have none, and every send asks: that there are none is remembered, see `Database.isEmpty`. */
   readonly isOftenEmpty: boolean
@@ -77,7 +77,7 @@ export const globalKey = (...elements: readonly Element[]): readonly Element[] =
 export const recordKey = <R extends Identified>(kind: RecordKind<R>, organizationId: string, id: string): Bytes =>
   pack([organizationId, kind.name, id])
 
-/** Key prefixes of index rows; the sign tells the sort of index apart. */
+/** Key prefixes of index rows; the sign is the sort of index. */
 export const indexPrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [organizationId, `${kind}#${index}`]
 export const uniquePrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [
   organizationId,

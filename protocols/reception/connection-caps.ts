@@ -1,5 +1,5 @@
 /**
- * How many connections may be open: altogether, from one client address while nobody is logged in on them, and of one user.
+ * How many connections may be open: altogether, from one client address before login, and of one user.
  * Altogether counts from the accept to the close, handshakes included.
  */
 import type { Socket } from 'node:net'

@@ -72,7 +72,7 @@ export abstract class ReceptionListener extends SMTPServer {
     return closed
   }
 
-  /** Ends what is left, but for sessions whose message is being written: they end with the reply that tells its outcome. */
+  /** Ends what is left, but for sessions whose message is being written: they end with the reply that states its outcome. */
   destroyAll(): void {
     for (const connection of this.#sessions()) if (!connection.isTaking) connection.destroy()
   }

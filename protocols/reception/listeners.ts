@@ -23,7 +23,7 @@ export class Listeners {
   }
 
   /**
-   * Takes no more connections and tells every session 421; a message that is on its way in may finish and gets its reply.
+   * Takes no more connections and sends 421 to every session; a message that is on its way in may finish and gets its reply.
    * After `deadlineMs` milliseconds what is left is cut, but for messages whose write is under way. Resolves when everything is closed.
    */
   async close(deadlineMs: number): Promise<void> {

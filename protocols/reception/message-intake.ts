@@ -1,4 +1,4 @@
-/** One message on its way in: what was scanned goes into the draft, its beginning is kept for the core, and what cannot be taken is refused. */
+/** One message on its way in: what was scanned goes into the draft, the core keeps its beginning, and what cannot be taken is refused. */
 import type { ContentDraft } from '#core/submission/submission.ts'
 import { DataScanner, maxLineOctets } from './data-scanner.ts'
 import { NegativeReply, toSmtpReply } from './smtp-reply.ts'

@@ -14,7 +14,7 @@ import { SessionWatch, type Expiry, type Phase, type Watched } from './session-w
 
 export type Resume = () => void
 
-/** A message that was taken: the words after `250 2.0.0 Ok:`, and whom to tell, with the milliseconds since the final dot. */
+/** A message that was taken: the words after `250 2.0.0 Ok:`, and whom to notify, with the milliseconds since the final dot. */
 export interface Taken {
   readonly answer: string
   onWritten(ms: number): void
@@ -34,7 +34,7 @@ const unserved = new Set('AUTH EXPN TURN ETRN ATRN BDAT BURL SEND SOML SAML WIZ 
 const bareAddress = /^((?:MAIL FROM|RCPT TO):[ \t]*)([^\s<>:]+)(?=\s|$)/i
 const errorCodes = new Set([500, 501, 502, 503, 504, 530, 555])
 const ownEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /
-/** What is no control character: Windows tells names outside ASCII and with blanks, and Postfix takes them too. */
+/** Any character but a control character: Windows sends names outside ASCII and with blanks, and Postfix takes them too. */
 const clientName = /^[^\u0000-\u001f\u007f-\u009f]{1,255}$/
 
 const farewells: Readonly<Record<Expiry, string>> = {

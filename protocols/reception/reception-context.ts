@@ -42,7 +42,7 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
 const triedUsers = new WeakMap<SMTPServerSession, string>()
 const maxTriedCharacters = 64
 
-/** The user name of a login that is asked for now, so that a refusal can be told with it. */
+/** The user name of the login under way, for the event of a refusal. */
 export function noteTriedUser(session: SMTPServerSession, username: string): void {
   triedUsers.set(session, username.slice(0, maxTriedCharacters))
 }

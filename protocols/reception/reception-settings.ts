@@ -1,4 +1,4 @@
-/** What a server that takes in mail over SMTP is told at its start, and what it tells back for logs and metrics. */
+/** The settings of a server that takes in mail over SMTP, and the events it reports for logs and metrics. */
 
 export interface ListenAddress {
   readonly host: string
@@ -26,7 +26,7 @@ export interface SessionFacts {
   readonly secure: boolean
   /** Known once a login succeeded. */
   readonly username: string | undefined
-  /** While nobody is logged in: the user name of the last login that was tried, cut to 64 characters. */
+  /** Before login: the user name of the last login that was tried, cut to 64 characters. */
   readonly triedUsername?: string | undefined
 }
 
@@ -38,6 +38,6 @@ export interface ReceptionEvents {
   refused(code: string, session: SessionFacts): void
   /** A connection that failed below SMTP: a broken handshake, a reset. */
   protocolError(error: Error): void
-  /** Something that was not expected to be thrown; the client was told 451 4.3.0. */
+  /** An unexpected error; the client got 451 4.3.0. */
   defect(error: unknown, session: SessionFacts): void
 }

@@ -1,4 +1,4 @@
-/** The deadlines of one session: silence, slow data, and commands that lead to nothing. One timer for all of them; it costs nothing per command. */
+/** The deadlines of one session: silence, slow data, useless commands. One timer serves all of them and costs nothing per command. */
 import type { Clock, Timer } from '#core/clock.ts'
 
 /** What the session does: it waits for a command, takes in a message, or works on something it owes a reply for. */

@@ -1,4 +1,4 @@
-/** Negative replies: the refusals of the core, and our own, as an SMTP reply (RFC 5321 §4.2) with its enhanced code (RFC 2034, RFC 3463). */
+/** Negative replies: refusals of the core, and our own, as SMTP replies (RFC 5321 §4.2) with enhanced codes (RFC 2034, RFC 3463). */
 import { Refusal, refusals } from '#core/refusals.ts'
 
 // RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line.

@@ -2,7 +2,7 @@
 import type { SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import { readReversePath, refuseDeclaredSize, type PathArgument } from '../reception/paths.ts'
 
-// AUTH= is what a relaying client may add (RFC 4954 §5); we trust nobody's word on it.
+// AUTH= is what a relaying client may add (RFC 4954 §5); it is never trusted.
 const known = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
 
 /** The reverse-path in its one form; a refusal when the message could never be taken. */

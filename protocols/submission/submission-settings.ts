@@ -1,4 +1,4 @@
-/** What the submission server is told at its start, and what it tells back for logs and metrics. */
+/** The settings of the submission server, and the events it reports for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
 import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
 import type { ListenAddress, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'

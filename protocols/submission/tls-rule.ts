@@ -40,7 +40,7 @@ export class TlsRule {
   }
 
   /**
-   * Clients that use STARTTLS wherever they see it refuse a certificate that nobody vouches for. On this machine, where TLS
+   * Clients that use STARTTLS wherever they see it refuse a certificate that no authority signed. On this machine, where TLS
    * hides nothing from anybody, it is not announced to them; a client that asks for it gets it all the same.
    */
   announcesStartTls(link: Link): boolean {

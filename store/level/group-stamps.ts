@@ -1,6 +1,6 @@
 /**
  * LevelDB recovers leniently: damage in the middle of its log drops records without an error. So every group commit
- * leaves a numbered stamp in a ring; a number missing between others tells of such a loss.
+ * leaves a numbered stamp in a ring; a number missing between others shows such a loss.
  */
 import { seal, versionOf } from './codec.ts'
 import type { Operation } from './group.ts'

@@ -20,7 +20,7 @@ const table = Uint32Array.from({ length: 256 }, (_, i) => {
   return crc
 })
 
-/** The number of the last group that was durable, as far as the log still tells; 0 when it does not. */
+/** The number of the last group that was durable, as far as the log still shows it; 0 otherwise. */
 export async function lastGroupInLog(folder: string): Promise<number> {
   const files = await readdir(folder).catch(() => [])
   for (const name of files

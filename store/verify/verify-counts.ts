@@ -1,4 +1,4 @@
-/** Compares the counters that tell how many records there are with the records, organization by organization. */
+/** Compares the counters of records with the records, organization by organization. */
 import type { AnyKind } from '../record-kind.ts'
 import type { Database } from '../database.ts'
 import { pack, unpack, within, type Element } from '../tuple.ts'

@@ -46,7 +46,7 @@ export interface ContentOwnership {
   owner: ContentOwner
 }
 
-/** How much there is, and every problem in one sentence; at most 1,000 are told. */
+/** How much there is, and every problem in one sentence; at most 1,000 are reported. */
 export interface VerifyReport {
   readonly records: number
   readonly indexRows: number
@@ -286,7 +286,7 @@ class Verifier {
     return (await this.#options.checkQueueEntry?.(entry)) ?? []
   }
 
-  /** The counter must tell the number of rows; it is counted again when the queue moved during the walk. */
+  /** The counter must equal the number of rows; it is counted again when the queue moved during the walk. */
   async #compareQueueLength(): Promise<void> {
     let counted = this.#counts.queueEntries
     for (let tries = 0; tries < 5; tries++) {

@@ -41,7 +41,7 @@ export interface Submission {
   /** In place of a destination, by the same: the destination of this environment that takes mail now. */
   readonly environment?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** What the caller asked for, to tell another request under the same idempotency key. */
+  /** A digest of the request; another request under the same idempotency key has another. */
   readonly orderDigest?: string | undefined
   /** When the message is to leave, in milliseconds since the epoch; at once by default. */
   readonly sendAt?: number | undefined
@@ -90,7 +90,7 @@ export interface ContentDraft {
   discard(): Promise<void>
 }
 
-/** What is told beside the outcome where it alone would mislead. */
+/** Added where the outcome alone would mislead. */
 export type AcceptedStatus = 'queued' | 'suppressed'
 
 /** The message is ours now: everything about it is on disk. */

@@ -1,6 +1,6 @@
 /**
- * Tells others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
- * an organization, so that who does not answer holds up nobody else. That it is sent was written before it comes here.
+ * Notifies others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
+ * an organization, so that a server that does not answer delays no other. That it is sent was written before it comes here.
  */
 import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'

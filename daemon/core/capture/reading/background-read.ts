@@ -1,6 +1,6 @@
 /**
  * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it. Then all inboxes
- * of a message are known, and who waits for it is notified. The write that ends a reading comes first, so nobody is notified twice.
+ * of a message are known, and who waits for it is notified. The write that ends a reading comes first, so that none is notified twice.
  */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
@@ -86,19 +86,19 @@ export class BackgroundRead {
     const seen = result.ok ? result.message.addressesSeen : []
     const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
     const known = { ...before, addressesSeen: [...before.addressesSeen, ...addresses].toSorted() }
-    const told = await this.#toTell(organizationId, known)
-    for (const inbox of told) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
+    const notified = await this.#inboxesToNotify(organizationId, known)
+    for (const inbox of notified) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
     const hasMore = addresses.length > 0
     const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
     if (hasMore) change.replace(captures, organizationId, stored, capture)
     if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
     if (hasMore) captureEvents.notify(capture, before)
     const subject = result.ok ? result.message.subject : trace.record.subject
-    for (const inbox of told) notifier.send({ organizationId, inbox, capture, subject })
+    for (const inbox of notified) notifier.send({ organizationId, inbox, capture, subject })
   }
 
-  /** Nobody while virtual inboxes are switched off, or when the project is being deleted. */
-  async #toTell(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
+  /** None while virtual inboxes are switched off, or when the project is being deleted. */
+  async #inboxesToNotify(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
     const { organization, projects } = await this.#options.policies.of(organizationId)
     if (!isSwitchedOn(organization, 'virtual_inboxes') || !projects.has(capture.projectId)) return []
     const wanted = { index: 'notified', values: [capture.projectId], limit: maxNotified }

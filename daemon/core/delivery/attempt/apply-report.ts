@@ -13,7 +13,7 @@ export interface NextStep {
   readonly afterUnknown?: boolean
 }
 
-/** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by our own shutdown is due again at once. */
+/** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by shutdown is due at once. */
 export function applyReport(
   trace: Trace,
   report: AttemptReport,
@@ -62,8 +62,8 @@ function scheduleOf(
 }
 
 /**
- * The trace after an attempt that the process did not survive: recipients that had a word by then keep it, so that nobody gets a
- * second copy; for all others the attempt does not count as one that had its say.
+ * The trace after an attempt that the process did not survive: recipients whose outcome was known keep it, so that none gets a
+ * second copy; for all others the attempt does not count.
  */
 export function applyInterruption(trace: Trace, known: readonly RecipientReport[] = []): Trace {
   const reports = new Map(known.map((recipient) => [recipient.address, recipient]))

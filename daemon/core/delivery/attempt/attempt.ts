@@ -32,7 +32,7 @@ export interface AttemptListener {
   attempted(trace: Trace, report: AttemptReport, destinationId: string): void
 }
 
-/** Learns how destinations are from the attempts at them, and tells it. */
+/** Records and reports the health of destinations from the attempts at them. */
 export interface AttemptHealth extends FailoverHealth {
   attempting(destination: Destination): void
   attempted(organizationId: string, destination: Destination, report: AttemptReport): void
@@ -78,7 +78,7 @@ export class Attempts {
 
   /**
    * Makes the entry's next attempt. Returns the entry that stands in the queue now, or undefined when the message is done.
-   * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
+   * `content` is the message when it is still in memory; `fresh` states that no attempt can have been begun before.
    */
   async run(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options

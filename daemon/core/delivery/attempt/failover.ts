@@ -17,7 +17,7 @@ export interface FailoverHealth {
   restMs(destination: Destination): number
   /** Milliseconds for which the provider gets nothing, as it asked for fewer messages. */
   throttledMs(destinationId: string): number
-  /** The 95th percentile of the last minutes; undefined where nothing can be told. */
+  /** The 95th percentile of the last minutes; undefined where it is not known. */
   recentP95Ms(destinationId: string): number | undefined
 }
 
@@ -56,7 +56,7 @@ export function skipDestination(settings: FailoverSettings, health: FailoverHeal
     if (failover.isAtOnce) return { failover }
   }
   if (restMs === 0) return undefined
-  // nobody takes it now: it waits for the primary, which is where the next round begins
+  // no destination takes it now: it waits for the primary, where the next round begins
   const primary = settings.destinations.get(primaryOf(trace)) ?? here
   return { to: primary.id, waitMs: primary.id === here.id ? restMs : Math.max(health.restMs(primary), 1000) }
 }
@@ -84,7 +84,7 @@ export function afterFailover(trace: Trace, { to, isAtOnce }: Failover): Trace {
   return { ...trace, destinationId: to, failover }
 }
 
-/** The trace on its new way without an attempt; it keeps why, as there is no attempt to tell it. */
+/** The trace on its new way without an attempt; it keeps the reason, as there is no attempt to show it. */
 export function afterSkip(trace: Trace, { to, note }: Failover, now: number): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-maxPasses)

@@ -9,7 +9,7 @@ const words: readonly RegExp[] = [
   /throttl/i, // Amazon SES: "Throttling failure: Maximum sending rate exceeded", and Microsoft 365
   /\brate[- ]?limit/i, // Mailgun, Postmark, Zoho, Rspamd, Haraka, Microsoft's "temporarily rate limited"
   /\blimit(?:ed)? (?:the )?rate\b|\brate (?:is )?(?:limited|exceeded)\b/i,
-  /(?:message|sending|submission|send|recipient|connection)s? rate\b.{0,60}(?:exceed|limit|too)/i, // Exchange: "Message submission rate for this client has exceeded"
+  /(?:message|sending|submission|send|recipient|connection)s? rate\b.{0,60}(?:exceed|limit|too)/i, // Exchange: "Message submission rate"
   /(?:unusual|unusually high) rate of/i, // Gmail 4.7.28
   /unexpected volume/i, // Yahoo [TSS04]
   /too many (?:\w+ ){0,3}?(?:messages?|e-?mails?|mails|connections?|sessions?|login attempts|logins|transactions|requests|commands)\b/i,

@@ -37,7 +37,7 @@ export class DestinationLoad {
     this.destinationId = destinationId
   }
 
-  /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out; so does the trial of a breaker. */
+  /** Concurrent attempts allowed. Until the limits are known, one attempt finds them out; the same holds for the trial of a breaker. */
   get width(): number {
     if (this.limits === undefined || this.pauseMs > 0 || this.limits.breaker?.onTrial) return 1
     return this.limits.maxConnections * attemptsPerConnection

@@ -134,7 +134,7 @@ export class HealthRegistry {
     return (this.#entries.get(destinationId)?.hour ?? new RollingHour()).figures(clock.monotonic())
   }
 
-  /** The 95th percentile of the last five minutes; undefined where there are too few attempts to tell. */
+  /** The 95th percentile of the last five minutes; undefined where there are too few attempts. */
   recentP95Ms(destinationId: string): number | undefined {
     const recent = this.#entries.get(destinationId)?.hour.figures(this.#options.clock.monotonic(), latencyMinutes)
     return recent && recent.attempts >= latencyAttemptsMin ? (recent.p95Ms ?? undefined) : undefined

@@ -116,7 +116,7 @@ export class Probes {
     }
   }
 
-  /** Whether the settings of now work, as far as it can be told within five seconds; empty when they do. */
+  /** Checks for up to five seconds whether the current settings work; empty when they do. */
   async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options
     const patience = Promise.withResolvers<undefined>()

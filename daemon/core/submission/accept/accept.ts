@@ -51,7 +51,7 @@ interface KnownKey {
   readonly outcome: Outcome
   readonly at: number
   readonly status: AcceptedStatus | undefined
-  /** Undefined where it was not told, and in entries of versions before it was kept. */
+  /** Undefined where it is not known, and in entries of versions before it was kept. */
   readonly digest: string | undefined
 }
 
@@ -90,7 +90,7 @@ export class Accept {
     return acceptance
   }
 
-  /** The gate for the size of messages, for those who can tell it before anything is written. Throws `request_too_large`. */
+  /** Checks the size of a message before anything is written. Throws `request_too_large`. */
   assertFits(size: number, attachments: readonly Attachment[]): void {
     assertFits(size, this.#options.maxMessageBytes, attachments)
   }
@@ -171,13 +171,13 @@ export class Accept {
     return again(winner.fresh, submission)
   }
 
-  /** What is captured goes to nobody, so the suppression list has no say in it. */
+  /** The suppression list does not apply to a captured message, as it is not delivered. */
   async #withoutSuppressed({ principal }: Submission, trace: Trace): Promise<Trace> {
     const hits = await suppressionsAgainst(this.#options.database, principal.organizationId, trace, trace.createdAt)
     return withoutSuppressed(trace, hits, trace.createdAt)
   }
 
-  /** What is captured, or goes to nobody, needs none. */
+  /** A captured message, or one without recipients, needs none. */
   #withReturnPaths(change: Change, submission: Submission, { organization }: Policy, trace: Trace): Trace {
     const { secrets, bounceDomain } = this.#options
     const verp = trace.status === 'queued' && trace.outcome === 'relayed' ? decideVerp(submission, organization, bounceDomain) : undefined

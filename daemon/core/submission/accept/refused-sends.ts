@@ -50,8 +50,8 @@ export class RefusedSends {
   }
 
   /**
-   * The refusal with the id of its trace in `details.trace_id`; as it is where none was left, as nobody could be read or too many
-   * were. A web page leaves one only where its key may send to all who could be read, so that unknown visitors put no addresses there.
+   * The refusal with the id of its trace in `details.trace_id`, or as it is where no trace was left: no recipient could be read, or
+   * there were too many. A publishable key leaves one only where it may send to all of them, so that visitors put no addresses there.
    */
   async record(principal: Principal, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
     if (send.to.length + send.bcc.length === 0) return refusal

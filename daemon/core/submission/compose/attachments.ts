@@ -19,7 +19,7 @@ export interface GivenAttachment {
   readonly contentId: string | undefined
 }
 
-/** A file whose base64 nobody has looked at yet, because it is large. */
+/** A file whose base64 has not been checked yet, because it is large. */
 export interface UncheckedAttachment extends Omit<GivenAttachment, 'content'> {
   readonly content: Base64File | { readonly unchecked: string }
 }

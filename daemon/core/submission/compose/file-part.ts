@@ -35,7 +35,7 @@ interface EncodedBody {
   readonly body: Part['body']
 }
 
-/** A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of them is changed. */
+/** A message may not be encoded (RFC 2046 §5.2.1): one that can go as it is does; any other goes as octets, which change nothing. */
 function* messageBody(content: Base64File): Steps<EncodedBody> {
   const octets = content.decoded()
   if (content.size > stepOctets) yield

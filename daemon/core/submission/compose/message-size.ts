@@ -1,4 +1,4 @@
-/** How large a message may be, told in what a caller can change: the message, or the files in it. */
+/** How large a message may be, stated in what a caller can change: the message, or the files in it. */
 import { Refusal } from '../../refusals.ts'
 import type { Attachment } from './attachments.ts'
 import { octetsWithin } from './base64.ts'
@@ -7,7 +7,7 @@ const setting = 'POSTERN_SUBMISSION_MAX_MESSAGE_BYTES'
 
 /**
  * Throws `request_too_large` for a message of more than `maxMessageBytes` octets. Where smaller files would make it fit, the
- * refusal tells how large they are and how large they may be.
+ * refusal states how large they are and how large they may be.
  */
 export function assertFits(size: number, maxMessageBytes: number, files: readonly Pick<Attachment, 'content'>[]): void {
   if (size <= maxMessageBytes) return

@@ -23,7 +23,7 @@ interface Surroundings {
   readonly allowedDomains: readonly string[]
 }
 
-/** Names that nobody can own in the public DNS (RFC 2606 §2, RFC 6761, RFC 6762, RFC 8375): no reader takes them for somebody. */
+/** Names that cannot be owned in the public DNS (RFC 2606 §2, RFC 6761, RFC 6762, RFC 8375): a reader takes none of them for a sender. */
 const ownedByNobody = /^[^.]+$|\.(?:local|localdomain|localhost|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid)$/
 
 /** Whether an address is what a mail server calls itself in its bounces. */
@@ -33,7 +33,7 @@ export function isPostmasterOf(address: string, helo: string): boolean {
 }
 
 /**
- * A name is the client's when it lies below a domain of its credential, when the public DNS can know nobody by it, when both run
+ * A name is the client's when it lies below a domain of its credential, when it cannot exist in the public DNS, when both run
  * on this machine, or when DNS has the client's address for it. Throws `feature_unavailable` when DNS gives no answer.
  */
 export async function ownsItsName(

@@ -41,11 +41,11 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly sendAt?: number | undefined
   /** Gives text and HTML, and the subject unless there is one. */
   readonly template: TemplateOrder | undefined
-  /** The message gets a link by which its one recipient leaves a list with one click: the list of the sender's address, or the one with this name. */
+  /** Adds a one-click unsubscribe link for the one recipient: from the list of the sender's address, or from the list of this name. */
   readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
   /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
   readonly verpEnabled?: boolean | undefined
-  /** Openings and clicks to tell of in the trace; none by default. */
+  /** Openings and clicks to record in the trace; none by default. */
   readonly tracking?: TrackingWish | undefined
 }
 
@@ -141,7 +141,7 @@ function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: 
   return asked === true ? senderList(from.address) : namedList(projectId, asked.list)
 }
 
-/** Who names an unknown environment is told which there are, but for a send-only key, which reads nothing. */
+/** The error for an unknown environment lists those that exist, but not to a send-only key, which reads nothing. */
 function requireTellable(
   { sendsOnly }: Principal,
   { destinations }: Policy,
@@ -153,7 +153,7 @@ function requireTellable(
   throw invalid([{ path: 'environment', message: 'no destination of this project has this environment' }])
 }
 
-/** A send-only key is told of no send but its own, so that its idempotency keys are apart from those of the project. */
+/** A send-only key reads no send but its own, so that its idempotency keys are apart from those of the project. */
 const ownIdempotencyKey = ({ sendsOnly, credentialId }: Principal, key: string | undefined): string | undefined =>
   sendsOnly && key !== undefined ? `${credentialId}/${key}` : key
 

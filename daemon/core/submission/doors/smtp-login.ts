@@ -46,7 +46,7 @@ export class SubmissionDoor implements SmtpDoor {
   readonly #options: SmtpDoorOptions
   /** Bounds the messages with the null reverse-path of each credential. */
   readonly #notices: RateWindow
-  /** Where the credentials of user names stand. Whether they are still there, the settings of now tell. */
+  /** Where the credentials of user names stand. Whether they still exist is in the current settings. */
   readonly #places = new Map<string, { readonly organizationId: string; readonly id: string }>()
 
   constructor(options: SmtpDoorOptions) {

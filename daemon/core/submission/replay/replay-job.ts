@@ -21,9 +21,9 @@ export interface ReplayCounters {
   readonly examined: number
   /** Queued again, for at least one recipient. */
   readonly replayed: number
-  /** Nothing was left to send: nobody has failed, or the outcome of all is unknown. */
+  /** Nothing was left to send: no recipient has failed, or the outcome of all is unknown. */
   readonly skipped: number
-  /** Could not go again; `problems` tells why. */
+  /** Could not be sent again; `problems` states why. */
   readonly refused: number
 }
 

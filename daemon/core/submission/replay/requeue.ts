@@ -16,7 +16,7 @@ export interface Requeue {
   readonly now: number
 }
 
-/** The trace in the queue again, or undefined when nobody is left to send to. Who was accepted once stays accepted. */
+/** The trace in the queue again, or undefined when no recipient is left. A recipient once accepted stays accepted. */
 export function requeue(
   trace: Trace,
   attempts: readonly AttemptRecord[],

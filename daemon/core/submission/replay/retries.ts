@@ -48,9 +48,9 @@ export class Retries {
   }
 
   /**
-   * Queues the message now for those of its recipients who have not got it, with a whole new schedule of retries; one whose attempt is due or under
-   * way is answered as it is. Counts as a send when it had failed. Throws `not_found`, `conflict` with what to do when there is nothing to retry
-   * or the outcome for all of them is unknown, and the refusals of plan and budget.
+   * Queues the message now for its recipients who have not got it, with a new schedule of retries; one whose attempt is due or under
+   * way is returned as it is. Counts as a send when it had failed. Throws `not_found`, `conflict` with what to do when there is nothing
+   * to retry or all outcomes are unknown, and the refusals of plan and budget.
    */
   async retry(principal: Principal, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
     const { database, queued } = this.#options

@@ -44,7 +44,7 @@ export async function suppressedSince(
   return new Set((await suppressionsAgainst(database, organizationId, { ...trace, recipients }, nowMs)).keys())
 }
 
-/** Whether nobody is left to send to because all of them are suppressed by now. */
+/** Whether all recipients that were left are suppressed by now. */
 export const isAllSuppressed = ({ recipients }: Trace, suppressed: ReadonlySet<string>): boolean =>
   recipients.every(({ address, status }) => status !== 'failed' || suppressed.has(address))
 
@@ -61,7 +61,7 @@ export interface SendAgain {
   readonly now: number
 }
 
-/** Adds to the write that the trace stands in the queue again, and counts it as a send. The limits explain a write that failed with reason `limit`. */
+/** Adds to the write that the trace is queued again, and counts it as a send. The limits explain a write that fails with `limit`. */
 export function stageAgain(
   change: Change,
   { policy, organizationId, by, now }: SendAgain,

@@ -23,7 +23,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
     this.#core = core
   }
 
-  /** Those that wait and those that were canceled, the earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
+  /** Waiting and canceled sends, earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
   list(principal: Principal, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
     const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
     return listReachable(this.#core, traces, principal, query, walkOf)

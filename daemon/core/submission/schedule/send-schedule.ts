@@ -5,7 +5,7 @@ import { invalid, type Refusal } from '../../refusals.ts'
 /** A send is scheduled at most this far ahead. */
 const aheadMaxMs = 3 * 24 * 3600 * 1000
 
-/** Throws `feature_disabled` when the plan does not include scheduled sends, and `validation_failed` for a time that is past or too far ahead. */
+/** Throws `feature_disabled` when the plan has no scheduled sends, and `validation_failed` for a time past or too far ahead. */
 export function checkSendAt(sendAt: number, organization: LimitSettings, nowMs: number): void {
   requireIncluded(organization, 'scheduledSends', { lacks: 'does not include scheduled sends', instead: 'leave send_at out to send now' })
   const now = new Date(nowMs).toISOString()

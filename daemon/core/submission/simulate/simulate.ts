@@ -174,7 +174,7 @@ export class Simulate {
   }
 }
 
-/** What a login hands over, as far as it can be told beforehand. */
+/** The credential of a login, as far as it is known beforehand. */
 interface SmtpMessage {
   readonly credentialId: string
   readonly mailFrom: string

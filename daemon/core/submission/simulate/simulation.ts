@@ -1,5 +1,5 @@
 /**
- * What a message would get now, and why: the checks that `accept` makes, in its order and by the same functions, each told as
+ * What a message would get now, and why: the checks that `accept` makes, in its order and by the same functions, each as
  * a step. Counters are read and nothing is written. A check that `accept` learns belongs into `walk` too, at the same place.
  */
 import { Change } from '#store/change.ts'
