@@ -47,7 +47,7 @@ export async function open(
   const kv = await ballast.openStore(() =>
     LevelKv.open(storeFolder(dataDir), {
       onFailure: (error) => lifecycle.fail(error),
-      onGroup: (writes) => metrics.groupCommitted(writes),
+      onGroup: (group) => metrics.groupCommitted(group),
     }),
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })

@@ -7,6 +7,7 @@ import { bounceClasses } from '#core/feedback/event.ts'
 import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import { attemptEndings } from '#core/webhooks/delivery.ts'
+import type { CommittedGroup } from '#store/level/level-kv.ts'
 
 const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
@@ -41,6 +42,12 @@ export class Metrics {
     'Entries that came on suppression lists, by source.',
     ['source'],
     suppressionSources,
+  )
+  readonly #rows = this.#counter('store_rows_written', 'Rows of the store that were set or deleted.', [])
+  readonly #bytes = this.#counter(
+    'store_written_bytes',
+    'Octets of these rows, keys and values, message content among them; not what the store writes again when it compacts.',
+    [],
   )
   readonly #openSessions: Gauge<'listener'>
   readonly #acknowledgements: Histogram<'door'>
@@ -145,9 +152,11 @@ export class Metrics {
     gauge.set({ version, node: process.versions.node }, 1)
   }
 
-  /** A group of `writes` was made durable by one sync. */
-  groupCommitted(writes: number): void {
+  /** A group of `writes` was made durable by one sync: so many rows of so many octets, keys and values. */
+  groupCommitted({ writes, rows, bytes }: Omit<CommittedGroup, 'milliseconds'>): void {
     this.#groups.observe(writes)
+    this.#rows.inc(rows)
+    this.#bytes.inc(bytes)
   }
 
   /** A message was acknowledged `seconds` after its last byte had come. */

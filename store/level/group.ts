@@ -34,6 +34,14 @@ export interface Plan {
   readonly version: bigint
 }
 
+/** How much a plan writes. */
+export interface GroupSize {
+  /** Rows that are set or deleted, without those that a group writes about itself. */
+  readonly rows: number
+  /** Octets of their keys and values; a large value counts once, although it stands in the value log. */
+  readonly bytes: number
+}
+
 interface Counter {
   readonly key: Bytes
   value: number
@@ -96,6 +104,13 @@ export function pointTo(large: readonly LargeValue[], pointers: readonly Pointer
     const pointer = pointers[i]
     if (pointer) operation.value = sealPointer(version, pointer)
   }
+}
+
+export function sizeOf({ operations, large }: Plan): GroupSize {
+  let bytes = 0
+  for (const { key, value } of operations) bytes += key.length + value.length
+  for (const { pieces } of large) bytes += lengthOf(pieces)
+  return { rows: operations.length, bytes }
 }
 
 function failedCheck(write: Write, { look, versions }: Changes): WriteResult | undefined {

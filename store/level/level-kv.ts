@@ -11,7 +11,7 @@ import { keyName } from '../tuple.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
 import { lastGroupInLog } from './log-tail.ts'
-import { planGroup, pointTo, type Operation } from './group.ts'
+import { planGroup, pointTo, sizeOf, type GroupSize, type Operation } from './group.ts'
 import { RecentValues } from './recent.ts'
 import { ValueLog } from './value-log.ts'
 
@@ -27,10 +27,22 @@ export interface LevelOptions {
   readonly cacheSize?: number
   /** Is notified of the first failure of the medium, after which nothing is acknowledged any more. */
   readonly onFailure?: (error: StoreFailure) => void
-  /** Is notified of every group commit: writes in it, and milliseconds it took. */
-  readonly onGroup?: (writes: number, milliseconds: number) => void
+  /** Is notified of every group commit. */
+  readonly onGroup?: (group: CommittedGroup) => void
   /** Stands between us and the disk in tests that let the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
+}
+
+/** What one disk sync made durable. */
+export interface CommittedGroup extends GroupSize {
+  /** Atomic writes, those that were refused among them. */
+  readonly writes: number
+  readonly milliseconds: number
+}
+
+interface Committed {
+  readonly results: readonly WriteResult[]
+  readonly size: GroupSize
 }
 
 interface Pending {
@@ -165,30 +177,33 @@ export class LevelKv implements Kv {
       const group = this.#pending
       this.#pending = []
       const began = performance.now()
+      let size: GroupSize
       try {
-        const results = await this.#commit(group.map(({ write }) => write))
-        group.forEach(({ settle }, i) => settle(results[i] as WriteResult))
+        const committed = await this.#commit(group.map(({ write }) => write))
+        size = committed.size
+        group.forEach(({ settle }, i) => settle(committed.results[i] as WriteResult))
       } catch (error) {
         this.#fail(error, [...group, ...this.#pending])
         return
       }
-      this.#options.onGroup?.(group.length, performance.now() - began)
+      this.#options.onGroup?.({ writes: group.length, milliseconds: performance.now() - began, ...size })
     }
     this.#flushing = undefined // in the same tick as the loop's last look, so that no write is left waiting
   }
 
-  async #commit(writes: readonly Write[]): Promise<readonly WriteResult[]> {
+  async #commit(writes: readonly Write[]): Promise<Committed> {
     const plan = planGroup(writes, (key) => this.#look(key), this.#version, this.#maxInline)
-    const { operations, large } = plan
+    const { results, operations, large } = plan
     if (large.length > 0) pointTo(large, await this.#log.append(large))
-    if (operations.length === 0) return plan.results
+    const size = sizeOf(plan)
+    if (operations.length === 0) return { results, size }
     operations.push({ type: 'put', key: versionKey, value: seal(plan.version, Buffer.alloc(0)) }, groupStamp(this.#groupNumber + 1))
     this.#options.beforeBatch?.(operations.length)
     await this.#put(operations)
     this.#remember(operations)
     this.#version = plan.version
     this.#groupNumber++
-    return plan.results
+    return { results, size }
   }
 
   /** In one batch, whichever way. Handing over one by one costs a third for each, and more for the batch. */

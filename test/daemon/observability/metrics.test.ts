@@ -19,7 +19,7 @@ test('Metrics counts events by their labels', async (t) => {
   metrics.complained()
   metrics.suppressed('bounce', 1)
   metrics.build('1.2.3')
-  metrics.groupCommitted(5)
+  metrics.groupCommitted({ writes: 5, rows: 30, bytes: 4000 })
   metrics.acknowledged('smtp', 0.004)
   const { contentType } = metrics
   const body = await metrics.render()
@@ -42,6 +42,9 @@ test('Metrics counts events by their labels', async (t) => {
     `postern_build_info{version="1.2.3",node="${process.versions.node}"} 1`,
     'postern_commit_group_writes_bucket{le="4"} 0',
     'postern_commit_group_writes_bucket{le="8"} 1',
+    'postern_commit_group_writes_sum 5',
+    'postern_store_rows_written_total 30',
+    'postern_store_written_bytes_total 4000',
     'postern_acknowledgement_seconds_bucket{le="0.0025",door="smtp"} 0',
     'postern_acknowledgement_seconds_bucket{le="0.005",door="smtp"} 1',
   ]) {

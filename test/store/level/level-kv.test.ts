@@ -73,10 +73,23 @@ test('LevelKv.open() says why a folder cannot be opened', async (t) => {
 
 test('LevelKv.write() tells the size and time of its groups, and shares them', async (t) => {
   const groups: number[] = []
-  const { kv } = await storeOf(t, { onGroup: (writes, milliseconds) => void groups.push(milliseconds >= 0 ? writes : -1) })
+  const { kv } = await storeOf(t, { onGroup: ({ writes, milliseconds }) => void groups.push(milliseconds >= 0 ? writes : -1) })
   await Promise.all(Array.from({ length: 50 }, (_, i) => set(kv, i)))
   await set(kv, 50)
   t.deepEqual(groups, [50, 1])
+})
+
+test('LevelKv.write() tells how many rows and octets a group writes, large values among them', async (t) => {
+  const groups: { readonly rows: number; readonly bytes: number }[] = []
+  const { kv } = await storeOf(t, { maxInline: 100, onGroup: ({ rows, bytes }) => void groups.push({ rows, bytes }) })
+  await set(kv, 1, Buffer.alloc(10)) // a value has a header of 9 octets, a pointer into the value log 27 in all
+  await kv.write({ checks: [], sets: [{ key: key(2), value: Buffer.alloc(5000) }], deletes: [key(1)], adds: [{ key: key(3), delta: 1 }] })
+  await kv.write({ checks: [{ key: key(1), version: 5n }], sets: [{ key: key(1), value: key(1) }], deletes: [], adds: [] })
+  t.deepEqual(groups, [
+    { rows: 1, bytes: 9 + 9 + 10 },
+    { rows: 3, bytes: 3 * 9 + 27 + 5000 + 17 },
+    { rows: 0, bytes: 0 },
+  ])
 })
 
 test('LevelKv.write() syncs no group of which nothing remains', async (t) => {
