@@ -59,7 +59,7 @@ async function serve(config: Config, readyFile: string | undefined): Promise<Exi
   return (await import('./serve.ts')).serve(config, { readyFile, version: version() })
 }
 
-/** What stops a start is told in one sentence each, without a stack. */
+/** What stops a start is reported in one sentence each, without a stack. */
 function explain(error: unknown): ExitCode {
   if (error instanceof ConfigInvalid) {
     process.stderr.write(`${error.message}\n`)

@@ -1,4 +1,4 @@
-/** `postern serve`: the daemon as the whole of a process, which ends with a signal and tells the operator what was started. */
+/** `postern serve`: the daemon as the whole of a process, which ends with a signal and prints what was started. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'

@@ -18,7 +18,7 @@ export interface ResponseHeader<R> {
 }
 
 export interface HttpBinding<R> extends HttpFacts {
-  /** Fields that come from elsewhere: by default those of the path by their names, all others from the query of GET and DELETE, else from the body. */
+  /** Fields from elsewhere: by default those of the path by name, all others from the query of GET and DELETE, else from the body. */
   readonly from?: Readonly<Record<string, FieldSource>>
   /** What a request without a body means; by default it is refused. */
   readonly emptyBody?: Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
  * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
- * feature, input – and the same refusals; how they are told is the surface's.
+ * feature, input – and the same refusals; how they are shown is the surface's.
  */
 import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'

@@ -54,7 +54,7 @@ type Reading<Key extends string, S extends Shape, R, O extends z.ZodType, A exte
   Answered<R, O> &
   Partial<Taking<S>>
 
-/** What a list is asked for: a page of the entries that pass the filter. `?project=` is `projectId` in the core, and so is its other name `?project_id=`. */
+/** What a list is asked for: a page of the entries that pass the filter. `?project=` and `?project_id=` are `projectId` in the core. */
 type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
   (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
 

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON (RFC 8259): run only after the parser refused it, to tell the caller the place. */
+/** Where a text stops being JSON (RFC 8259): run only after the parser refused it, to show the caller the place. */
 
 /** The first place that cannot be JSON, as an offset in UTF-16 units, and what could have stood there. */
 export interface JsonFault {

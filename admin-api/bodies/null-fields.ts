@@ -10,11 +10,11 @@ interface NullField {
   readonly name: PropertyKey
 }
 
-/** What says that a value is of the wrong sort; other faults tell of a null that was understood. */
+/** Issues of a value of the wrong type; any other issue is about a null that was understood. */
 const sortFaults: ReadonlySet<Issue['code']> = new Set(['invalid_type', 'invalid_value', 'invalid_union'])
 
 /**
- * The value without the fields that are null and may not be, as far as the issues tell; undefined when they tell of none. Nulls in
+ * The value without the fields that are null and may not be, according to the issues; undefined when they name none. Nulls in
  * lists stay. What is given is not changed.
  */
 export function withoutRefusedNulls(value: unknown, issues: readonly Issue[]): unknown {

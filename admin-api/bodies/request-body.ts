@@ -4,7 +4,7 @@ import { invalid, Refusal } from '#core/refusals.ts'
 import type { JsonLimits } from './json-body.ts'
 import type { JsonThread } from './json-thread.ts'
 
-/** The client closed the connection before its request was complete: there is nobody to answer. */
+/** The client closed the connection before its request was complete: there is no one to answer. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }

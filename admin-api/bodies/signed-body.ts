@@ -55,7 +55,7 @@ export async function withSignedBody<T>(
     for await (const chunk of body.bytes) {
       check.update(chunk)
       if (isGzip && (size += chunk.length) > maxSignedBytes) throw tooLarge(maxSignedBytes, 'this one has more, compressed')
-      // read to the end all the same, so that nobody learns which sources there are
+      // read to the end all the same, so that the answer does not show which sources exist
       const kept = check.isKnown ? chunk.subarray(0, maxKept - held) : nothing
       if (kept.length === 0) continue
       memory.take(kept.length)

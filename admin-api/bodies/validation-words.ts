@@ -32,8 +32,8 @@ const formatWords: Readonly<Record<string, string>> = {
 }
 
 /**
- * The error map for zod. Unknown keys give one line each for the first `maxProblems` of them, in the order of the keys; an empty message says that the inner
- * issues tell it better.
+ * The error map for zod. Unknown keys give one line each for the first `maxProblems` of them, in the order of the keys; an empty
+ * message says that the inner issues explain it better.
  */
 export function problemWords(issue: RawIssue): string {
   switch (issue.code) {

@@ -16,11 +16,11 @@ export function withMore(refusal: Refusal, more: readonly FieldProblem[]): Refus
   return others.length === 0 ? refusal : invalid([...fields, ...others].slice(0, maxProblems))
 }
 
-/** Returns the checked value, in which null for a field that may be left out is as if it were; throws `validation_failed` naming up to twenty fields. `where` stands for the root of the value. */
+/** Returns the checked value without optional fields that are null. Throws `validation_failed` naming up to twenty fields under `where`. */
 export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'body' | 'query' | 'path'): z.output<S> {
   const result = parsed(schema, value, where)
   if (result.success) return result.data
-  // An unknown field often explains a missing one, so it is told first.
+  // An unknown field often explains a missing one, so it comes first.
   const isUnknown = ({ code }: Issue): number => (code === 'unrecognized_keys' ? 1 : 0)
   const issues = result.error.issues.toSorted((a, b) => isUnknown(b) - isUnknown(a))
   const problems = issues.flatMap((issue) => toProblems(issue, [], where))

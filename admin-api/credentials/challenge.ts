@@ -1,4 +1,4 @@
-/** What a caller without a good token is told, so that it can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
+/** How a caller without a good token can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
 import { scopesInOrder } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
 
@@ -10,7 +10,7 @@ export interface ProtectedResource {
   readonly usualScopes: readonly string[]
 }
 
-/** The header `WWW-Authenticate` of a refusal; undefined for refusals without one. `isPresented`: there was something that could be a token. */
+/** The header `WWW-Authenticate` of a refusal; undefined for refusals without one. `isPresented`: it has what could be a token. */
 export function challenge(refusal: Refusal, resource: ProtectedResource | undefined, isPresented: boolean): string | undefined {
   if (refusal.code === 'unauthorized') {
     if (!resource) return 'Bearer'

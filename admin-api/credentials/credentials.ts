@@ -29,7 +29,7 @@ export interface Credential {
   /** The secret, whatever it is good for; undefined where the request carries none of this kind. */
   readonly secretOf: (request: CredentialRequest) => string | undefined
   readonly authenticate: VerifySecret
-  /** What a request without any credential is told. */
+  /** The error for a request without any credential. */
   readonly hint: string
   /** The header `WWW-Authenticate` of such an answer (RFC 9110 §11.6.1). */
   readonly challenge?: string
@@ -154,7 +154,7 @@ interface WithCredentials {
   readonly credentials?: Credentials
 }
 
-/** Scripts of other origins read what concerns their credential, and the answers to a request without any; nothing that another key was given. */
+/** Scripts of other origins read what concerns their credential, and answers without any; nothing that another key was given. */
 export function corsReader({ credentials = [] }: WithCredentials, request: CredentialRequest): CorsReader | undefined {
   for (const each of credentials) {
     if (each === 'bearer' || !each.cors) continue

@@ -1,4 +1,4 @@
-/** Whether a form was sent by a page of this service, as browsers tell it (Fetch Metadata; RFC 6454 §7). */
+/** Whether a form was sent by a page of this service, by what browsers state (Fetch Metadata; RFC 6454 §7). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
 

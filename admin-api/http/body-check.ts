@@ -1,4 +1,4 @@
-/** A body against its schema, and what the core misses in it: all of it is told at once. */
+/** A body against its schema, and what the core misses in it: all of it in one error. */
 import assert from 'node:assert'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'

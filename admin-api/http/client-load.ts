@@ -50,7 +50,7 @@ export class ClientLoad {
     return leave
   }
 
-  /** What a connection that was not admitted is told. */
+  /** The answer to a connection that was not admitted. */
   refusal(): Refusal {
     return tooMany(this.#options.max, 'connections')
   }

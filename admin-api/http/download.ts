@@ -1,4 +1,4 @@
-/** Answers that are files: always saved, never shown as part of this site. */
+/** Responses that are files: always saved, never shown as part of this site. */
 import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from '../operation/answer.ts'

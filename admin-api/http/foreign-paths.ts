@@ -1,4 +1,4 @@
-/** The addresses at which other mail products take a message: who asks for one here is told ours, instead of that there is nothing. */
+/** The addresses at which other mail products take a message: a request for one here gets ours, instead of a plain 404. */
 import { Refusal } from '#core/refusals.ts'
 
 const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [

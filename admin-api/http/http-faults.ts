@@ -24,7 +24,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** What is told of a connection that broke. */
+/** The report of a connection that broke. */
 export const faultOf = (error: { readonly code?: string }): Fault => faults[error.code ?? ''] ?? malformed
 
 /** For the server's `clientError`: says what was wrong if the socket still takes it, then closes the connection. */

@@ -1,4 +1,4 @@
-/** Answers and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
+/** Results and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
 import type { CorsReader } from '../credentials/credentials.ts'
 import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
@@ -22,7 +22,7 @@ export interface AnswerFrame {
 
 type HeaderList = [string, string][]
 
-/** Answers to scripts and to the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
+/** For scripts and for the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
 const anyOriginHeaders: Readonly<HeaderList> = [
   ['access-control-allow-origin', '*'],
   ['access-control-allow-methods', 'GET, POST'],

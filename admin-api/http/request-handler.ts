@@ -65,7 +65,7 @@ export interface HandlerContext {
   readonly bodies: BodyReading
   readonly jsonLimits: JsonLimits
   readonly inFlight: Set<RequestHandler>
-  /** Connections that broke HTTP and were told so: no further request of theirs is run. */
+  /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
   readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean
   isDraining(): boolean
@@ -149,14 +149,14 @@ export class RequestHandler {
     return this.#isHandling && !this.#isReading && this.operation.method !== 'GET' && !this.operation.waits
   }
 
-  /** Ends a wait, or a request that takes too long: the handler's signal aborts, and unless it is committing the client is told to come back. */
+  /** Ends a wait, or a request that takes too long: the handler's signal aborts, and unless it commits the client is asked to retry. */
   end(reason: 'deadline' | 'draining'): void {
     this.#ended ??= reason
     this.#aborter?.abort(new Error(reason))
     if (reason === 'deadline' && !this.isCommitting) this.#refuse(this.#interrupted())
   }
 
-  /** What follows on the connection cannot be read. A request that is still coming in is refused; any other is answered, and the connection closed. */
+  /** The rest of the connection cannot be read. A request still coming in is refused; any other is answered, and the connection closed. */
   breakOff(refusal: Refusal): void {
     this.#ended ??= 'broken'
     if (!this.#isHandling || this.#isReading) this.#refuse(refusal)
@@ -275,13 +275,13 @@ export class RequestHandler {
     }
   }
 
-  /** The client was told that its connection broke, so that nothing more of it may be run. */
+  /** The client was refused for a broken connection, so that nothing more of it may be run. */
   #hangUp(): never {
     this.socket.destroy()
     throw new ClientGone()
   }
 
-  /** Once the client has been told to repeat its request, the handler must not run. */
+  /** Once the client has been asked to repeat its request, the handler must not run. */
   #assertOpen(): void {
     if (this.#settle) return
     this.#releaseBody()
@@ -315,7 +315,7 @@ export class RequestHandler {
     return renderJson(result, status, this.#frame())
   }
 
-  /** An answer that breaks off while it is sent can no longer be refused; the client sees the connection end, and the log tells why. */
+  /** An answer that breaks off while it is sent can no longer be refused; the client sees the connection end, and the log says why. */
   #watch(body: AnswerBody): void {
     if (!(body instanceof Readable)) return
     const where = { requestId: this.#requestId, operationId: this.operation.operationId }

@@ -10,7 +10,7 @@ import { RequestHandler, type HandlerContext, type Incoming } from './request-ha
 import { foreignPaths } from './foreign-paths.ts'
 import type { Operation, ErrorRenderer } from '../operation/operation.ts'
 
-/** The app that serves the operations, whose ids and routes differ. `errorRenderer` tells who comes to an address where nothing is. */
+/** The app that serves the operations, whose ids and routes differ. `errorRenderer` renders the response for an unknown address. */
 export function buildApp(operations: readonly Operation[], context: HandlerContext, errorRenderer?: ErrorRenderer): H3 {
   assertDistinct(operations)
   const run = (served: Operation) => (event: H3Event) => handleRequest(served, event, context)

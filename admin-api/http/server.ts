@@ -64,13 +64,13 @@ export interface AdminApiOptions {
   readonly version: string
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
-  /** How they are told who come to an address where nothing is; without it, by the error envelope. */
+  /** Renders the response for an unknown address; by default the error envelope. */
   readonly errorRenderer?: ErrorRenderer
-  /** Throws unless the request carries the operator's key; without it nobody is the operator. */
+  /** Throws unless the request carries the operator's key; without it there is no operator. */
   readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
-  /** What callers without a good token are pointed to; without it they are told the scheme alone. */
+  /** What callers without a good token are pointed to; without it they get the scheme alone. */
   readonly protectedResource?: ProtectedResource
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }

@@ -1,4 +1,4 @@
-/** What clients read first: the metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
+/** What clients read first: metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
 import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/clients/client.ts'
 import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'

@@ -1,4 +1,4 @@
-/** Answers of the OAuth endpoints: JSON that is not cached, and errors in the form of RFC 6749 §5.2. */
+/** Responses of the OAuth endpoints: JSON that is not cached, and errors in the form of RFC 6749 §5.2. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { OAuthError, type OAuthErrorCode } from '#core/oauth/protocol/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
@@ -34,7 +34,7 @@ export const oauthRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): An
         ...unkept,
         ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
         ...(Array.isArray(allow) && { allow: allow.join(', ') }),
-        // a client that tried a scheme is told which one there is
+        // a client that tried a scheme learns which one there is
         ...(error === 'invalid_client' && headers.authorization !== undefined && { 'www-authenticate': 'Basic realm="oauth"' }),
       },
     },

@@ -128,7 +128,7 @@ function answerContent({ response, examples, alsoAsPage }: Operation, schemas: S
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-/** One response per status; the codes that share a status are told apart by named examples. */
+/** One response per status; the codes that share a status have named examples. */
 function refusalResponses(operation: Operation, schemas: SchemaCollection): Json {
   const schema = schemas.toJsonSchema(errorSchema, 'output')
   const responses: Record<string, Json> = {}

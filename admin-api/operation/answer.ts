@@ -52,7 +52,7 @@ export function answer<T extends object>(wire: T, options: AnswerOptions): Answe
   return new Answer(JSON.stringify(wire), 'application/json', options)
 }
 
-/** Bytes, whole or as a stream, which is read as fast as the client takes it; a stream that fails breaks the connection, so that the client sees an incomplete answer. */
+/** Bytes, whole or as a stream, read as fast as the client takes it; a stream that fails breaks the connection, which the client sees. */
 export function raw(body: AnswerBody, options: AnswerOptions & { readonly contentType: string }): Answer {
   return new Answer(body, options.contentType, options)
 }

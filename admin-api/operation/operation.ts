@@ -30,7 +30,7 @@ export interface OperationFacts {
   readonly status?: number
   /** Other statuses that come with the same shape, each with the sentence that explains it. */
   readonly otherResponses?: Readonly<Record<number, string>>
-  /** Headers of good answers, each with what it tells. */
+  /** Headers of good answers, each with its description. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /** The feature flag without which it is refused. */
   readonly feature?: Feature | undefined

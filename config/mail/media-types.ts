@@ -87,7 +87,7 @@ for (const [type, list] of table) {
   for (const extension of all) if (!types.has(extension)) types.set(extension, type)
 }
 
-/** The media type of a file by the extension of its name; `application/octet-stream` for names and extensions that the table does not know. */
+/** The media type of a file by the extension of its name; `application/octet-stream` for names and extensions not in the table. */
 export function typeOfName(name: string): string {
   const dot = name.lastIndexOf('.')
   return (dot < 0 ? undefined : types.get(name.slice(dot + 1).toLowerCase())) ?? octetStream

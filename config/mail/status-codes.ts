@@ -78,7 +78,7 @@ export const refusalRules: readonly RefusalRule[] = data.rules.map((rule) => ({
 /** By subject and detail, such as `7.26`; undefined for what is not registered. */
 export const findEnhancedCode = (subjectAndDetail: string): EnhancedCode | undefined => codes.get(subjectAndDetail)
 
-/** What a reply code means where nothing else tells; undefined for codes that say nothing. */
+/** What a reply code means where nothing else says it; undefined for codes without a meaning. */
 export const findReplyMeaning = (code: number): RefusalMeaning | undefined => replies.get(code)
 
 function readCode({ name, rfc, category, permanent, ...rest }: (typeof data.codes)[number]): EnhancedCode {

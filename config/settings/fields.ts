@@ -1,7 +1,7 @@
 /** Makers of documented settings: each takes what it means and its default, and knows its limit in words and in code. */
 import { z } from 'zod'
 
-/** What the schema tells about a setting besides its type. */
+/** What the schema states about a setting besides its type. */
 export interface Documentation {
   /** What it is for, one or two sentences. */
   readonly description: string

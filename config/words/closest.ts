@@ -3,7 +3,7 @@ import { editDistance } from './edit-distance.ts'
 
 const farthest = 3
 
-/** The known name that is the fewest typing mistakes away; undefined when these are more than three, or more than one for every three letters. */
+/** The known name with the fewest typing mistakes; undefined above three mistakes, or above one for every three letters. */
 export const closest = (name: string, known: readonly string[]): string | undefined =>
   nearest(name, known, { most: Math.min(farthest, Math.floor(name.length / 3)), fold: (text) => text.toLowerCase() })
 

@@ -87,7 +87,7 @@ function messageOf(text: string): string | undefined {
   }
 }
 
-/** Calls and gives whatever is answered. Throws `StartRefused` when nobody answers. */
+/** Calls and returns whatever is answered. Throws `StartRefused` without an answer. */
 export async function reachDaemon(
   { origin, token }: CalledDaemon,
   method: string,

@@ -24,7 +24,7 @@ export async function tail(
   hints.write(`Watching the daemon at ${daemon.origin}; Ctrl-C ends.\n`)
   const lines = Readable.fromWeb(body)
   const broken = new Promise<never>((_, reject) => lines.once('error', reject))
-  broken.catch(() => undefined) // it may break when nobody waits
+  broken.catch(() => undefined) // it may break when no call waits
   try {
     await Promise.race([show(lines, asJson, out), broken])
   } catch (error) {

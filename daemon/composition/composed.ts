@@ -56,7 +56,7 @@ export interface InboxCore {
   readonly inboxNotifier: Notifier
   readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
-  /** A capture is durable: who waits for it is told, and its body is read. */
+  /** A capture is durable: who waits for it is notified, and its body is read. */
   readonly onCaptured: (capture: Capture) => void
 }
 

@@ -27,7 +27,7 @@ export function deliveryAttempts({ get, config: { delivery } }: Composition): At
   })
 }
 
-/** The queue, and what the metrics tell of it. */
+/** The queue, and its numbers for metrics. */
 export function deliveryQueue(composition: Composition): DeliveryQueue {
   const { get, config, metrics, replace } = composition
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery

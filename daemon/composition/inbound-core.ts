@@ -24,7 +24,7 @@ export function inboundCore(composition: Composition): InboundCore {
     routeIntake: new RouteIntake(base),
     preparation: new Preparation({
       ...base,
-      // what comes in has a reader of its own, so that hostile mail keeps nobody waiting
+      // what comes in has a reader of its own, so that hostile mail delays no other
       reader: new WorkerMessageReader(core.clock),
       authenticator: new AuthenticationThread({ ...base, resolve }),
       onError: broke(composition, 'the preparation of mail for a route'),

@@ -1,4 +1,4 @@
-/** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
+/** Virtual inboxes, composed: themselves, their messages, the readers of these, and notifications. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'

@@ -85,7 +85,7 @@ export interface FieldProblem {
 const maxNames = 5
 const maxName = 64
 
-/** The refusal for bad input: says in the message what is wrong with the first field and which others are, and lists all in `details.fields`. */
+/** The refusal for bad input: its message says what is wrong with the first field and names the others; `details.fields` lists all. */
 export function invalid(fields: readonly FieldProblem[]): Refusal {
   const [first, ...others] = fields
   const message = first

@@ -9,7 +9,7 @@ const unseen = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\
 const plain = /^[\x20-\x7e]*$/
 const maxText = 2000
 
-/** One line of text as it may be logged and shown: control characters replaced, unseen ones as `<U+202E>`, and cut after 2000 characters. */
+/** One line of text for logs and pages: control characters replaced, unseen ones as `<U+202E>`, and cut after 2000 characters. */
 export function cleanText(text: unknown): string {
   const line = String(text)
   const cut = line.length > maxText ? `${line.slice(0, maxText)}… (${line.length} characters)` : line

@@ -1,11 +1,11 @@
-/** Recurring small work: expired rows and deserted sandboxes go, and the space of deleted large values is freed. Rests while nothing is written. */
+/** Recurring small work: removes expired rows and deserted sandboxes, and frees the space of deleted large values. Rests between writes. */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Database } from '#store/database.ts'
 
 export interface HousekeepingOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Removes sandboxes that nobody uses any more. */
+  /** Removes sandboxes that are not used any more. */
   readonly sweepSandboxes: () => Promise<number>
   /** Frees space that the store can give back. */
   readonly collect: () => Promise<number>

@@ -75,7 +75,7 @@ export class Lifecycle {
 
   /**
    * Waits for SIGTERM or SIGINT, stops everything and ends the process with 0. A second signal ends it at once.
-   * Errors that nobody caught end it like a broken store. To be called before the parts start, so that a start can be stopped.
+   * Uncaught errors end it like a broken store. To be called before the parts start, so that a start can be stopped.
    */
   async runUntilSignal(): Promise<void> {
     const { events } = this.#process
@@ -98,7 +98,7 @@ export class Lifecycle {
     this.#process.exit(exitCodes.ok)
   }
 
-  /** Ends the process with 70, at once. For a store that failed and for errors that nobody expected. */
+  /** Ends the process with 70, at once. For a store that failed and for unexpected errors. */
   fail(error: unknown): void {
     this.#log.fatal({ err: error }, 'cannot go on')
     this.#process.exit(exitCodes.crashed)

@@ -31,7 +31,7 @@ export async function listenProblem({ endpoint, variable }: Listener, code: stri
   return `${where} cannot be used (${code}); set an address of this machine.`
 }
 
-/** Runs what starts to listen; a failure of the address is thrown as a `StartRefused` that tells which one and why. */
+/** Runs what starts to listen; a failure of the address is thrown as a `StartRefused` that names the address and the reason. */
 export async function explainListen<T>(config: Config, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen()

@@ -32,13 +32,13 @@ export async function writeOperatorFile(dataDir: string, { http, submission, sub
   await rename(unfinished, operatorFile(dataDir))
 }
 
-/** Undefined when no daemon runs, as far as the file tells. Throws `Unreadable` when it is another user's. */
+/** Undefined when no daemon runs, according to the file. Throws `Unreadable` when it is another user's. */
 export async function readOperatorFile(dataDir: string): Promise<OperatorAccess | undefined> {
   const text = await readOwn(operatorFile(dataDir))
   return text === undefined ? undefined : (JSON.parse(text) as OperatorAccess)
 }
 
-/** The daemon that the file tells of, when it answers. Throws `Unreadable`. */
+/** The daemon that the file names, when it answers. Throws `Unreadable`. */
 export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
   const access = await readOperatorFile(dataDir)
   if (!access) return undefined

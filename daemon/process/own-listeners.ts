@@ -1,4 +1,4 @@
-/** Where this daemon takes mail, to tell a destination that leads back to it. */
+/** Where this daemon takes mail, to recognize a destination that leads back to it. */
 import { networkInterfaces } from 'node:os'
 import type { Endpoint } from '#config/settings/formats.ts'
 

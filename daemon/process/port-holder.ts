@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 
 const listenState = '0A'
 
-/** Such as `nginx (pid 812)`; undefined when it cannot be told: another system, or a process of another user. */
+/** Such as `nginx (pid 812)`; undefined when it is unknown: another system, or a process of another user. */
 export async function portHolder(port: number): Promise<string | undefined> {
   const sockets = await listeningSockets(port)
   if (sockets.size === 0) return undefined

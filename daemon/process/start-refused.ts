@@ -1,4 +1,4 @@
-/** Why a command cannot go on, told in one sentence that says what to do. */
+/** Why a command cannot go on, in one sentence that says what to do. */
 import type { ExitCode } from './lifecycle.ts'
 
 /** Something outside the program stops the start. It is shown without a stack, and the process ends with `exitCode`. */

@@ -124,7 +124,7 @@ export class ImapMailbox {
         throw error
       }),
     )
-    // a server may tell of the flags of other mails in between (RFC 9051 §7.5.2)
+    // a server may report the flags of other mails in between (RFC 9051 §7.5.2)
     const mail = found.find((one) => one.uid === uid && one.source)
     // when the connection is gone, the library answers as if the mail were
     if (!mail && !(this.#client.usable && this.#client.mailbox)) throw new PollFailure('server')

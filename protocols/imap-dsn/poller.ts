@@ -1,6 +1,6 @@
 /**
  * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed at once; one
- * that cannot be read waits longer and longer and keeps nobody else waiting.
+ * that cannot be read waits longer and longer and delays no other.
  */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
@@ -30,7 +30,7 @@ interface Entry extends MailboxKey {
   seenAt: number
 }
 
-/** What nobody tells of: a mailbox that went with its organization. */
+/** A mailbox that went with its organization, without an event. */
 const lookEveryMs = 15_000
 const maxAtOnce = 10
 /** Of one organization, whose servers may be as slow as they like: others find room beside them. */

@@ -1,4 +1,4 @@
-/** One listening address for mail from other servers: whom it is for is decided at RCPT, and nobody logs in. */
+/** One listening address for mail from other servers: whom it is for is decided at RCPT, and there is no login. */
 import type { Socket } from 'node:net'
 import { parseDomain } from '#core/addresses.ts'
 import type { LiveRoute } from '#core/inbound-routes/route-intake.ts'

@@ -46,7 +46,7 @@ export class MailDraft implements ContentDraft {
     if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
-  /** The mail, or its first `maxKeptOctets`; empty when nobody reads it. */
+  /** The mail, or its first `maxKeptOctets`; empty when it is not read. */
   get kept(): Buffer {
     return Buffer.concat(this.#kept)
   }

@@ -1,4 +1,4 @@
-/** One session with another mail server (RFC 5321): reports and mail for routes go to the core, the postmaster's mail into a box, and nothing goes out. */
+/** One session with another mail server (RFC 5321): reports and mail for routes go to the core, mail for the postmaster into a box. */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { ReportReading } from '#core/feedback/event.ts'

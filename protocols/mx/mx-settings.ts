@@ -1,4 +1,4 @@
-/** What the MX server is told at its start, and what it tells back for logs and metrics. */
+/** The settings of the MX server, and the events it reports for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { InboundDoor, InboundOutcome } from '#core/inbound/inbound-door.ts'

@@ -14,7 +14,7 @@ export interface BoxLimits {
 }
 
 const usualLimits: BoxLimits = { mails: 2000, octets: 256 * 1024 * 1024 }
-/** As the Maildir of qmail has it, for files that nobody writes any more. */
+/** As the Maildir of qmail has it, for files that are complete. */
 const unfinishedMs = 36 * 3_600_000
 
 export class PostmasterBox {

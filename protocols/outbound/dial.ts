@@ -56,7 +56,7 @@ export async function permittedAddresses(
     throw new OutboundFailure(resolveCodes[problem], 'dns', undefined, error)
   })
   const permitted = addresses.filter((address) => guard(address, port))
-  // The address itself is not told: it could be one of the operator's own network.
+  // The address itself is not reported: it could be one of the operator's own network.
   if (permitted.length === 0) throw new OutboundFailure('address_forbidden', 'dns')
   return permitted
 }

@@ -1,6 +1,6 @@
 /** Everything that can keep this service from an answer of another host, by name, in one table. */
 
-/** Code -> meaning, which is also the sentence that people read. No sentence tells of the network around the service. */
+/** Code -> meaning, which is also the sentence that people read. No sentence describes the network around the service. */
 export const outboundErrors = {
   dns_not_found: 'The host name has no address.',
   dns_timeout: 'The DNS lookup timed out.',

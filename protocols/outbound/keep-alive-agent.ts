@@ -54,7 +54,7 @@ export class KeepAliveAgent extends Agent {
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
-    // It tells whether the socket is kept; the types do not know.
+    // It returns whether the socket is kept, which its types do not declare.
     return !this.#retired && (super.keepSocketAlive(socket) as unknown as boolean)
   }
 

@@ -1,4 +1,4 @@
-/** One HTTP request (RFC 9110) on a connection of its own: checked addresses, no redirects, one deadline for all of it, a bounded answer. */
+/** One HTTP request (RFC 9110) on its own connection: checked addresses, no redirects, one deadline for all of it, a bounded answer. */
 import { request as beginRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isPublicAddress } from '#core/outbound/address-guard.ts'
@@ -79,7 +79,7 @@ function exchange(
       createConnection: () => socket,
     })
     let isAnswered = false
-    // once there is an answer, reading it tells what went wrong
+    // once there is an answer, reading it shows what went wrong
     sent.on('error', (error) => isAnswered || reject(error))
     sent.on('close', () => isAnswered || reject(new OutboundFailure('connection_lost', 'request')))
     sent.on('response', (answer) => {
@@ -112,7 +112,7 @@ async function read(answer: IncomingMessage, { maxAnswerBytes, ifMore }: Request
 export const flatHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
-/** Whether Node's parser met something that is no HTTP, which it tells by codes of its own. */
+/** Whether Node's parser met something that is no HTTP, for which it has codes of its own. */
 export const isNotHttp = (code: string): boolean => code.startsWith('HPE_')
 
 function failureOf(error: unknown): OutboundFailure {

@@ -1,4 +1,4 @@
-/** The transport that knows all others: SMTP servers and providers with an API, told apart by the target. */
+/** The transport that knows all others: SMTP servers and providers with an API, chosen by the target. */
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, SmtpTarget, Transport, TransportTarget } from '#core/delivery/transport.ts'
 
 export class RelayTransport implements Transport {

@@ -1,4 +1,4 @@
-/** The bare address: where to sign in and how to send for who comes by, the own organizations for who is signed in, a signpost for programs. */
+/** The bare address: where to sign in and how to send for visitors, the own organizations for users, a signpost for programs. */
 import { startPage } from '#core/people/sign-in/login-link.ts'
 import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'

@@ -48,7 +48,7 @@ export function consentPage(view: ConsentView): Answer {
   })
 }
 
-/** What is wrong with the request itself: nobody can be sent anywhere. */
+/** What is wrong with the request itself: there is no address to redirect to. */
 export const problemPage = ({ http, message }: OAuthError): Answer =>
   page({
     title: 'This request does not work',
@@ -176,7 +176,7 @@ const radio = (value: string, label: string, chosen: string): Html =>
     <label for="${value}">${label}</label>
   </div>`
 
-/** A place as the form tells it: `organization.project`, and without a project a new one. */
+/** A place as the form has it: `organization.project`, and without a project a new one. */
 const choiceValue = ({ organization: { id } }: OrganizationChoice, project?: Project): string => `${id}.${project?.id ?? 'new'}`
 
 /** Throws `validation_failed` when no place was chosen. */

@@ -74,7 +74,7 @@ function readDecision(form: URLSearchParams): Decision {
   return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')) }
 }
 
-/** What can be chosen otherwise is told in the form. */
+/** What can be chosen otherwise is shown in the form. */
 function faultOf(error: unknown): FieldFault | undefined {
   if (!(error instanceof Refusal) || error.code !== 'validation_failed') return undefined
   const [problem] = (error.details?.['fields'] ?? []) as readonly FieldProblem[]

@@ -63,7 +63,7 @@ function unfinishedPage(test: InspectTest, now: number): Answer {
   }
 }
 
-/** Checks that go without an answer only while DNS is silent, and without which nobody knows who sent the mail. */
+/** Checks that go without an answer only while DNS is silent, and without which the sender is unknown. */
 const basics: ReadonlySet<string> = new Set(['spf', 'dkim', 'dmarc', 'dmarc_policy', 'sender_domain'])
 const isPartial = ({ checks }: InspectReport): boolean => checks.some(({ id, status }) => status === 'na' && basics.has(id))
 

@@ -1,4 +1,4 @@
-/** The round sign of an outcome, told by its form as well as by its colour. */
+/** The round sign of an outcome, distinguished by its form as well as by its colour. */
 import type { CheckStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 

@@ -1,4 +1,4 @@
-/** Parts of forms: labelled fields, and the problems of a form told on top and at the field. */
+/** Parts of forms: labelled fields, and the problems of a form on top and at the field. */
 import { html, type Html } from './html.ts'
 
 /** A field that was not filled in as needed, in words that say what to do. */
@@ -56,7 +56,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** A labelled choice; `id` tells apart fields of one name. */
+/** A labelled choice; `id` separates fields of one name. */
 export const selectField = (id: string, name: string, label: string, choices: readonly Choice[], chosen: string): Html =>
   html`<div class="field">
     <label for="${id}">${label}</label>

@@ -64,7 +64,7 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
     "frame-ancestors 'none'",
   ].join('; '),
   ...(!keepsOpener && { 'cross-origin-opener-policy': 'same-origin' }),
-  // the origin of a form must be told to ourselves, and nothing to anybody else: links hold secrets
+  // the origin of a form must be sent to ourselves, and nothing to any other site: links hold secrets
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex, nofollow',
 })

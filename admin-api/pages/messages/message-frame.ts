@@ -1,4 +1,4 @@
-/** The HTML of a captured message as a document of its own for a sandboxed frame: no script, no form, and only images that were agreed to. */
+/** The HTML of a captured message as its own document for a sandboxed frame: no script, no form, and only images that were agreed to. */
 import type { MailDocument, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { withAddresses } from '#ingest/html/mail-styles.ts'
 import { raw, type Answer } from '../../operation/answer.ts'

@@ -1,4 +1,4 @@
-/** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
+/** Where captured messages are shown: to members of the organization, and by short-lived links; and the parts of such a view. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'

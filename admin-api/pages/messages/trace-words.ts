@@ -1,4 +1,4 @@
-/** How traces are told to people: a label and a tone for each status, a line for each event of a timeline. */
+/** How traces are shown to people: a label and a tone for each status, a line for each event of a timeline. */
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { html, type Html } from '../layout/html.ts'

@@ -115,7 +115,7 @@ const takeReport = ({ ingest: { feedback, reports }, maxReportBytes }: RestCore,
       ),
   })
 
-/** `R` is told by line or by place. */
+/** `R` is identified by line or by place. */
 const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({
   rejected: [...rejected],
   ...(rejectedMore > 0 && { rejected_more: rejectedMore }),

@@ -1,4 +1,4 @@
-/** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Unauthenticated; it gives away no more than the link holds. */
+/** What tracked mail leads to: the redirect behind a link, and the image that reports an opening. Unauthenticated. */
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'

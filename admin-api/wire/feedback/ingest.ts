@@ -1,4 +1,4 @@
-/** Answers to whoever posts reports. */
+/** Responses to posted reports. */
 import * as z from 'zod'
 import { wireTime } from '../fields/time.ts'
 import { id } from '../fields/text.ts'

@@ -47,6 +47,6 @@ export const pageEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
     next_cursor: nextCursor ?? null,
   }))
 
-/** Writes a list that is told whole. */
+/** Writes a list without pages. */
 export const listEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
   encoderOf(z.object({ data: z.array(item.schema) }), (rows: readonly Row[]) => ({ data: rows.map((row) => item.encode(row)) }))

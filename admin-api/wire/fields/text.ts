@@ -59,7 +59,7 @@ export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>
 export const moveBody = z.strictObject({ project_id: id })
 
 /**
- * For checks of a whole body that say what is missing: they run beside faults of single fields, so that all is told at once. Their
+ * For checks of a whole body that say what is missing: they run beside faults of single fields, so that all is reported at once. Their
  * functions must bear fields of any sort.
  */
 export const besideFaults = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null }

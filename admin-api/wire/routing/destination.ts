@@ -146,7 +146,7 @@ export const newDestination = z.discriminatedUnion(
   { error: ({ code, input }) => (code === 'invalid_union' ? unknownProvider(Object(input).provider) : undefined) },
 )
 
-/** What every provider needs and is not there; without a known provider the schema tells of nothing else. */
+/** What every provider needs and is not there; without a known provider the schema reports nothing else. */
 export const missingBesideProvider = (body: Readonly<Record<string, unknown>>): readonly FieldProblem[] =>
   ['name', 'credentials'].filter((path) => (body[path] ?? null) === null).map((path) => ({ path, message: 'is required' }))
 

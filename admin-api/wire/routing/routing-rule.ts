@@ -31,7 +31,7 @@ const match = z
     description:
       'The From to match: an address, a domain, *.domain for its subdomains at any depth, or *; or one of {"from"}, {"domain"}, {"any": true}.',
   })
-/** Anything that is no object is for other words to tell. */
+/** Anything that is no object has its own error. */
 function isOneMatch(input: unknown): boolean {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return true
   return ['from', 'domain', 'any'].filter((name) => name in input).length === 1

@@ -127,5 +127,5 @@ const otherBody = {
     'use a new key for each message.',
 }
 
-/** Another body under a repeated idempotency key is told by a warning. */
+/** Another body under a repeated idempotency key adds a warning. */
 export const acceptance = encoder(sendShape).from<Acceptance>({ warnings: ({ differs }) => (differs ? [otherBody] : undefined) })

@@ -150,7 +150,7 @@ const recipient = encoder(recipientShape).from<TraceRecipient>({
   bounce: bounceOf,
 })
 
-/** What is told otherwise than the trace has it; of use for what is a trace and more. */
+/** What differs from the trace's own form; of use for what is a trace and more. */
 export const traceSummaryCode = {
   trace_id: ({ id: traceId }: Trace) => traceId,
   from: ({ headerFrom }: Trace) => headerFrom,

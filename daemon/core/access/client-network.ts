@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The IPv4 address, also when it came mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address; empty for what is no address. */
+/** The IPv4 address, also mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address; empty for anything else. */
 export function clientNetwork(address: string): string {
   const parsed = read(address)
   if (!parsed) return ''

@@ -22,7 +22,7 @@ export class SecretBox {
   readonly #key: Buffer
   readonly #pepper: KeyObject
   readonly #tokens: KeyObject
-  /** Names the master key in sealed secrets, so that a rotated key can be told apart. */
+  /** Names the master key in sealed secrets, so that a rotated key is recognized. */
   readonly keyId: string
 
   /** `masterKey` has 32 bytes. */

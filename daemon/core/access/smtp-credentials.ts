@@ -219,7 +219,7 @@ function checkChanges(
   return { checked, warnings: gateToggles(checked, settings) }
 }
 
-/** Turns off what the plan does not include. What only a flag bars is kept, as its effect is decided with each message. Returns what to tell. */
+/** Turns off what the plan does not include; what only a flag bars is kept and decided with each message. Returns what changed. */
 function gateToggles(checked: Checked, { organization }: GrantSettings): FieldProblem[] {
   const warnings: FieldProblem[] = []
   for (const { field, path, feature, what } of toggles) {

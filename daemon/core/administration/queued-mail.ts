@@ -5,7 +5,7 @@ import { Refusal } from '../refusals.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import { noDestination } from '../trace/waiting-entry.ts'
 
-/** Throws `conflict` when mail of one of these projects is queued, also when it only waits to be captured. `what` is what would be deleted, in one word. */
+/** Throws `conflict` when mail of these projects is queued, even if only to be captured. `what` is what would be deleted, in one word. */
 export async function refuseWhileQueued(
   database: Database,
   { destinations }: Policy,

@@ -31,7 +31,7 @@ const inboxSchema = z.strictObject({
   /** As `parsePattern` spells it; unique in the project. */
   addressPattern: z.string(),
   name: z.string(),
-  /** Who is told of each message, once. */
+  /** Who is notified of each message, once. */
   notifyWebhookUrl: z.string().optional(),
   /** Days after which a message leaves the inbox; without it, those of the plan. */
   retentionDays: z.int().optional(),

@@ -1,4 +1,4 @@
-/** Claims: a sandbox of nobody in particular that somebody is asked to take over, and later who did. One for each sandbox. */
+/** Claims: a sandbox without an owner, whom it is offered to, and later who took it. One for each sandbox. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 

@@ -1,6 +1,6 @@
 /**
  * Taking over a sandbox: its agent asks with somebody's address, and whoever has signed in with that address, or types in the code
- * that the agent shows, makes the sandbox an organization of their own. Nothing tells the agent whether an address is known.
+ * that the agent shows, makes the sandbox an organization of their own. The agent never learns whether an address is known.
  */
 import { Change, decode } from '#store/change.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
@@ -30,7 +30,7 @@ export interface ClaimOptions extends Core {
   readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'outbox' | 'members'>
 }
 
-/** What the agent is told. */
+/** What the agent gets. */
 export interface StartedClaim {
   readonly progress: ClaimProgress
   /** Undefined when there was nothing to take over. */
@@ -122,7 +122,7 @@ export class Claims {
 
   /**
    * Makes the sandbox an organization of the user, in one write. Of two at the same time one gets it. Throws `not_found`, and
-   * `conflict` to who owns many organizations that nobody pays for.
+   * `conflict` to who owns many unpaid organizations.
    */
   async confirm(user: User, typed: string, chosen: readonly Permission[]): Promise<Claim> {
     const { writes, people } = this.#options
@@ -232,7 +232,7 @@ export class Claims {
     await people.mail.send(email, claimMail(claim, people.mail.urlOf(loginLinkPath(secret))))
   }
 
-  /** An open claim by its code; what is not told to the user by mail counts as a try. */
+  /** An open claim by its code; one that was not sent to the user by mail counts as a try. */
   async #try(user: User, typed: string): Promise<StoredClaim> {
     const found = await this.#find(typed)
     if (found?.record.email !== user.email || user.isUnproved) this.#codes.take(user.id)

@@ -46,7 +46,7 @@ export class Consents {
     this.#options = options
   }
 
-  /** Every organization of the user; also those whose role lets nobody in, so that it can be told why. */
+  /** Every organization of the user; also those whose role admits no client, so that the reason can be shown. */
   async places(userId: string, { surfaces }: Pick<PendingAuthorization, 'surfaces'>): Promise<OrganizationChoice[]> {
     const memberships = await this.#options.members.organizationsOf(userId)
     return Promise.all(
@@ -65,7 +65,7 @@ export class Consents {
 
   /**
    * What the user allowed this client before, if that settles the request: one project, no less than is suggested, and still
-   * within their role. Never where another program could pose as the client (RFC 8252 §8.6): nobody vouches for its name,
+   * within their role. Never where another program could pose as the client (RFC 8252 §8.6): its name is not verified,
    * or the answer goes to a program on a machine instead of a host on the web.
    */
   async remembered(userId: string, pending: PendingAuthorization): Promise<Approval | undefined> {

@@ -30,7 +30,7 @@ export async function newDkimKey(secrets: SecretBox, domainId: string, algorithm
   }
 }
 
-/** The month tells people how old a key is; the random part keeps two services that share a domain apart. */
+/** The month shows people how old a key is; the random part separates two services that share a domain. */
 function newSelector(algorithm: KeyAlgorithm, nowMs: number): string {
   const month = new Date(nowMs).toISOString().slice(0, 7).replace('-', '')
   return `pst${month}${randomBytes(4).toString('hex')}${algorithm === 'rsa' ? '' : '-ed'}`

@@ -48,7 +48,7 @@ const signedFields = [
     'Auto-Submitted',
   ],
 ]
-/** Fields that are named once more than they occur, so that nobody can add another one for readers to see (RFC 6376 §8.15). */
+/** Fields that are named once more than they occur, so that another one for readers to see cannot be added (RFC 6376 §8.15). */
 const closedFields = new Set(['From', 'Subject', 'Date', 'To'])
 
 /** A header block beyond this size is not signed. */

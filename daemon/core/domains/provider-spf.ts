@@ -1,6 +1,6 @@
 /** Under which SPF mechanism well-known providers send, by the host that mail is handed to, or by their API. */
 
-/** Ends of host names, and what their operators tell customers to publish. */
+/** Ends of host names, and what their operators ask customers to publish. */
 const mechanisms: readonly (readonly [string, string])[] = [
   ['amazonaws.com', 'include:amazonses.com'],
   ['brevo.com', 'include:spf.brevo.com'],

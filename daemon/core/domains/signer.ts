@@ -11,7 +11,7 @@ export interface SignedBy {
   readonly selector: string
 }
 
-/** `unsigned`: nobody signs for this From, or the message cannot be signed; `locked`: the domain's key does not open. */
+/** `unsigned`: no key signs for this From, or the message cannot be signed; `locked`: the domain's key does not open. */
 export type SigningResult =
   | { readonly kind: 'signed'; readonly fields: string; readonly by: readonly SignedBy[] }
   | { readonly kind: 'unsigned' }

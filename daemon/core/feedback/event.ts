@@ -7,7 +7,7 @@
 export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfix'
 
 /**
- * `ignored` is told and changes nothing: a not-spam or authentication-failure report, for example. `bounce_unparsed`: a mail came to
+ * `ignored` is shown and changes nothing: a not-spam or authentication-failure report, for example. `bounce_unparsed`: a mail came to
  * a return path and is unreadable as a report; it is shown and changes nothing either.
  */
 export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'bounce_unparsed' | 'ignored'
@@ -26,7 +26,7 @@ export interface FeedbackEvidence {
   readonly queueIds: readonly string[]
   /** Addresses in To of the returned message; they alone attribute nothing. */
   readonly originalTo: readonly string[]
-  /** Subject of the message, where a log tells it but no better clue. */
+  /** Subject of the message, where a log has it but no better clue. */
   readonly subject?: string | undefined
   /** Domains that a complaint about no message in particular is about. */
   readonly domains?: readonly string[] | undefined
@@ -35,7 +35,7 @@ export interface FeedbackEvidence {
 export interface FeedbackEvent {
   readonly format: FeedbackFormat
   readonly type: FeedbackType
-  /** The same for the same event however often, and in whatever batches, it is told: 64 hexadecimal digits. */
+  /** The same for the same event however often, and in whatever batches, it is reported: 64 hexadecimal digits. */
   readonly key: string
   /** When it happened by the teller's clock, in milliseconds since 1970; null when it does not say. */
   readonly occurredAt: number | null
@@ -43,7 +43,7 @@ export interface FeedbackEvent {
   readonly recipient: string | null
   /** The address that the message was sent to, where it differs from the final one. */
   readonly originalRecipient: string | null
-  /** The action of RFC 3464 §2.3.3, or `complaint`; null when none is told. */
+  /** The action of RFC 3464 §2.3.3, or `complaint`; null when none is reported. */
   readonly action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded' | 'complaint' | null
   /** Enhanced status code (RFC 3463), the best that the report has, such as `5.1.1`. */
   readonly status: string | null

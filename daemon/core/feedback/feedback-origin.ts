@@ -5,7 +5,7 @@ import type { BounceClass, FeedbackEvent } from './event.ts'
 export interface FeedbackOrigin {
   /** Traces of this organization alone are touched; null where the return path itself is the proof (the bounce domain). */
   readonly organizationId: string | null
-  /** The ingest source that told it; null at the bounce domain. */
+  /** The ingest source that reported it; null at the bounce domain. */
   readonly sourceId: string | null
   /**
    * `signed`: posted with the source's secret. `mailbox`: mail that anybody could have sent there. `bounce_domain`: mail to a

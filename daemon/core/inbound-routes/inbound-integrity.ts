@@ -1,4 +1,4 @@
-/** What `verify` asks of mail that came in: what still has to be told of is found, and nothing else is. */
+/** What `verify` checks of mail that came in: what still has to be notified is found, and nothing else is. */
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { inboundMessages, unpreparedKey, type InboundMessage } from './inbound-message.ts'

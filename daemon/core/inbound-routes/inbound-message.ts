@@ -41,7 +41,7 @@ const schema = z.strictObject({
 
 export type InboundMessage = Immutable<z.infer<typeof schema>>
 
-/** What was found out about a mail, and the delivery that tells the webhook. */
+/** What was found out about a mail, and the delivery to the webhook. */
 export interface PreparedMessage {
   readonly subject: string
   /** Addresses of From. */
@@ -53,7 +53,7 @@ export interface PreparedMessage {
   readonly deliveryId: string
 }
 
-/** A small mail takes room as well, for its record and for what its webhook is told. */
+/** A small mail takes room as well, for its record and for its webhook delivery. */
 const weightMin = 16 * 1024
 
 /** What a mail counts for the limit of the plan, in octets. */

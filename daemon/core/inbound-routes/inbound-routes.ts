@@ -129,7 +129,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
       if (stored) scheduleCleanup(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
       return stored !== undefined
     })
-    // nobody finds it any more; retention removes what is left of much mail, and after a crash
+    // it cannot be found any more; retention removes what is left of much mail, and after a crash
     let rounds = 0
     if (isGone) await removeMessages({ database, stopping: () => ++rounds > roundsAtOnce }, organizationId, 'route', id)
   }

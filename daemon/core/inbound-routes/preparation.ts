@@ -1,6 +1,6 @@
 /**
- * After the acknowledgement: reads each mail that came in, asks for its authentication, and puts the delivery to the webhook in the write
- * that notes both. What is not prepared stands in the store; a crash leaves it there, and nothing is told twice.
+ * After the acknowledgement: reads each mail that came in, asks for its authentication, and puts the delivery to the webhook in the
+ * write that notes both. What is not prepared stands in the store; a crash leaves it there, and nothing is delivered twice.
  */
 import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'

@@ -1,4 +1,4 @@
-/** Takes mail for routes: who is at a local part, and the mail itself, durable in one write with what must follow. Spec "Inbound routes". */
+/** Takes mail for routes: the route of a local part, and the mail, durable in one write with what must follow. Spec "Inbound routes". */
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
@@ -99,9 +99,8 @@ export class RoutedMail {
   }
 
   /**
-   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws `conflict` when
-   * a route went away meanwhile: the other server tries again, and is then told who is there. Throws `quota_exhausted` when there is no
-   * room for it.
+   * Resolves with the ids of the messages when all of them, and their notifications, are durable. Throws `conflict` when a route went
+   * away meanwhile: the other server tries again and then learns who is there. Throws `quota_exhausted` when there is no room for it.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
     for (let tries = 0; tries < maxTries && !this.#isCommitted; tries++) {

@@ -82,7 +82,7 @@ export class InboundDoor {
     this.#forged.check(clientNetwork(remoteAddress))
   }
 
-  /** What is at the address. Guesses are counted; an address of the form of a test is nobody else's. Throws `rate_limit_exceeded`. */
+  /** What is at the address. Guesses are counted; an address in the form of a test belongs to no route. Throws `rate_limit_exceeded`. */
   async recipientAt(address: string, remoteAddress: string): Promise<Recipient> {
     this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)

@@ -12,7 +12,7 @@ export type RecipientKind =
   | 'postmaster'
   /** It has the form of a return path, and was not made here: somebody guesses. */
   | 'forged'
-  /** None of these: a route of a tenant may take it, and otherwise nobody. */
+  /** None of these: a route of a tenant may take it, otherwise it is unknown. */
   | 'unknown'
 
 export interface InboundFacts {

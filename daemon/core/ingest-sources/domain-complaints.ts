@@ -1,4 +1,4 @@
-/** Complaints about no message in particular, as servers tell them: kept by the domain that they are about. They suppress nobody. */
+/** Complaints about no message in particular, as servers report them: kept by domain. They suppress no address. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'

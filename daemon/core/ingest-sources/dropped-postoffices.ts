@@ -1,4 +1,4 @@
-/** What was dropped because its postoffice has no mapping: counted by the name of the postoffice, so that the missing mappings can be told. */
+/** What was dropped because its postoffice has no mapping: counted by the name of the postoffice, so that missing mappings are seen. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'

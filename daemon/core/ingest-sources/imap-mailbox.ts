@@ -42,7 +42,7 @@ export async function checkImap(
     const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
     problems.push({ path: 'imap_config.host', message })
   }
-  // the guard permits every public address, so only for others does its yes tell what the operator has allowed
+  // the guard permits every public address, so only for others does its yes show what the operator has allowed
   const isOperatorsOwn = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (!imapPorts.includes(port) && !isOperatorsOwn)
     problems.push({ path: 'imap_config.port', message: 'must be 993 (TLS) or 143 (STARTTLS)' })

@@ -1,4 +1,4 @@
-/** Ingest sources: who may tell this service the outcome of mail, and with which secret. Spec "Bounce source". */
+/** Ingest sources: who may report the outcome of mail, and with which secret. Spec "Bounce source". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SecretBox, SealedSecret } from '../access/secret-box.ts'

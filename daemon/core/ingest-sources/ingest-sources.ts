@@ -115,7 +115,7 @@ export class IngestSources implements List<unknown, SourceStory> {
       unmatchedReports(database, place, clock.now()),
       domainComplaints(database, place),
     ])
-    // they name people of other projects, or of nobody's
+    // they name people of other projects, or of none
     const latest = principal.bound ? [] : unmatched.latest
     return { dropped: [...dropped.values()], refusals, unmatched: { ...unmatched, latest }, complaints }
   }

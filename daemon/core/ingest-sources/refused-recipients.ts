@@ -1,4 +1,4 @@
-/** Refusals that a log tells of, counted by day: they are no bounces, as those come by themselves. */
+/** Refusals that a log reports, counted by day: they are no bounces, as those come by themselves. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
@@ -20,7 +20,7 @@ const dayMs = 86_400_000
 const keptMs = 30 * dayMs
 /** As long as an agent reads lines again. */
 const rememberedMs = 7 * dayMs
-/** Kinds that are told apart in a day; peers are many, and those beyond are not counted. */
+/** Kinds that are counted in a day; peers are many, and those beyond are not counted. */
 const maxKinds = 500
 
 const dayKey = ({ organizationId, sourceId }: SourceRef, day: number): readonly Element[] => [
@@ -45,7 +45,7 @@ export interface NewRefusals {
   readonly add: (change: Change) => void
 }
 
-/** The caller sees to it that nobody else does the same for this source at the same time. */
+/** The caller makes sure that it runs once at a time for this source. */
 export async function newRefusals(
   database: Database,
   source: SourceRef,

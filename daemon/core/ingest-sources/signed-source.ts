@@ -35,7 +35,7 @@ export interface SignatureCheck {
 
 /** That a source was seen is written down so often at most. */
 const seenEveryMs = 60_000
-/** Stands in for the secret of a source that is not there, so that nobody learns by the time of the answer which ones are. */
+/** Stands in for the secret of a missing source, so that the time of the answer does not show which ones exist. */
 const nobodysSecret = 'no source has this secret'
 
 export class SignedSources {

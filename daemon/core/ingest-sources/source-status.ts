@@ -6,7 +6,7 @@ import { pack, type Element } from '#store/tuple.ts'
 /** The last request that was signed with its secret. */
 export interface SourceSeen {
   readonly at: number
-  /** Name and version of the program that posts, where it tells. */
+  /** Name and version of the program that posts, where it gives them. */
   readonly agent: string | null
 }
 

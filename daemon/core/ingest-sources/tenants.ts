@@ -1,6 +1,6 @@
 /**
  * Whose mail a postoffice of MailEnable is. Without a mapping everything is the organization's; as soon as there is one, only what
- * is mapped to a project that is there is taken, and the rest is dropped, lest one tenant's mail be told to another.
+ * is mapped to a project that is there is taken, and the rest is dropped, lest another tenant learn of it.
  */
 import type { Database } from '#store/database.ts'
 import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'

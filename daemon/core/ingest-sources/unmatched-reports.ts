@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
 import type { SourceRef } from './ingest-source.ts'
 
-/** What is told of a report; the kinds are those of events. */
+/** What is shown of a report; the kinds are those of events. */
 export interface UnmatchedReport {
   readonly type: 'bounced' | 'deferred' | 'delivered' | 'complained'
   /** 64 hexadecimal digits, the same for the same report. */

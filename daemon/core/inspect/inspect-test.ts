@@ -30,10 +30,10 @@ const content = z.strictObject({ id: z.string(), size: z.int(), sha256: z.string
 const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** The local part of its address: 26 characters of base32, which nobody guesses. */
+  /** The local part of its address: 26 characters of base32, which cannot be guessed. */
   token: z.string(),
   domain: z.string(),
-  /** What makes its public link; the address does not tell it. */
+  /** What makes its public link; it cannot be learned from the address. */
   shareToken: z.string(),
   createdAt: z.int(),
   /** No mail is taken from then on. */

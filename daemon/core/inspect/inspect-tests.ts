@@ -114,7 +114,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
       setPendingScore(change, organizationId, id, 0)
       return 'first'
     }).catch(async (error: unknown) => {
-      if (error instanceof Refusal) await draft.discard() // after any other failure nobody knows what was written
+      if (error instanceof Refusal) await draft.discard() // after any other failure it is unknown what was written
       throw error
     })
     await draft.discard(place === 'first')

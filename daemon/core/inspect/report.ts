@@ -57,7 +57,7 @@ export interface Requirement {
   readonly rule: string
   /** `bulk`: for senders of more than 5,000 messages a day. */
   readonly senders: 'all' | 'bulk'
-  /** The checks that tell. */
+  /** The checks that count. */
   readonly checks: readonly string[]
   readonly providers: readonly ProviderRule[]
 }

@@ -17,7 +17,7 @@ export interface FetchedDocument {
 /** Resolves with whatever was answered, and throws `FetchFailed` when there is no whole answer within the limits. */
 export type Fetch = (url: string, limits: FetchLimits) => Promise<FetchedDocument>
 
-/** Why there is no document, in words that tell nothing of the network around the service. */
+/** Why there is no document, in words that reveal nothing of the network around the service. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed'
 }

@@ -1,4 +1,4 @@
-/** A message to a receiver that somebody else runs: addresses checked at connecting, verified TLS, no redirects, bounded in time and size. */
+/** A message to a receiver outside: addresses checked at connecting, verified TLS, no redirects, bounded in time and size. */
 
 export interface PostRequest {
   /** `https:`; `http:` reaches only what the operator has allowed. */
@@ -14,8 +14,8 @@ export interface PostLimits {
   readonly maxAnswerBytes: number
 }
 
-/** The answer, whose status line counts however its body ends; or why there is none, in one sentence that tells nothing of the network around the service. */
+/** The answer, whose status line counts however its body ends; or why there is none, in one sentence without details of the network. */
 export type PostOutcome = { readonly status: number; readonly answer: Uint8Array } | { readonly problem: string; readonly isOurs: boolean }
 
-/** `isOurs` tells that the signal ended it. Never throws for what the outside does. */
+/** `isOurs` says that the signal ended it. Never throws for what the outside does. */
 export type Post = (request: PostRequest, limits: PostLimits, signal: AbortSignal) => Promise<PostOutcome>

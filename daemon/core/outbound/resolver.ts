@@ -39,7 +39,7 @@ export function systemLookUp(servers: readonly string[]): LookUp {
   return async (name, type) => [await resolver.resolve(name, type as 'A')].flat()
 }
 
-/** Why a name led to no address: it has none, nobody answered in time, or the answer was an error. */
+/** Why a name led to no address: it has none, no server answered in time, or the answer was an error. */
 export type ResolveProblem = 'not_found' | 'timeout' | 'failed'
 
 /** A look-up without a usable answer. All of them may be over later. */
@@ -81,7 +81,7 @@ export class SystemResolver implements Resolver, RecordResolver {
     this.#clock = options.clock ?? systemClock
     this.#deadlineMs = options.deadlineMs ?? 5_000
     this.#ownServers = (options.servers?.length ?? 0) > 0
-    // A query nobody waits for any more must not outlive the deadline by much.
+    // A query whose caller is gone must not outlive the deadline by much.
     this.#dns = new dns.Resolver({ timeout: Math.ceil(this.#deadlineMs / 2), tries: 2 })
     if (this.#ownServers) this.#dns.setServers([...(options.servers ?? [])])
   }

@@ -1,4 +1,4 @@
-/** What users are told by mail about their account; sent after the act, where mail is configured. */
+/** The mails to users about their account; sent after the change, where mail is configured. */
 import type { Database } from '#store/database.ts'
 import type { Background } from './users/background-work.ts'
 import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail/mail-texts.ts'

@@ -30,14 +30,14 @@ export class Accounts {
     await writes.run(peoplePartition, (change) => renameUser(database, change, user.id, text))
   }
 
-  /** Ends a session of the user, who is told by mail, as it is in another browser. */
+  /** Ends a session of the user, who is notified by mail, as it is in another browser. */
   async endSession(user: User, sessionId: string): Promise<void> {
     const { sessions, notices } = this.#options
     const count = await sessions.revoke(user.id, sessionId)
     if (count > 0) notices.sessionsEnded(user, count)
   }
 
-  /** Ends every other session of the user, who is told by mail. */
+  /** Ends every other session of the user, who is notified by mail. */
   async endOtherSessions(user: User, session: Session): Promise<void> {
     const { sessions, notices } = this.#options
     const count = await sessions.revokeOthers(user.id, session.id)

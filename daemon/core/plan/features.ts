@@ -1,4 +1,4 @@
-/** The one place that tells whether an organization may use a feature: its plan includes it, and its flag is on. Pure. */
+/** The one place that decides whether an organization may use a feature: its plan includes it, and its flag is on. Pure. */
 import { featureFlag, type Feature } from '#config/plans/features.ts'
 import { limitsOf, type LimitSettings } from './limits.ts'
 import { Refusal } from '../refusals.ts'

@@ -33,7 +33,7 @@ export function unpaidOverage({ plan, paymentState }: LimitSettings, what: strin
 }
 
 /**
- * Throws `feature_disabled` with the next action `upgrade` when the plan does not include a feature: waiting does not help, so it is no 429.
+ * Throws `feature_disabled` with the next action `upgrade` when the plan does not include a feature: as waiting does not help, no 429.
  * `lacks` completes "The plan free …"; `instead` is what the caller can do without the feature, if anything.
  */
 export function requireIncluded(

@@ -63,7 +63,7 @@ export class KeyTokens {
 /** Without a public address the service has been known by number and is now by name; keys made under either stay good. */
 const loopbackByName = (address: string): string => address.replace(/^http:\/\/(?:127\.0\.0\.1|\[::1\])(?=[:/]|$)/, 'http://localhost')
 
-/** For people: the beginning is the same for all tokens, so it is the end that tells them apart. */
+/** For people: all tokens begin alike, so the end identifies one. */
 export const previewToken = (token: string): string => `${publishablePrefix}…${token.slice(-4)}`
 
 function encode(value: unknown): string {

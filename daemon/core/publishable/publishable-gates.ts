@@ -32,7 +32,7 @@ function origin(key: Constraints, send: PublishableSend): void {
   assertOrigin(key, send.origin)
 }
 
-/** Letter by letter: what a browser sends is in its one form already. For those who can tell it before there is a body. */
+/** Letter by letter: what a browser sends is in its one form already. For checks before there is a body. */
 export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigins'>, given: string | undefined): void {
   if (given !== undefined && allowedOrigins.includes(given)) return
   const message =

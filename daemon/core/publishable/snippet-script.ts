@@ -18,7 +18,7 @@ export interface SnippetSettings {
 const broken = 'This form is out of order. Please reach us in another way.'
 const tooMany = 'Too many messages were sent. Please try again in {wait}.'
 
-/** What visitors are told, by code of the refusal; `{wait}` is when to come again. What is not here is `failed`. */
+/** What visitors see, by code of the refusal; `{wait}` is when to come again. Any other code is `failed`. */
 const words = {
   sending: 'Sending …',
   sent: 'Thank you. Your message is on its way.',

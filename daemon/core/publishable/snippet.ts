@@ -1,4 +1,4 @@
-/** A contact form for any web page, as HTML to paste: it sends with a publishable key, and tells visitors what came of it. */
+/** A contact form for any web page, as HTML to paste: it sends with a publishable key, and shows visitors the outcome. */
 import type { Mailbox } from '../addresses.ts'
 import type { Captcha, CaptchaProvider } from '../visitors/captcha.ts'
 import { honeypot, honeypotHtml } from '../visitors/honeypot.ts'

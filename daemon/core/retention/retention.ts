@@ -1,6 +1,7 @@
 /**
- * Retention: webhook deliveries go when they are old, captured messages when their inboxes let them go. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
- * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
+ * Retention: webhook deliveries go when they are old, captured messages when their inboxes let them go. Settled traces go when they
+ * are older than the plan keeps them, and the oldest of them when there are more than the plan stores. Each goes in a write of its
+ * own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
 import { Change, decode, encode } from '#store/change.ts'

@@ -51,7 +51,7 @@ export class Failovers {
     return this.#byPrimary.get(keyOf(projectId, primaryId))
   }
 
-  /** Some message may pass this destination over while its breaker is open or its provider throttles, so its mail cannot rest as a whole. */
+  /** Some message may skip this destination while its breaker is open or its provider throttles, so its mail cannot rest as a whole. */
   isSkipped(destinationId: string): boolean {
     return this.#passed.has(destinationId)
   }

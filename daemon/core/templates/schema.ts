@@ -1,6 +1,6 @@
 /**
- * What variables a template takes: a part of JSON Schema (draft 2020-12), small enough to be told in one sentence, and
- * told so to whoever writes more. Spec "Template", `schema_json`.
+ * What variables a template takes: a part of JSON Schema (draft 2020-12), small enough to be stated in one sentence, as the error
+ * for anything more does. Spec "Template", `schema_json`.
  */
 import type { FieldProblem } from '../refusals.ts'
 import { isVariableName } from './syntax.ts'

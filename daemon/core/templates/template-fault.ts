@@ -1,6 +1,6 @@
 /** What is wrong with a template, or with what it is given, and where. The engine throws nothing else. */
 
-/** The most faults that are told at once. */
+/** The most faults that are reported at once. */
 export const maxFaults = 20
 
 export class TemplateFault extends Error {

@@ -58,7 +58,7 @@ export interface FailoverNote {
 
 /**
  * `started` without an end means that the process died; the peer may have the message (RFC 1047). Where it takes several dialogs,
- * its recipients tell who had a word already, and whose copy was under way as `unknown`.
+ * its recipients show whose outcome was known already, and whose copy was under way as `unknown`.
  */
 export interface AttemptRecord {
   readonly number: number

@@ -1,6 +1,6 @@
 /**
- * What was told of a message after it left: one record for each recipient and kind of report, beside the trace. A bounce notice, a
- * webhook and a log line can all tell of one bounce; the best evidence stands in the record, in whatever order they come.
+ * Reports about a message after it left: one record for each recipient and kind of report, beside the trace. A bounce notice, a
+ * webhook and a log line can all report one bounce; the best evidence stands in the record, in whatever order they come.
  */
 import { hash } from 'node:crypto'
 import { toStored, type Database } from '#store/database.ts'
@@ -14,8 +14,8 @@ export const reportTypes = ['bounce_unparsed', 'deferred', 'delivered', 'bounced
 export type ReportType = (typeof reportTypes)[number]
 
 /**
- * What led from the report to the message, the strongest first: our own attempt, the return path of one recipient, a token of ours, the queue id
- * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
+ * What led from the report to the message, strongest first: our own attempt, the return path of one recipient, a token of ours, the
+ * queue id that the next host gave, the Message-ID, known to whoever saw the message, and recipient with subject and time.
  */
 export const reportMatches = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportMatch = (typeof reportMatches)[number]
@@ -30,12 +30,12 @@ const schema = z.strictObject({
   at: z.int(),
   /** When it happened by the teller's clock. */
   occurredAt: z.int().nullable(),
-  /** As the message was addressed; null when the report does not tell which one of several. */
+  /** As the message was addressed; null when the report does not say which one of several. */
   recipient: z.string().nullable(),
   /** Whom it reached last, where that differs: mail is forwarded. */
   finalRecipient: z.string().nullable(),
   format: z.string(),
-  /** The ingest source that told it; null at the bounce domain. */
+  /** The ingest source that reported it; null at the bounce domain. */
   sourceId: z.string().nullable(),
   proof: z.enum(reportMatches),
   /** It is unverified: it is shown and changes nothing. */
@@ -57,7 +57,7 @@ const schema = z.strictObject({
   suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
   /** Octets of the mail itself that are kept. */
   rawBytes: z.int(),
-  /** The report that the mail is kept with, where it told of several recipients; this one when absent. */
+  /** The report that the mail is kept with, where it is about several recipients; this one when absent. */
   rawOf: z.string().optional(),
   /** It was read from fields made for programs, not from prose. Absent in records of before 2026-11-22. */
   isStructured: z.boolean().optional(),
@@ -65,7 +65,7 @@ const schema = z.strictObject({
   maySuppress: z.boolean().optional(),
   /** How often better evidence replaced what stood here; none when absent. */
   revisions: z.int().optional(),
-  /** The webhook event that told it last. */
+  /** The last webhook event of it. */
   eventId: z.string().optional(),
 })
 

@@ -1,6 +1,6 @@
 /**
  * Tokens that lead from whatever comes back to the trace: `X-Service-Ref` and the envelope id of a relayed message, links in it.
- * Opaque to others, and nobody else can make one.
+ * Opaque to others, and only this service can make one.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'

@@ -1,7 +1,7 @@
-/** What was to be tracked of a message, and what came of it; as it is kept in the trace, and told in its timeline. */
+/** What was to be tracked of a message, and the outcome; as it is kept in the trace, and shown in its timeline. */
 import * as z from 'zod'
 
-/** Why a message goes as it was submitted, although it was to be tracked; each with the sentence that tells it. */
+/** Why a message goes as it was submitted, although it was to be tracked; each with its sentence. */
 export const untrackedReasons = {
   plan: 'the plan does not include tracking',
   flag: 'tracking is turned off for this organization',
@@ -29,7 +29,7 @@ export interface TraceTracking {
   readonly clicks: boolean
   /** How many do. */
   readonly links: number
-  /** An image tells of openings. */
+  /** An image reports openings. */
   readonly opens: boolean
   /** Why not all is tracked that was asked for. */
   readonly off?: UntrackedReason | undefined

@@ -29,7 +29,7 @@ const suppression = z.strictObject({
 })
 export type RecipientSuppression = Immutable<z.infer<typeof suppression>>
 
-/** A report as far as the list of traces tells it; the record of the report has the rest. */
+/** A report as far as the list of traces shows it; the record of the report has the rest. */
 const report = z.strictObject({
   type: z.enum(reportTypes),
   at: z.int(),
@@ -55,7 +55,7 @@ const recipient = z.strictObject({
   returnPath: z.string().nullable().optional(),
   /** Attempts for this recipient whose outcome is unknown. */
   unknownAttempts: z.int().optional(),
-  /** The report that made the status what it is; while it is `sent`, the last one that told of a delay. */
+  /** The report that made the status what it is; while it is `sent`, the last one of a delay. */
   report: report.optional(),
   /** The class of its bounce, whatever the status is; read it with `bounceOf`, as older traces have it in the report alone. */
   bounce: bounce.optional(),

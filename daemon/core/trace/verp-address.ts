@@ -51,7 +51,7 @@ function unwrapped(address: string): { readonly local: string; readonly domain: 
   return inner === undefined || innerLocal === undefined ? { local, domain } : { local: innerLocal, domain: inner }
 }
 
-/** Names the master key, so that a token made under another one is told apart at once. */
+/** Names the master key, so that a token made under another one is recognized at once. */
 const kidOf = ({ keyId }: SecretBox): string => alphabet[Number.parseInt(keyId.slice(0, 2), 16) >> 3] ?? '0'
 
 function macOf(secrets: SecretBox, kid: string, id: string, domain: string): string {

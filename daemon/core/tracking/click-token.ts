@@ -1,6 +1,6 @@
 /**
  * The token of a tracked link: trace id, number of the link and where it leads, under a MAC. It needs no row, so the link works
- * for as long as the master key; and it leads nowhere but where this service was told to, so the redirect is never an open one.
+ * for as long as the master key; and it leads only where this service decided, so the redirect is never an open one.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'

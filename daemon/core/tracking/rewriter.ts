@@ -5,7 +5,7 @@ import type { UntrackedReason } from '../trace/trace-tracking.ts'
 export interface TrackingAddresses {
   /** Links to this address and below stay as they are; without a slash at the end. */
   readonly ownUrl: string
-  /** The address in place of a link that leads to `target`, an absolute http or https URL; links count from 1. Undefined leaves them alone. */
+  /** The address in place of a link to `target`, an absolute http or https URL; links count from 1. Undefined leaves the link alone. */
   readonly linkFor: ((link: number, target: string) => string) | undefined
   /** Address of the image; undefined for none. */
   readonly pixel: string | undefined

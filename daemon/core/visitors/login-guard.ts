@@ -1,6 +1,6 @@
 /**
  * Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). Hundreds of sites
- * can share an address, so an address that failed too often is told to wait, but a right login from it is let in all the same:
+ * can share an address, so an address that failed too often has to wait, but a right login from it is let in all the same:
  * passwords are 160 random bits, and what the limit spares is not their secrecy but the log.
  */
 import { clientNetwork } from '../access/client-network.ts'
@@ -23,7 +23,7 @@ export interface FailedLogin {
   readonly failures: number
   /** Milliseconds since the epoch. */
   readonly lastAt: number
-  /** Why the last one was told to wait. */
+  /** Why the last one has to wait. */
   readonly blocked: 'user' | 'address' | null
 }
 

@@ -30,7 +30,7 @@ export interface Window {
   readonly most: number
   /** What the write is refused with when the counter would pass it. */
   readonly refusal: Refusal
-  /** From when on nobody asks for the counter. */
+  /** From when on the counter is not read any more. */
   readonly expiresAt: number
   /** The counter of its group of slices, which the write adds to as well, without a bound. */
   readonly group: { readonly key: readonly Element[]; readonly expiresAt: number }
@@ -50,7 +50,7 @@ export async function openWindows(
 
 const waitOf = ({ refusal }: Window): number => refusal.retryAfterSeconds ?? 0
 
-/** A run of slices that one counter tells of. */
+/** A run of slices under one counter. */
 interface Part {
   readonly key: readonly Element[]
   readonly firstSlice: number

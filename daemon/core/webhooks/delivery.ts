@@ -26,7 +26,7 @@ export type DeliveryType = (typeof deliveryTypes)[number]
 
 const schema = z.strictObject({
   id: z.string(),
-  /** The UUID that the receiver tells deliveries apart by: the same at every attempt, also when asked for again. */
+  /** The UUID by which the receiver distinguishes deliveries: the same at every attempt, also when asked for again. */
   deliveryId: z.uuidv4(),
   eventId: z.string(),
   eventType: z.enum(deliveryTypes),

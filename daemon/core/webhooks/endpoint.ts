@@ -1,4 +1,4 @@
-/** A webhook endpoint: who wants to hear of which events. Spec "Outbound webhook endpoint and attempt". */
+/** A webhook endpoint: who subscribes to which events. Spec "Outbound webhook endpoint and attempt". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
@@ -30,7 +30,7 @@ export const webhookEndpoints = defineRecord<WebhookEndpoint>({
   projectOf: ({ projectId }) => projectId,
 })
 
-/** Those of an organization that may hear of anything, by project. Empty while its flag is off. */
+/** Those of an organization that may get any event, by project. Empty while its flag is off. */
 export type WebhookEndpoints = ReadonlyMap<string, readonly WebhookEndpoint[]>
 
 /** See `SecretBox.seal`. */

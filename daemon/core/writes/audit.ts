@@ -46,7 +46,7 @@ export interface Requester {
   readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
 }
 
-/** A person acts as such, whatever token or session they act by; an agent that nobody signed in for acts by its grant. */
+/** A person acts as such, whatever token or session they use; an agent without a person acts by its grant. */
 export function actorOf({ holder, credentialId }: Pick<Requester, 'credentialId' | 'holder'>): Actor {
   if (holder?.kind === 'user') return { kind: 'user', id: holder.userId }
   return { kind: holder ? 'agent' : 'api_key', id: credentialId }
@@ -96,7 +96,7 @@ export class Audit {
 
 const verbOf = ({ before, after }: ChangedRecord): string => (before ? (after ? 'updated' : 'deleted') : 'created')
 
-/** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is told. */
+/** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is recorded. */
 function describe({ before, after }: ChangedRecord): Record<string, unknown> {
   const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
   const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')

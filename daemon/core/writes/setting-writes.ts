@@ -22,7 +22,7 @@ export class SettingWrites {
     this.#audit = audit
   }
 
-  /** Like `run`, for what somebody with a key does: the audit log tells it, by this noun and verb (see `Audit.recordChanges`). */
+  /** Like `run`, for what a caller with a key does: recorded in the audit log, by this noun and verb (see `Audit.recordChanges`). */
   runAudited<T>(
     requester: Requester,
     action: string,

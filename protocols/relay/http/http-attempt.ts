@@ -23,10 +23,10 @@ import {
 } from './contract/vendor.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 
-/** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
+/** A gateway handed the message on and got no answer in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
 const lateStatuses: ReadonlySet<number> = new Set([504, 524])
 
-/** When so many are refused each alone, and nobody was taken, the others are not tried. */
+/** When so many are refused each alone, and none was taken, the others are not tried. */
 const maxRefusedAlone = 2
 
 /** Characters of an answer that are kept in a report. */
@@ -145,7 +145,7 @@ export class HttpAttempt {
     }
   }
 
-  /** Returns who has a word now: nobody when several were refused together, which may be because of one of them. */
+  /** Returns whose outcome is known now: none when several were refused together, which may be because of one of them. */
   #judge(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
     if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {

@@ -1,4 +1,4 @@
-/** One request and its answer over a guarded connection, with deadlines, and with the moment known from which the provider may have it all. */
+/** One request and its answer over a guarded connection, with deadlines, and the moment from which the provider may have it all. */
 import { request as openRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'

@@ -1,4 +1,4 @@
-/** The token endpoint of OAuth 2.0: its request by refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and what it answers. */
+/** The token endpoint of OAuth 2.0: its request by refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and its answer. */
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import type { HttpRequest } from '../../outbound/request.ts'
 import type { VendorAnswer } from './contract/vendor.ts'
@@ -8,7 +8,7 @@ export type TokenVerdict =
   | { readonly kind: 'token'; readonly token: string; readonly expiresInSeconds: number; readonly refreshToken: string | undefined }
   | { readonly kind: 'misconfigured' | 'unavailable'; readonly said: string }
 
-/** Of a provider that does not tell. */
+/** Of a provider that does not say. */
 const defaultSeconds = 600
 const maxWords = 300
 
@@ -49,7 +49,7 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Only the fields of RFC 6749 §5.2 are told, so that an address of the operator's network could not be read through them. */
+/** Only the fields of RFC 6749 §5.2 are reported, so that an address of the operator's network could not be read through them. */
 function said(status: number, body: Readonly<Record<string, unknown>>, { clientSecret, refreshToken }: OAuth2Grant): string {
   const words = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
   if (words === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`

@@ -62,7 +62,7 @@ export class HttpTransport implements Transport<HttpTarget> {
   }
 
   forget(destinationId: string): void {
-    // Requests under way keep their connections, which nobody uses again.
+    // Requests under way keep their connections, which are not used again.
     const kept = this.#agents.get(destinationId)
     this.#agents.delete(destinationId)
     kept?.agent.retire()

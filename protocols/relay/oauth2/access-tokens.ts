@@ -1,4 +1,4 @@
-/** Access tokens for AUTH XOAUTH2: fetched when they are needed, kept until shortly before they expire, one fetch at a time for each grant. */
+/** Access tokens for AUTH XOAUTH2: fetched when needed, kept until shortly before they expire, one fetch at a time for each grant. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'

@@ -19,7 +19,7 @@ export function reportFailure(delivery: Delivery, failure: Failure, now: number)
   }
 }
 
-/** For a delivery that needed no dialog, as nobody of it could be sent to over this peer. */
+/** For a delivery that needed no dialog, as this peer could take none of its recipients. */
 export function reportUnsent(
   delivery: Delivery,
   peer: Peer,

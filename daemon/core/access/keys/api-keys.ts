@@ -157,7 +157,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return { ...minted, ...(await this.#shown(principal, minted.record)) }
   }
 
-  /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. A page can be short although there is more. */
+  /** Newest first, revoked ones included. A key bound to a project sees only keys of it. A page can be short although there is more. */
   async list(principal: Principal, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
     const isMeant = (key: ApiKey): boolean =>
       (!principal.projectsOnly || key.projectId !== null) &&
@@ -172,9 +172,9 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * Only what is given changes. Keeping a key is for administrators of the whole organization, and so is a later end of a key that outlasts who asks,
-   * or an end later than that of the requester's own key.
-   * Throws `conflict` for a key that has ended, and for an end that would leave the organization without an administrator's key sooner than now.
+   * Only what is given changes. Only an administrator of the whole organization can keep a key, give a key that outlasts the requester
+   * a later end, or set an end later than that of the requester's own key.
+   * Throws `conflict` for a key that has ended, and for an end that leaves the organization without an administrator's key too soon.
    */
   async update(principal: Principal, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
     if (kept) requireAdministration(principal)
@@ -204,7 +204,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return this.#shown(principal, record)
   }
 
-  /** A new secret under the same id; the old one stops working at once. Nobody gets the secret of a key that reaches further than they do or outlasts them. */
+  /** A new secret under the same id; the old one stops working at once. Refused when the key reaches further or outlasts its caller. */
   async rotate(principal: Principal, id: string): Promise<MintedKey> {
     const { clock, writes } = this.#options
     const rotated = await writes.runAudited(principal, 'api_key.rotated', async (change) => {
@@ -291,7 +291,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
   /**
    * Who stands behind what the principal mints, as it is now: whoever was ended while the request was under way must not
-   * leave a key behind that nobody ends. Throws `unauthorized` and `insufficient_scope`.
+   * leave a key behind. Throws `unauthorized` and `insufficient_scope`.
    */
   async #originOf({ organizationId, holder, credentialId }: Principal): Promise<KeyOrigin> {
     if (holder?.kind === 'user') return { origin: { minter: await this.#minterOf(organizationId, holder) }, endMs: Infinity }

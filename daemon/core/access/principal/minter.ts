@@ -24,7 +24,7 @@ export const minterSchema = z.strictObject({
   application: z.strictObject({ grantId: z.string(), clientId: z.string(), clientName: z.string() }).nullable(),
 })
 
-/** As much of a key as tells how long it lasts and how far it reaches. */
+/** The part of a key that says how long it lasts and how far it reaches. */
 export interface Minted {
   /** Absent: the organization itself stands behind the key, as behind its first one. */
   readonly minter?: Minter | undefined

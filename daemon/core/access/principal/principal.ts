@@ -1,4 +1,4 @@
-/** Every access to records goes through a principal: its organization is the first part of every key, so a foreign id cannot be addressed. */
+/** Every access to records goes through a principal: its organization is the first part of every key, so foreign ids are out of reach. */
 import { Refusal } from '../../refusals.ts'
 import type { GrantedApplication, Minter } from './minter.ts'
 import { scopesInOrder, type Scope } from './scope.ts'

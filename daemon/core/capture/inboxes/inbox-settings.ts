@@ -62,7 +62,7 @@ export class InboxSettings {
     })
   }
 
-  /** Changes what is given, in one write, which is none when nothing is new. Another project shows the messages of that project. Throws as `create` does. */
+  /** Changes what is given, in at most one write. Another project shows the messages of that project. Throws as `create` does. */
   async update(principal: Principal, id: string, changes: InboxChanges): Promise<Inbox> {
     const { writes, policies } = this.#options
     const { organizationId } = principal

@@ -1,7 +1,7 @@
 /** Wakes those who wait for a capture. At most once, in this process: whoever misses the bell finds the capture in the store. */
 import type { Capture } from '../capture.ts'
 
-/** `before`: the capture as it was told of already, when only addresses were added to it. */
+/** `before`: the capture as it was reported already, when only addresses were added to it. */
 type Listener = (capture: Capture, before: Capture | undefined) => void
 
 export class CaptureEvents {

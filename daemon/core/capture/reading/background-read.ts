@@ -22,9 +22,9 @@ export interface BackgroundReadOptions extends Core {
   readonly onError: (error: unknown, captureId: string) => void
 }
 
-/** Inboxes of a project whose owners are told; there are never as many. */
+/** Inboxes of a project whose owners are notified; there are never as many. */
 const maxNotified = 1000
-/** Organizations of which a message is read at a time; one that takes long holds up nobody else. */
+/** Organizations of which a message is read at a time; one that takes long delays no other. */
 const maxOrganizations = 64
 
 export class BackgroundRead {

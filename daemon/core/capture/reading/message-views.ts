@@ -72,7 +72,7 @@ export class MessageViews {
     return { organizationId, projectId: '', bound: false, scopes: ['api:read'], credentialId: 'view' }
   }
 
-  /** The query under which a view fetches an image of its message; nobody can make one up for another address. */
+  /** The query under which a view fetches an image of its message; it cannot be made up for another address. */
   imageQuery({ captureId }: ViewedMessage, address: string): string {
     return new URLSearchParams({ u: address, s: this.#mac('message-view.image.v1', `${captureId} ${address}`) }).toString()
   }

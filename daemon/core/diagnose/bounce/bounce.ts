@@ -1,4 +1,4 @@
-/** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
+/** Why a message bounced: one refusal, with whose fault it is, what to change, and whether others got the same. */
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { isSwitchedOn } from '../../plan/features.ts'

@@ -3,7 +3,7 @@ import type { TraceReport } from '../../trace/trace-report.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 
 export interface NotSuppressed extends Pick<BounceDiagnosis['suppress'], 'recommended' | 'done' | 'flag'> {
-  /** What speaks for it; undefined where nobody refused this recipient by SMTP and no report came. */
+  /** What speaks for it; undefined where no server refused this recipient by SMTP and no report came. */
   readonly report: Pick<TraceReport, 'proof' | 'suppression' | 'maySuppress' | 'smtpCode'> | undefined
   /** How many recipients the message has. */
   readonly recipients: number

@@ -148,7 +148,7 @@ const nothingKept = (cut: string): Hypothesis => ({
   nextAction: { text: 'Choose a later time window.' },
 })
 
-/** What no store can tell. */
+/** What the store does not know. */
 function always({ principal, window, domain }: MissingContext): { what: string; why: string }[] {
   return [
     ...(window.cut === undefined || window.from >= window.to ? [] : [{ what: `Messages before ${textOf(window.from)}`, why: window.cut }]),

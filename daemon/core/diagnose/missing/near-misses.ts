@@ -24,7 +24,7 @@ export interface NearMiss {
   readonly mistakes: number
 }
 
-/** How near another address is to the wanted one; undefined when it is the same or far. Both folded. Mistakes in both halves at once count as far. */
+/** How near another address is to the wanted one; undefined when the same or far, as with mistakes in both halves. Both folded. */
 export function nearness(wanted: string, other: string): number | undefined {
   if (wanted === other) return undefined
   const [a, b] = [halvesOf(wanted), halvesOf(other)]

@@ -12,7 +12,7 @@ export interface BounceDiagnosis {
   /** Null while nothing is final. */
   readonly bouncedAt: number | null
   readonly stage: BounceStage | null
-  /** Who told it: `smtp` is our own attempt, all others are formats of reports. */
+  /** Who reported it: `smtp` is our own attempt, all others are formats of reports. */
   readonly source: string | null
   readonly reply: RefusalReply | null
   readonly registry: { readonly name: string; readonly rfc: string | null } | null

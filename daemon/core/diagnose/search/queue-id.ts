@@ -5,7 +5,7 @@ const lengthMin = 6
 const maxLength = 120
 const maxText = 2000
 
-/** The forms in which an id can stand in a reply: Stalwart writes hexadecimal digits there and decimal ones in its log. Empty for what is none. */
+/** The forms of an id in a reply: Stalwart writes it hexadecimal there and decimal in its log. Empty for what is none. */
 export function queueIdForms(given: string): readonly string[] {
   if (given.length < lengthMin || given.length > maxLength || !/^[\w.+/@=-]*\d[\w.+/@=-]*$/.test(given)) return []
   const folded = given.toLowerCase()
@@ -16,7 +16,7 @@ export function queueIdForms(given: string): readonly string[] {
 export const isQueueIdIn = (reply: string, ids: readonly string[]): boolean =>
   wordsOf(reply).some((word) => ids.includes(word.toLowerCase()))
 
-/** The id that a reply to the whole message gives; undefined when it gives none that can be told. */
+/** The id that a reply to the whole message gives; undefined when it gives none that can be recognized. */
 export function queueIdIn(reply: string): string | undefined {
   const found =
     /(?:queued(?: mail)?(?: for delivery)?(?: as| with id)|accepted as|\bid[=:]?|message[- ]id[=:]?)[ :=]*<?([\w.+/@=-]{6,120})/i.exec(

@@ -13,7 +13,7 @@ export type BounceStage = (typeof bounceStages)[number]
 export interface RefusalReply {
   readonly code: number | null
   readonly enhanced: string | null
-  /** On one line where a report told it. */
+  /** On one line where a report gave it. */
   readonly text: string
 }
 
@@ -28,7 +28,7 @@ export interface RefusalSeen {
   readonly trouble: string | undefined
   readonly reply: RefusalReply | null
   readonly classification: Classification
-  /** The report that told it. */
+  /** The report that gave it. */
   readonly report: TraceReport | undefined
 }
 
@@ -129,7 +129,7 @@ const stages: Readonly<Record<string, BounceStage>> = {
   ...{ mail: 'mail', rcpt: 'rcpt', data: 'data', body: 'data', final: 'data', answer: 'data' },
 }
 
-/** Where in the dialog it was: told by the error, else by how far the dialog came. */
+/** Where in the dialog it was: from the error, else from how far the dialog came. */
 function stageOf({ error, recipients = [], milliseconds = {}, provider }: AttemptRecord, seen: RecipientReport | undefined): BounceStage {
   if (error) return stages[error.phase] ?? 'connect'
   if (seen?.ofSender) return 'mail'

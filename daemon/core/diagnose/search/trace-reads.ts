@@ -7,7 +7,7 @@ import { foldAddress } from '../../addresses.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import type { Window } from './time-window.ts'
 
-/** Shows traces of the window that the principal reaches, the latest first, until `visit` returns true. False when there are more than `max`. */
+/** Shows traces of the window that the principal reaches, newest first, until `visit` returns true. False when more than `max`. */
 export async function walkTraces(
   database: Database,
   principal: Principal,

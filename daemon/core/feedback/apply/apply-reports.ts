@@ -1,4 +1,4 @@
-/** Writes what reports tell of one message: reports, states, suppressions and webhook events in one write, with what the caller adds. */
+/** Writes the reports of one message: reports, states, suppressions and webhook events in one write, with what the caller adds. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -65,7 +65,7 @@ const toApplied = (answer: ReportUpdate | 'duplicate' | 'ignored'): Applied =>
 interface Slot {
   readonly stored: Stored<TraceReport> | undefined
   update: ReportUpdate | undefined
-  /** The stored report tells of a copy of before the last replay, so that the news is no better evidence of the same. */
+  /** The stored report is about a copy of before the last replay, so that the new report is no better evidence of the same. */
   isOfEarlierCopy: boolean
 }
 
@@ -128,7 +128,7 @@ class TraceUpdate {
     return slot
   }
 
-  /** A mail that tells of several recipients is kept once. */
+  /** A mail that reports several recipients is kept once. */
   #withMail(report: TraceReport): TraceReport {
     if (report.rawBytes === 0) return report
     this.#rawId ??= keptUnder(report)
@@ -159,7 +159,7 @@ class TraceUpdate {
     }
   }
 
-  /** Returns the id of the event that told the report last, if one did. */
+  /** Returns the id of the last event for the report, if there was one. */
   #announce(change: Change, { report, suppressed }: ReportUpdate, before: TraceReport | undefined): string | undefined {
     const { type, recipient, reason, at, occurredAt, isUnverified, feedbackType, suppression } = report
     const earlier = before?.eventId
@@ -204,30 +204,30 @@ const mayReplace = (report: TraceReport, before: TraceReport): boolean =>
   isStrongerEvidence(report, before) || ((before.revisions ?? 0) < maxRevisions && isBetterEvidence(report, before))
 
 /**
- * A replay sends another copy, which has a fate of its own: what is told of it is no better evidence of what befell the one before. `before`
- * and `after` when the last replay lies between the report and the one that stands there.
+ * A replay sends another copy with a fate of its own: a report about it is no better evidence about the copy before. `before` and
+ * `after` when the last replay lies between the report and the one that stands there.
  */
 function sideOfReplay({ replays }: Trace, slot: Slot, { occurredAt }: FeedbackEvent, nowMs: number): 'before' | 'after' | undefined {
   const known = standing(slot)
   const replayedAt = replays?.at(-1)?.at
   if (!known || replayedAt === undefined) return undefined
   const then = (known.occurredAt ?? known.at) >= replayedAt
-  // a copy that was refused while we sent it never left, and nobody else can tell of it
+  // a copy that was refused while we sent it never left, so no report can be about it
   const now = (occurredAt ?? nowMs) >= replayedAt || (known.proof === 'attempt' && !then)
   return then === now ? undefined : now ? 'after' : 'before'
 }
 
 const standing = ({ stored, update }: Slot): TraceReport | undefined => update?.report ?? stored?.record
 
-/** Better evidence in the place of what stood there: it came when the first of its kind came, and what followed from that is still to be settled. */
+/** Better evidence in place of the report there: it came when the first of its kind came, and its consequences are still to be settled. */
 const revised = ({ at, suppression, eventId, revisions = 0 }: TraceReport, better: TraceReport): TraceReport => ({
   ...better,
   ...{ at, suppression, eventId, revisions: revisions + 1 },
 })
 
 /**
- * A message whose first copy may have arrived is sent again, and both copies can bounce: the first bounce, told while the recipient
- * still waited, changed no state, so the second one does. What happened before the last change tells of the first copy.
+ * A message whose first copy may have arrived is sent again, and both copies can bounce: the first bounce, reported while the
+ * recipient still waited, changed no state, so the second one does. What happened before the last change belongs to the first copy.
  */
 const isOfLaterCopy = ({ type, occurredAt }: FeedbackEvent, trace: Trace, nowMs: number): boolean =>
   type !== 'deferred' && (occurredAt ?? nowMs) >= trace.updatedAt

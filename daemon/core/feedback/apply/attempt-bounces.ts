@@ -1,6 +1,7 @@
 /**
- * Recipients that a server refused for good while we were handing the message over, or put off until we gave up. For people that is a bounce: it has
- * a class and stands in the trace as one, and a refusal for good suppresses like one; the state stays `failed`, as the message never left.
+ * Recipients that a server refused for good while we handed the message over, or put off until we gave up. For people that is a
+ * bounce: it has a class, stands in the trace as one, and a refusal for good suppresses like one; the state stays `failed`, as the
+ * message never left.
  */
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -22,15 +23,15 @@ export interface AttemptSeen {
 }
 
 /**
- * The bounces among what an attempt saw: replies of SMTP servers to recipients that have failed with it. Not refusals of the sender, answers of
- * providers with an API, which are no SMTP replies, what no server was asked for, and what went wrong with the whole connection. Pure.
+ * The bounces of an attempt: replies of SMTP servers to recipients that have failed with it. Not refusals of the sender, answers of
+ * providers with an API, recipients that no server was asked for, and faults of the whole connection. Pure.
  */
 export function bouncesIn(before: Trace, after: Trace, attempt: AttemptSeen, nowMs: number): readonly TraceReport[] {
   const { recipients = [], host, provider = 'smtp', error } = attempt
   if (provider !== 'smtp' || recipients.every(({ verdict }) => verdict === 'accepted')) return []
   const waiting = new Set(before.recipients.flatMap(({ address, status }) => (status === 'queued' ? [address] : [])))
   const failed = new Set(after.recipients.flatMap(({ address, status }) => (status === 'failed' && waiting.has(address) ? [address] : [])))
-  // one reply to the content does not tell which of several recipients it is about
+  // one reply to the content does not say which of several recipients it is about
   const isShared = recipients.filter(({ ofMessage }) => ofMessage).length > 1
   return recipients.flatMap(({ address, verdict, reply, ofSender, ofMessage, isUnasked }) => {
     if (!failed.has(address) || !reply || ofSender || isUnasked) return []
@@ -112,10 +113,10 @@ const keptOf = ({ revisions, rawBytes, suppression }: TraceReport): Partial<Trac
   ...(suppression && { suppression }),
 })
 
-/** As events tell it. */
+/** As events report it. */
 export const bounceFactsOf = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
   bounce === null ? undefined : { class: bounce, category, status, smtpCode, diagnostic, remoteMta }
 
-/** By recipient, for the events that tell of the failures. */
+/** By recipient, for the events of the failures. */
 export const bounceFacts = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof bounceFactsOf>> =>
   new Map(bounces.map((report) => [report.recipient ?? '', bounceFactsOf(report)]))

@@ -17,7 +17,7 @@ export interface Attribution {
   readonly organizationId: string
   readonly traceId: string
   readonly projectId: string
-  /** As the message was addressed; null when it is one of several and the report does not tell which. */
+  /** As the message was addressed; null when it is one of several and the report does not say which. */
   readonly recipient: string | null
   /** How many the message has. */
   readonly recipients: number
@@ -103,7 +103,7 @@ export class Attributor {
     return (await this.#bySubject(event)) ?? { mayFitSoon }
   }
 
-  /** The latest message with this subject that the recipient was sent before; for logs that tell nothing better. */
+  /** The latest message with this subject that the recipient was sent before; for logs with no better evidence. */
   async #bySubject({ clues: { subject }, recipient, occurredAt }: FeedbackEvent): Promise<Attribution | undefined> {
     const { organizationId } = this.#origin
     if (!this.#candidates || organizationId === null || !subject || recipient === null || occurredAt === null) return undefined
@@ -132,7 +132,7 @@ export class Attributor {
     return found?.record && this.#isReachable(found.record) ? { organizationId: found.organizationId, trace: found.record } : undefined
   }
 
-  /** Of the right project, and sent at all: nothing can be told of what was only captured. */
+  /** Of the right project, and sent at all: what was only captured has no reports. */
   #isReachable({ projectId, outcome }: Trace): boolean {
     return outcome === 'relayed' && (this.#origin.projectIds?.includes(projectId) ?? true)
   }
@@ -151,7 +151,7 @@ function attributed(
   }
 }
 
-/** The recipient that the report means: as it was addressed before as it arrived; the only one of its message whatever the report calls it. */
+/** The recipient that the report means: as addressed before as arrived; the only one of its message whatever the report calls it. */
 function recipientIn(trace: Trace, { originalRecipient, recipient, clues }: FeedbackEvent): string | null {
   const [only, ...others] = trace.recipients
   if (only && others.length === 0) return only.address

@@ -43,7 +43,7 @@ const unexplained: RefusalMeaning = {
   action: 'Read the report, or ask the postmaster of the receiving server.',
 }
 
-/** Judges a refusal. What is reported twice and differently counts as temporary, so that nobody is suppressed by mistake. */
+/** Classifies a refusal. What is reported twice and differently counts as temporary, so that no recipient is suppressed by mistake. */
 export function classify(facts: RefusalFacts): Classification {
   const text = replyText(facts.diagnostic ?? '', facts.smtpCode)
   const inText = enhancedCodesIn(text)
@@ -121,7 +121,7 @@ const bestOf = (statuses: readonly string[]): string | undefined => statuses.fin
 /** Temporary as soon as the code or the reply says so. */
 const kindOf = (status: string | undefined, text: string): '4' | '5' => (status?.startsWith('4') || /^4\d\d(?: |$)/.test(text) ? '4' : '5')
 
-/** By the server that answered; the recipient's domain tells only where no server is named. */
+/** By the server that answered; by the recipient's domain only where no server is named. */
 function answering({ remoteMta, recipient }: RefusalFacts, text: string): MailProvider | undefined {
   const server = /[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*/i.exec(remoteMta?.slice(0, 300) ?? '')?.[0]
   const domain = recipient?.slice(recipient.lastIndexOf('@') + 1) ?? ''

@@ -11,9 +11,9 @@ const vague: readonly (string | null)[] = ['undetermined', 'expired', 'success',
 const ownRecords: readonly string[] = ['smtp', 'stalwart', 'mailenable', 'postfix']
 
 /**
- * First what says why and may be acted on, then what says why, then what may be acted on; then fields made for programs before prose, our own
- * servers before mails, and the stronger proof. What is equal in all of it is told apart by its time and then by its words, but only
- * where it says something else.
+ * First what says why and may be acted on, then what says why, then what may be acted on; then fields made for programs before
+ * prose, our own servers before mails, and the stronger proof. What is equal in all of it differs by its time and then by its words,
+ * but only where it says something else.
  */
 export function isBetterEvidence(report: TraceReport, standing: TraceReport): boolean {
   const difference = compareStrength(report, standing)

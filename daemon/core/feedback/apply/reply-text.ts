@@ -33,7 +33,7 @@ function withoutRepeats(words: string, code: string): string {
 /** Enhanced codes of failures in the text, in its order; addresses and versions with more parts are none. RFC 3463 §2. */
 export const enhancedCodesIn = (text: string): string[] => text.match(/(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?!\.?\d)/g) ?? []
 
-/** The last web address in the text, as the last line of a reply is the one that explains; also one without a scheme at a postmaster's site. */
+/** The last web address in the text, as the last line of a reply explains it; also one without a scheme at a postmaster's site. */
 export function linkIn(text: string): string | null {
   const found = text.match(/(?:https?:\/\/|(?<![\w./@-])postmaster\.[a-z0-9-]{1,63}\.)[^\s<>"'`\\]{1,500}/gi)?.at(-1)
   if (found === undefined) return null

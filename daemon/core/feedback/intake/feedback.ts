@@ -1,5 +1,5 @@
 /**
- * Takes in what is told of mail after it left, from whatever door: finds the messages, and makes one write for each. What fits no
+ * Takes in reports about mail after it left, from whatever door: finds the messages, and makes one write for each. What fits no
  * message yet waits in the store and is tried again.
  */
 import { Change } from '#store/change.ts'

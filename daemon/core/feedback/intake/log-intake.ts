@@ -36,7 +36,7 @@ export interface TakenCounts {
 
 export interface LogTaken extends TakenCounts {
   readonly rejected: readonly RejectedLine[]
-  /** So many more were rejected than are told. */
+  /** So many more were rejected than are listed. */
   readonly rejectedMore: number
 }
 
@@ -45,7 +45,7 @@ export interface LogIntakeOptions extends Core {
   readonly mutex: KeyedMutex
 }
 
-/** Of the lines that were rejected, the first ones are told. */
+/** The first of the lines that were rejected. */
 const maxRejected = 1000
 
 export class LogIntake {

@@ -1,4 +1,4 @@
-/** Takes in what an agent beside MailEnable tells: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
+/** Takes in reports of an agent beside MailEnable: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
 import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
@@ -18,7 +18,7 @@ export interface MailEnableIntakeOptions extends Core {
   readonly mutex: KeyedMutex
 }
 
-/** What the agent told of one bounce. */
+/** What the agent reported of one bounce. */
 export interface ReportedBounce {
   readonly postoffice: string
   /** More than one where a notice names several recipients. */
@@ -79,7 +79,7 @@ export class MailEnableIntake {
     return this.#options.mutex.run(signed.source.id, () => this.#activity(signed, log))
   }
 
-  /** The tenants of a source, as the agent is told them when it is installed. */
+  /** The tenants of a source, as the agent gets them when it is installed. */
   async tenants({ organizationId, source }: SignedSource): Promise<Tenants> {
     const { projects } = await this.#options.policies.of(organizationId)
     return tenantsOf(this.#options.database, organizationId, source.id, projects)

@@ -26,7 +26,7 @@ const pendingKeys = globalKey('feedback.pending')
 export const pendingKey = (id: string): readonly Element[] => globalKey('feedback.pending', id)
 const rawKey = (id: string): readonly Element[] => globalKey('feedback.pending-raw', id)
 
-/** The same however often the event is told by this origin. */
+/** The same however often this origin reports the event. */
 const pendingId = ({ organizationId, sourceId, returnPath = '' }: FeedbackOrigin, { key }: FeedbackEvent): string =>
   hash('sha256', JSON.stringify([organizationId, sourceId, returnPath, key]))
 

@@ -1,5 +1,5 @@
 /**
- * Which reports of a source were taken already, whatever came of them: log shippers and webhooks tell the same again, and those
+ * Which reports of a source were taken already, whatever came of them: log shippers and webhooks report the same again, and those
  * that fit no message have no other row by which they are known.
  */
 import { decode, encode, type Change } from '#store/change.ts'
@@ -15,7 +15,7 @@ export interface SeenReport {
   readonly traceId: string | null
 }
 
-/** As long as anybody tells the same again. */
+/** As long as a source may report the same again. */
 const rememberedMs = 7 * 86_400_000
 
 type ReportSource = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
@@ -25,7 +25,7 @@ function seenKey({ organizationId, sourceId }: ReportSource, { key }: FeedbackEv
   return organizationId === null || sourceId === null ? undefined : [organizationId, 'feedback.key', sourceId, key]
 }
 
-/** For each event whether it is known, or was told before among these. */
+/** For each event whether it is known, or was reported before among these. */
 export async function seenReports(
   database: Database,
   owner: ReportSource,

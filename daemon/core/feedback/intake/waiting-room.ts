@@ -9,7 +9,7 @@ export class WaitingRoom {
   #counts: ReadonlyMap<string, number> = new Map()
   readonly #entered = new Map<string, number>()
 
-  /** `maxHopeful` reports that fit nothing so far, which hardly any message follows to; `maxExpected` with those whose message is under way. */
+  /** `maxHopeful` reports that match nothing so far, which rarely changes; `maxExpected` with those whose message is under way. */
   constructor(maxHopeful = 10_000, maxExpected = 20_000) {
     this.#maxHopeful = maxHopeful
     this.#maxExpected = maxExpected

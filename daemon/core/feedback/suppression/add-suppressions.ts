@@ -42,9 +42,9 @@ interface AddressState {
 }
 
 /**
- * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never
- * ends earlier than the new one would. `also` adds to a write that changes anything. Who expects that none is there says so, and the list is
- * looked at only when that proves wrong. Resolves when all is durable; throws `conflict` when others keep writing the same.
+ * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never ends
+ * earlier than the new one would. `also` adds to a write that changes anything. A caller that expects none there says so, and the
+ * list is read only when that proves wrong. Resolves when all is durable; throws `conflict` when others keep writing the same.
  */
 export async function addSuppressions(
   database: Database,
@@ -64,8 +64,8 @@ export async function addSuppressions(
 }
 
 /**
- * Like `addSuppressions`, in a write of the caller's; once for each write. Corrections come first; they touch an entry only while it is the one
- * that the report made and nobody else has called for it.
+ * Like `addSuppressions`, in a write of the caller's; once for each write. Corrections come first; they change an entry only while
+ * it is the one that the report made and no one else has asked for it.
  */
 export async function stageSuppressions(
   database: Database,

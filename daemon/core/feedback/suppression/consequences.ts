@@ -20,8 +20,8 @@ export interface Settling {
 }
 
 /**
- * `replaced` is the worse evidence of the same fate. Puts on the list whom the reports call for, takes off it who was there because of evidence that was wrong, and says so in the reports.
- * Once for each write.
+ * `replaced` is the worse evidence of the same fate. Suppresses the addresses that the reports call for, removes those that wrong
+ * evidence had put there, and says so in the reports. Once for each write.
  */
 export async function settleSuppressions(
   change: Change,

@@ -23,7 +23,7 @@ interface Moving {
   readonly nowMs: number
 }
 
-/** Moves those of an organization, once; in small writes, so that a crash leaves nothing half moved. Those with an end stay, as opt-outs have none. */
+/** Moves those of an organization, once; in small writes, so that none is half moved. Those with an end stay, as opt-outs have none. */
 export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => boolean): Promise<void> {
   const { database, organization } = moving
   const organizationId = organization.id
@@ -46,7 +46,7 @@ async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> 
   await database.commit(change.insert(optOuts, organization.id, optOutOf(stored.record))) // else it was changed meanwhile: see place.ts
 }
 
-/** The suppression that a bounce or complaint after the unsubscribe called for, and that was not made, as the address was on the list already. */
+/** The suppression that a bounce or complaint after the unsubscribe called for, and that was not made as the address was listed already. */
 async function swallowedBy({ database, organization, nowMs }: Moving, { email, createdAt }: Suppression): Promise<Suppression | undefined> {
   if (!isSwitchedOn(organization, 'bounce_auto_suppress')) return undefined
   const range = within([...indexPrefix(traces.name, organization.id, 'recipient'), email])

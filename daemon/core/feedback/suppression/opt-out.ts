@@ -53,7 +53,7 @@ export const namedList = (projectId: string, name: string): MailingList => ({
   name,
 })
 
-/** The list of a message; undefined for mail that nobody unsubscribes from. Links of before 2026-11-22 belong to the list of the sender. */
+/** The list of a message; undefined for mail without an unsubscribe link. Links of before 2026-11-22 belong to the list of the sender. */
 export function listOf({
   list,
   hasUnsubscribeLink,

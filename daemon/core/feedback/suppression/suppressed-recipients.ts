@@ -20,8 +20,8 @@ export const hasNoOptOuts = (database: Database, organizationId: string, trace: 
   database.isKnownEmpty(suppressions, organizationId) && (!listOf(trace) || database.isKnownEmpty(optOuts, organizationId))
 
 /**
- * What is in force against recipients that still wait for the message, by address as the trace has it. No read where nothing is on the lists. Opt-outs
- * keep back what belongs to their list, and nothing else.
+ * The suppressions of recipients that still wait for the message, by address as the trace has it. No read where the lists are
+ * empty. Opt-outs keep back what belongs to their list, and nothing else.
  */
 export async function suppressionsAgainst(
   database: Database,

@@ -1,4 +1,4 @@
-/** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and tells what came of each. */
+/** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and reports the result of each. */
 import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
@@ -51,7 +51,7 @@ type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
 
 interface ImportAct {
   readonly rows: number
-  /** The audit log tells the import in the first write that changes the list. */
+  /** The audit log shows the import in the first write that changes the list. */
   isNoted: boolean
   /** The latest batch was new altogether, as lists mostly are: the next one is expected to be so too. */
   expectsNew: boolean
@@ -74,7 +74,7 @@ export class SuppressionImport {
     const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
     try {
       const rows = await receive(draft, request)
-      // from here on rows are added, and only what came of them may be told
+      // from here on rows are added, and only their results may be reported
       request.signal.throwIfAborted()
       return await this.#add(principal, draft, request, { rows, isNoted: false, expectsNew: true })
     } finally {

@@ -22,7 +22,7 @@ const schema = z.strictObject({
   isConfirmed: z.literal(true).optional(),
 })
 
-/** An entry of the list. It belongs to the organization; the project only tells where it came from. */
+/** An entry of the list. It belongs to the organization; the project only says where it came from. */
 export type Suppression = Immutable<z.infer<typeof schema>>
 
 /** It follows from what was reported, and not from anybody's decision. */

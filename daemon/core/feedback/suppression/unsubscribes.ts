@@ -49,7 +49,7 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     return this.#options.baseUrl.startsWith('https://') ? 'public' : 'local'
   }
 
-  /** The header fields of a message with one recipient. Only this service can make the link, and it names nobody. */
+  /** The header fields of a message with one recipient. Only this service can make the link, which contains no address. */
   fieldsFor(traceId: string): readonly { readonly name: string; readonly value: string }[] {
     const { secrets, baseUrl } = this.#options
     return [

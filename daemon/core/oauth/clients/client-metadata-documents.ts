@@ -1,4 +1,4 @@
-/** Clients that describe themselves in a document on the web, whose address is their id: nobody has to register them. */
+/** Clients that describe themselves in a document on the web, whose address is their id: they need no registration. */
 import { clientNetwork } from '../../access/client-network.ts'
 import type { Clock } from '../../clock.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '../../outbound/fetch.ts'
@@ -26,7 +26,7 @@ const shortestMs = 30_000
 const usualMs = 300_000
 const longestMs = 86_400_000
 
-/** Whether a client id is the address of such a document: https on a usual port with a path, in its plain form, without user name or fragment. */
+/** Whether a client id is the address of such a document: https on a usual port with a path, normalized, without user name or fragment. */
 export function isMetadataAddress(clientId: string): boolean {
   if (clientId.length > maxIdLength) return false
   const url = URL.parse(clientId)

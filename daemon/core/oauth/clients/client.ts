@@ -17,7 +17,7 @@ export interface Client {
   readonly authentication: ClientAuthentication
   /** Of a client with a secret: its keyed hash. */
   readonly secretFingerprint?: string
-  /** The host that vouches for what the client says of itself; undefined when nobody does. */
+  /** The host that vouches for what the client says of itself; undefined when none does. */
   readonly verifiedHost?: string
 }
 

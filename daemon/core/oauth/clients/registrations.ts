@@ -1,4 +1,4 @@
-/** Dynamic client registration: anybody may register a program, and nobody vouches for it (RFC 7591). */
+/** Dynamic client registration: anybody may register a program, whose name is not verified (RFC 7591). */
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -15,7 +15,7 @@ export interface RegistrationOptions extends Core {
 interface Registration {
   readonly client: Client
   readonly createdAt: number
-  /** Whether anybody ever approved it; what nobody uses for a day goes. */
+  /** Whether it was ever approved; one that is unused for a day is removed. */
   readonly isUsed: boolean
 }
 

@@ -39,7 +39,7 @@ export type Prompt = (typeof prompts)[number]
 
 /** A request in order: somebody may be asked. It holds nothing secret, and `check` of the same query makes it again. */
 export interface PendingAuthorization {
-  /** To be shown; without `verifiedHost` nobody vouches for the name. */
+  /** To be shown; without `verifiedHost` the name is not verified. */
   readonly client: Pick<Client, 'id' | 'name' | 'verifiedHost'>
   readonly mayRefresh: boolean
   readonly redirectUri: string
@@ -58,7 +58,7 @@ export interface PendingAuthorization {
   readonly prompts: readonly Prompt[]
 }
 
-/** `problem`: tell the person, and redirect nowhere. `redirect`: the client is told there. */
+/** `problem`: shown to the person, without a redirect. `redirect`: the client gets it. */
 export type AuthorizationCheck =
   | { readonly kind: 'problem'; readonly error: OAuthError }
   | { readonly kind: 'redirect'; readonly location: string; readonly error: OAuthError }
@@ -178,7 +178,7 @@ function checkedRedirectUri({ redirectUris }: Client, presented: string): string
   throw new OAuthError('invalid_request', 'The redirect_uri is not registered for this client.')
 }
 
-/** A state that was given twice cannot be told back. */
+/** A state that was given twice cannot be returned. */
 function stateOf(parameters: Parameters): string | undefined {
   try {
     return parameters.get('state')

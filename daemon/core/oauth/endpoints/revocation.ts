@@ -20,7 +20,7 @@ export class Revocation {
     this.#options = options
   }
 
-  /** A token that is unknown, or of another client, changes nothing and is no error (RFC 7009 §2.2). Throws `invalid_client` and `invalid_request`. */
+  /** An unknown token, or one of another client, is no error (RFC 7009 §2.2). Throws `invalid_client` and `invalid_request`. */
   async revoke(request: ClientRequest): Promise<void> {
     request.parameters.assertOnce()
     const clientId = await this.#options.clients.authenticate(request)

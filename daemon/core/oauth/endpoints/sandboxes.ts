@@ -1,4 +1,4 @@
-/** Sandboxes that nobody signed in for: made in one write, and gone with everything in them after a week without a token. */
+/** Sandboxes created without a login: made in one write, and gone with everything in them after a week without a token. */
 import { Change, decode, encode } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'

@@ -66,7 +66,7 @@ interface Issue {
   readonly refreshToken: string | undefined
 }
 
-/** More often nobody can come between with a refresh token that is still unused. */
+/** More often no request can come between with a refresh token that is still unused. */
 const maxTries = 5
 
 export class TokenEndpoint {
@@ -94,7 +94,7 @@ export class TokenEndpoint {
     )
   }
 
-  /** A sandbox for nobody in particular, with no more than anonymous callers may have. Spec "Authentication" 3. */
+  /** An anonymous sandbox, with no more than anonymous callers may have. Spec "Authentication" 3. */
   async #bootstrap(parameters: Parameters, remoteAddress: string): Promise<TokenAnswer> {
     const { urls } = this.#options
     const surface = parseResource(urls, parameters.resources) ?? (urls.resources.mcp === undefined ? 'rest' : 'mcp')

@@ -1,4 +1,4 @@
-/** How often unauthenticated clients may create something: counted per client network and for all together, in the very write that makes it. */
+/** How often unauthenticated clients may create something: counted per client network and in total, in the write that creates it. */
 import type { Change } from '#store/change.ts'
 import type { WriteResult } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'

@@ -34,7 +34,7 @@ const rows = {
 
 export type OAuthErrorCode = keyof typeof rows
 
-/** An expected "no" of the authorization server. The message is its `error_description`: one sentence that repeats no value of the request. */
+/** An expected "no" of the authorization server. The message is its `error_description`: one sentence without values of the request. */
 export class OAuthError extends Refusal {
   readonly error: OAuthErrorCode
 

@@ -38,7 +38,7 @@ const levelOfScope: Readonly<Record<Scope, Readonly<Record<Surface, Level>>>> = 
   'api:admin': { mcp: 3, rest: 2 },
 }
 
-/** What nobody in particular may do: read, and send into the sandbox. */
+/** What anonymous callers may do: read, and send into the sandbox. */
 const anonymousLevel: Readonly<Record<Surface, Level>> = { mcp: 1, rest: 1 }
 
 /** As far as nothing reaches other people: reading, and sending into the sandbox where there is a scope for that alone. */
@@ -77,7 +77,7 @@ export const levelOfScopes = (scopes: readonly Scope[], surface: Surface): Level
 
 export const levelOfAnonymous = (surface: Surface): Level => anonymousLevel[surface]
 
-/** The scopes of a request, each once; none when nothing was said. Throws `invalid_scope` for one that is not among `known` (RFC 6749 §3.3). */
+/** The scopes of a request, each once; none when it names none. Throws `invalid_scope` for one not among `known` (RFC 6749 §3.3). */
 export function parseScopes(text: string | undefined, known: readonly OAuthScope[] = oauthScopes): readonly OAuthScope[] {
   const words = new Set((text ?? '').split(' ').filter((word) => word !== '' && word !== 'offline_access'))
   return [...words].map((word) => {

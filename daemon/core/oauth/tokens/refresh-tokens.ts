@@ -26,7 +26,7 @@ export interface StoredRefreshToken {
 
 const dayMs = 86_400_000
 const idleMs = 30 * dayMs
-/** What nobody signed in for is forgotten sooner. */
+/** Anonymous ones are removed sooner. */
 export const anonymousIdleMs = 7 * dayMs
 /** From the consent on, however often it is refreshed. */
 export const grantMs = 180 * dayMs

@@ -1,6 +1,6 @@
 /**
  * The keys that access tokens are signed with. A new one is published before it signs and an old one as long as a token of it
- * may live, so that nobody who keeps the key set for a while ever misses one. Made and retired when somebody asks, without a timer.
+ * may live, so that whoever caches the key set for a while never misses one. Made and retired on request, without a timer.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose'
 import { Change, decode, encode } from '#store/change.ts'

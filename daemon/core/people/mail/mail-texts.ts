@@ -81,7 +81,7 @@ export const reuseMail = (clientName: string, endedKeys: readonly string[], url:
     footnote: 'If it happens again, ask the maker of the application how it stores its tokens.',
   })
 
-/** What the mail of a claim tells of it. */
+/** What the mail of a claim contains of it. */
 export interface ClaimFacts {
   readonly clientName: string
   readonly userCode: string

@@ -29,7 +29,7 @@ export interface InvitationOptions extends Core {
   readonly outbox: Outbox
 }
 
-/** An invitation and, where the service sends no mail of its own, the link to hand over; it is told this once. */
+/** An invitation and, where the service sends no mail of its own, the link to hand over, which is shown only once. */
 export interface OpenedInvitation extends Invitation {
   readonly link?: string
 }

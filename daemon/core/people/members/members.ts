@@ -15,7 +15,7 @@ import { members, membershipsOf, type Member } from './member.ts'
 import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
 import { userById, type User } from '../users/user.ts'
 
-/** Is notified of what a member should be told by mail. */
+/** Receives what a member should be notified of by mail. */
 export interface MemberNotices {
   roleChanged(user: User, organization: Organization, role: Role): void
   removed(user: User, organization: Organization): void

@@ -1,7 +1,7 @@
 /**
  * Invitations of a service that sends no mail of its own: an administrator hands the link over, and whoever has it joins as the
  * invited address. Nothing proves the address then but the administrator's word, so the link makes new accounts only: an
- * account that exists is entered by what its owner has. Such a user is known by an address that nobody proved: invitations of
+ * account that exists is entered by what its owner has. The address of such a user is not proved: invitations of
  * others and claims of agents for that address are not theirs until a sign-in link proves it.
  */
 import type { Core } from '../../core.ts'
@@ -33,7 +33,7 @@ export class HandedInvitations {
     return signUp !== 'closed' && !(await mail.isReady()) && (await userByEmail(database, email)) === undefined
   }
 
-  /** Makes the user and the member, signs in, and uses the link up. Throws `not_found` for links that do not work, `conflict` where another way in is needed. */
+  /** Makes the user and member, signs in, and uses the link up. Throws `not_found` for dead links, `conflict` where a login is needed. */
   async join(secret: string, browser: Browser): Promise<BegunSession> {
     const { writes, invitations, sessions, clock } = this.#options
     const { invitation } = await invitations.look(secret)

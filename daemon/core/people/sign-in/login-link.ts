@@ -1,4 +1,4 @@
-/** Login links: one sign-in for whoever reads the mail or the terminal that the link was told to. */
+/** Login links: one sign-in for whoever reads the mail or the terminal that shows the link. */
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'

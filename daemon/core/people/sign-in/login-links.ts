@@ -1,6 +1,6 @@
 /**
  * Sign-in by a link: asked for by mail or made by the operator. Following it shows a page, and only the button there signs in,
- * because scanners follow links. Nothing tells whether an address is known: the answer is given before anybody looks.
+ * because scanners follow links. The answer never shows whether an address is known: it is given before the look-up.
  */
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -22,7 +22,7 @@ import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
 import { addUser, identityOf, noteVerifiedSignIn, userByEmail } from '../users/user.ts'
 
-/** Who may become a user: nobody but those the operator signs in, whoever is invited, or anybody. */
+/** Who may become a user: only those the operator signs in, whoever is invited, or anybody. */
 export type SignUp = 'closed' | 'invited' | 'open'
 
 export interface LoginLinkOptions extends Core {
@@ -84,7 +84,7 @@ export class LoginLinks {
     })
   }
 
-  /** Whether a link of this address signs in: nobody else is mailed one. */
+  /** Whether a link of this address signs in: no other address is mailed one. */
   async maySignIn(email: string): Promise<boolean> {
     const { database, signUp, invitations } = this.#options
     if (signUp === 'open' || (await userByEmail(database, email))) return true

@@ -13,7 +13,7 @@ import type { Session } from './session.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import { noteSignIn, userById, users, type User } from '../users/user.ts'
 
-/** Is notified of what a user should be told by mail. */
+/** Receives what a user should be notified of by mail. */
 export interface PasskeyNotices {
   passkeyAdded(user: User, passkey: Passkey): void
   passkeyRemoved(user: User, passkey: Passkey): void

@@ -1,2 +1,2 @@
-/** Where people are kept: they belong to no organization, so users and login links share a partition, and each user's own things lie under the user's id. */
+/** Where people are kept: as they belong to no organization, users and login links share a partition; a user's rows lie under their id. */
 export const peoplePartition = 'people'

@@ -1,4 +1,4 @@
-/** Secrets of full entropy that are told once and kept as hashes: in cookies and links. */
+/** Secrets of full entropy that are shown once and kept as hashes: in cookies and links. */
 import { hash, randomBytes } from 'node:crypto'
 
 export const newSecret = (): string => randomBytes(32).toString('base64url')

@@ -110,15 +110,15 @@ export class Destinations implements List<OfProject, Destination> {
     return this.#rewrite(principal, `destination.set_${mode}`, id, () => ({ mode }))
   }
 
-  /** Idempotent; tells whether the destination was live before. */
+  /** Idempotent; returns whether the destination was live before. */
   async promoteToLive(principal: Principal, id: string): Promise<{ readonly destination: Destination; readonly alreadyLive: boolean }> {
     const { mode } = await this.get(principal, id)
     return { destination: await this.setMode(principal, id, 'live'), alreadyLive: mode === 'live' }
   }
 
   /**
-   * Refused with `conflict` while a rule or a credential names it or it is the default sender, and while mail is queued for it unless that is to be
-   * discarded; mail queued for it then fails, and its trace says why.
+   * Refused with `conflict` while a rule or a credential names it or it is the default sender, and while mail is queued for it unless
+   * that is to be discarded; mail queued for it then fails, and its trace says why.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies } = this.#options
@@ -148,7 +148,7 @@ export class Destinations implements List<OfProject, Destination> {
       const before = stored.record
       const changes = { ...changesFor(before), ...(ownership && (await this.#ownership(principal, before, ownership, change))) }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
-      // Connections are told apart by this time, so it must differ even within one millisecond.
+      // Connections are distinguished by this time, so it must differ even within one millisecond.
       // A change never turns one provider into another.
       const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) } as Destination
       change.replace(destinations, principal.organizationId, stored, record)

@@ -88,7 +88,7 @@ function addressProblems(
   guard: AddressGuard,
 ): FieldProblem[] {
   const permitted = addresses.filter((address) => guard(address, port))
-  // The guard permits every public address, so only for others does its yes tell what the operator has allowed.
+  // The guard permits every public address, so only for others does its yes show what the operator has allowed.
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (addresses.length > 0 && permitted.length === 0) {
     const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'

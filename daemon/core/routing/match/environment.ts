@@ -1,4 +1,4 @@
-/** Which destination of an environment takes a message: live before sandboxed, healthy before down, the smallest priority, the older. Pure. */
+/** Which destination of an environment takes a message: live before sandboxed, healthy before down, smallest priority, older. Pure. */
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { Destination } from '../destination.ts'
 

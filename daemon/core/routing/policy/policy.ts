@@ -59,7 +59,7 @@ export class Policies {
     return policy
   }
 
-  /** The current settings where they are at hand; otherwise they are fetched, for the next time. For early checks that are repeated later. */
+  /** The current settings where they are cached; otherwise fetches them for the next time. For early checks that are repeated later. */
   cached(organizationId: string): Policy | undefined {
     void this.of(organizationId).catch(() => undefined)
     return this.#kept.get(organizationId)?.loaded

@@ -8,7 +8,7 @@ import type { TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'
 import { untrackedReasons, type TraceTracking } from '../trace-tracking.ts'
 
-/** A click that is told in full. */
+/** A click in full. */
 export interface SeenClick {
   readonly at: number
   /** Place of the link in the message, from 1. */

@@ -5,7 +5,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { traceReports, type TraceReport } from '../trace-report.ts'
 
-/** Reports tell what matters at their beginning; the returned message comes after it. */
+/** Reports state what matters at their beginning; the returned message comes after it. */
 export const maxRawReportBytes = 65_536
 
 export const rawReportKey = (organizationId: string, reportId: string): readonly Element[] => [organizationId, 'feedback.raw', reportId]
@@ -16,8 +16,8 @@ export async function readRawReport(database: Database, organizationId: string, 
 }
 
 /**
- * Under which id the mail of a report is kept: the report's own, and one of its own for each time that better evidence replaced it, as other
- * reports can refer to the mail that came before.
+ * Under which id the mail of a report is kept: the report's own, and one more for each time that better evidence replaced it, as
+ * other reports can refer to the mail that came before.
  */
 export const keptUnder = ({ id, revisions = 0 }: Pick<TraceReport, 'id' | 'revisions'>): string =>
   revisions === 0 ? id : `${id}.${revisions}`

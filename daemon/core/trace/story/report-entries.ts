@@ -12,7 +12,7 @@ export function reportEntries({ createdAt }: Trace, [first]: readonly AttemptRec
 
 function entryOf(report: TraceReport, leftAt: number): TimelineEntry {
   const { type, at, occurredAt, recipient, reason, isUnverified } = report
-  // the teller's clock may be wrong: nothing happens before the message leaves, or after it is told
+  // the reporter's clock may be wrong: nothing happens before the message leaves, or after it is reported
   const when = Math.min(at, Math.max(leftAt, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
   const told = `${words[type]} ${about}: ${reason}`

@@ -1,4 +1,4 @@
-/** Everything that is told of a trace, in one timeline. */
+/** Everything that is known of a trace, in one timeline. */
 import { engagementEntries } from './engagement.ts'
 import type { TraceStory } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'

@@ -11,7 +11,7 @@ const classes = ['hard', 'block', 'soft'] as const
 export const worstBounce = ({ recipients }: Fates): RecipientReported['bounce'] =>
   classes.find((one) => recipients.some((recipient) => bounceOf(recipient) === one)) ?? null
 
-/** How many recipients have which status; no status that nobody has. */
+/** How many recipients have which status; statuses without recipients are left out. */
 export function countsOf({ recipients }: Fates): Partial<Record<TraceStatus, number>> {
   const counts: Partial<Record<TraceStatus, number>> = {}
   for (const { status } of recipients) counts[status] = (counts[status] ?? 0) + 1

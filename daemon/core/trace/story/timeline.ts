@@ -1,4 +1,4 @@
-/** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
+/** The story of a send from its trace and its attempts: every decision with its reason. Spec "Trace". */
 import type { AttemptRecord } from '../attempt-record.ts'
 import type { TraceStatus } from '../states.ts'
 import type { Trace, TraceFailover, TraceReplay } from '../trace.ts'
@@ -40,7 +40,7 @@ export interface TimelineEntry {
 
 const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key' } as const
 
-/** What was told of a trace from several sides, in order of time. */
+/** What several sides reported of a trace, in order of time. */
 export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] => entries.toSorted((a, b) => a.at - b.at)
 
 /** The timeline in order of time. */

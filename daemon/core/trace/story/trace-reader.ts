@@ -14,13 +14,13 @@ import { traceOfServiceRef } from '../trace-token.ts'
 import { traceWalk, type TraceFilter } from '../trace-search.ts'
 import { traces, type Trace } from '../trace.ts'
 
-/** A trace and what its timeline is told from. */
+/** A trace and what its timeline is made from. */
 export interface TraceStory {
   readonly trace: Trace
   readonly attempts: readonly AttemptRecord[]
-  /** Undefined while nobody has opened the message or followed a link. */
+  /** Undefined before the first opening or click. */
   readonly engagement: Engagement | undefined
-  /** What was told of it after it left. */
+  /** Reports that came after the message left. */
   readonly reports: readonly TraceReport[]
 }
 
@@ -40,7 +40,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     this.#database = options.database
   }
 
-  /** The trace with all that is kept beside it, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
+  /** The trace with all that is kept beside it, by its id or its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
   async get(principal: Principal, idOrToken: string): Promise<TraceStory> {
     const trace = await this.#find(principal, idOrToken)
     const { id: traceId } = trace

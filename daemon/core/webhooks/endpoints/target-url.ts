@@ -10,7 +10,10 @@ export interface TargetGuards {
 
 const maxLength = 2048
 
-/** The address as it is kept, of the field that refusals name. Throws `validation_failed`. The look-up of a name can take seconds; one that leads nowhere yet is let pass. */
+/**
+ * The address as it is kept, of the field that refusals name. Throws `validation_failed`. The look-up of a name can take seconds; one
+ * that leads nowhere yet is accepted.
+ */
 export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards, field = 'target_url'): Promise<string> {
   const wrong = (message: string): Error => invalid([{ path: field, message }])
   const url = URL.parse(text)

@@ -1,4 +1,4 @@
-/** A test: a made-up event is sent to an endpoint at once, and what the receiver said is told. Nothing of it is kept. */
+/** A test: a made-up event is sent to an endpoint at once, and the receiver's response is returned. Nothing of it is kept. */
 import { randomUUID } from 'node:crypto'
 import { newId } from '#store/ids.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -30,7 +30,7 @@ export class TestDeliveries {
     this.#options = options
   }
 
-  /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while another test of the endpoint is under way. */
+  /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while the endpoint is being tested. */
   async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
     const { webhooks, sender, clock } = this.#options
     const endpoint = await webhooks.get(principal, id)

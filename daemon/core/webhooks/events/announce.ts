@@ -9,7 +9,7 @@ import { eventBody, type WebhookEvent } from './event-body.ts'
 /**
  * Adds a delivery for each endpoint of the trace's project that wants the event; without any, it does nothing. `endpoints` are those of the
  * organization's cached settings (`Policy.webhooks`). Call it once for each change of a recipient's fate, in the write that makes it;
- * when that write is tried again, begin with a new change. Returns the id of the event, or undefined when nobody wants it.
+ * when that write is tried again, begin with a new change. Returns the id of the event, or undefined when no endpoint wants it.
  */
 export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
   const { organizationId, type, trace, at } = event

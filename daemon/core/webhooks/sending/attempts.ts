@@ -40,8 +40,8 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Returns `paused` when the target is paused, and the delivery stays due; undefined when nothing was sent because it is not due any more, what it
-   * belongs to is gone, or we broke it off.
+   * Returns `paused` when the target is paused, and the delivery stays due; undefined when nothing was sent because it is not due any
+   * more, what it belongs to is gone, or we broke it off.
    */
   async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | 'paused' | undefined> {
     const { database, clock, sender, targets = [] } = this.#options

@@ -1,4 +1,4 @@
-/** The outcome of the events that endpoints subscribe to: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
+/** The outcome of the events sent to endpoints: lists, one with its attempts, and repetition. Spec "Other webhook endpoints". */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
@@ -49,7 +49,7 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     this.#options = options
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for what is out of reach. */
   async list(principal: Principal, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
     if (endpointId !== undefined) await this.#requireTarget(principal, endpointId)
     const isMeant = (delivery: WebhookDelivery): boolean =>
@@ -71,7 +71,7 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     }
   }
 
-  /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. To an endpoint that is paused it goes when that is resumed. */
+  /** Begins its schedule anew at once, whatever its status, under the same delivery id. A paused endpoint gets it when resumed. */
   async redeliver(principal: Principal, id: string): Promise<DeliverySeen> {
     const { database, clock, audit } = this.#options
     const { organizationId } = principal

@@ -38,7 +38,7 @@ export class EndpointQueue {
     return this.inFlight.size < this.#width
   }
 
-  /** Nothing to do now or later. How it took them is forgotten then: what failed and is tried again is still due, so the rest was parked or is gone. */
+  /** Nothing to do now or later. Its history is forgotten then: what is tried again is still due, so the rest was parked or is gone. */
   get isIdle(): boolean {
     return this.ready.length + this.inFlight.size === 0 && !this.hasUnread && !this.isReading && this.nextDueMs === Infinity
   }

@@ -1,6 +1,6 @@
 /**
  * For providers that take the recipients from the message itself: the stored message when its To and Cc name exactly
- * the recipients of this attempt, else with these fields made anew, so that nobody gets a second copy or is left out.
+ * the recipients of this attempt, else with these fields made anew, so that no recipient gets a second copy or is left out.
  */
 import type { MessageFields, NamedAddress, OutgoingMessage } from './vendor.ts'
 
@@ -12,7 +12,7 @@ export interface AddressedMime {
 
 const addressFields = /^(?:to|cc|bcc|resent-to|resent-cc|resent-bcc)$/
 
-/** The message whose To, Cc and Bcc name the recipients of this attempt and nobody else. */
+/** The message whose To, Cc and Bcc name only the recipients of this attempt. */
 export async function addressedMime(message: OutgoingMessage): Promise<AddressedMime> {
   const mime = await message.mime()
   const fields = headerFields(mime)

@@ -55,7 +55,7 @@ function retryAfter({ headers }: VendorAnswer): number | undefined {
   if (/^\d{1,12}$/.test(value)) return Math.min(Number(value), maxRetryAfter)
   const date = Date.parse(value)
   const answered = Date.parse(headers['date'] ?? '')
-  // The provider's clock tells the time in both, so ours does not matter.
+  // Both times are from the provider's clock, so ours does not matter.
   if (Number.isNaN(date) || Number.isNaN(answered)) return undefined
   return Math.min(Math.max(0, Math.ceil((date - answered) / 1000)), maxRetryAfter)
 }

@@ -1,4 +1,4 @@
-/** The message of one attempt as vendors see it: its octets gathered once, its fields made once, and never of more recipients than may know of each other. */
+/** The message of one attempt as vendors see it: gathered once, its fields made once, with only recipients that may know of each other. */
 import type { DeliveryJob } from '#core/delivery/transport.ts'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'

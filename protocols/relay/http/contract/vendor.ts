@@ -24,7 +24,7 @@ export interface NamedAddress {
   readonly address: string
 }
 
-/** The message as fields, for vendors that take no MIME. Only recipients of this attempt are named in to, cc and bcc; `to` is never empty. */
+/** The message as fields, for vendors without MIME. Only recipients of this attempt are named in to, cc and bcc; `to` is never empty. */
 export interface MessageFields {
   readonly from: NamedAddress
   readonly to: readonly NamedAddress[]

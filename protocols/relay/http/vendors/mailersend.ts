@@ -54,7 +54,7 @@ export const mailersend: Vendor = {
     }
   },
 
-  // A message without any field: with a good token it is found to be incomplete, and a token that may not send is told.
+  // A message without any field: with a good token it is found to be incomplete, and a token that may not send is reported.
   probe: async (credentials, { base }) => postJson(url(base), authorization(credentials), {}),
   readProbe: (answer) => (answer.status === 422 ? { kind: 'accepted' } : refused(answer)),
 }

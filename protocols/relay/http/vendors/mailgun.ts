@@ -16,7 +16,7 @@ export const mailgun: Vendor = {
     if (answer.status === 200) return { kind: 'accepted', messageId: textOf(jsonOf(answer)['id']) }
     return refusal(answer)
   },
-  // A sending key may do nothing but send. What names nobody is refused with 400, and only after the key and the domain were found.
+  // A sending key may do nothing but send. A message without recipients is refused with 400, after the key and the domain were found.
   probe: async (credentials, context) => form(credentials, context, []),
   readProbe: (answer) => (answer.status === 400 || answer.status === 200 ? { kind: 'accepted' } : refusal(answer)),
 }

@@ -45,7 +45,7 @@ function refusal(answer: VendorAnswer): VendorVerdict {
   const code = kindOf(answer)
   const message = textOf(body['message']) ?? textOf(body['Message'])
   const verdict = verdictByStatus(answer, { code: code ?? undefined, message })
-  // In the sandbox of SES, and for senders that nobody has verified yet.
+  // In the sandbox of SES, and for senders that are not verified yet.
   const isUnverified = code === 'MessageRejected' && /not verified/i.test(message ?? '')
   return { ...verdict, kind: isUnverified ? 'misconfigured' : (kinds[code ?? ''] ?? verdict.kind) }
 }

@@ -13,7 +13,7 @@ const hidden = '(removed)'
 
 /** The events of a socket go through here to whoever holds the dialog at the moment. */
 export class Link {
-  /** Gets each reply of the peer. A reply that nobody waits for breaks the link. */
+  /** Gets each reply of the peer. An unexpected reply breaks the link. */
   onReply: ((reply: PeerReply) => void) | undefined
   /** Told once why the link broke. */
   onBroken: ((failure: Failure) => void) | undefined
@@ -137,7 +137,7 @@ export class Link {
     this.setDeadline(goodbyeMs, 'connection_lost', 'final')
   }
 
-  /** Ends the connection at once and tells the holder why. Only the first reason counts. */
+  /** Ends the connection at once and passes the reason to the holder. Only the first reason counts. */
   break(failure: Failure): void {
     if (this.#failure !== undefined) return
     this.#failure = failure
@@ -155,7 +155,7 @@ export class Link {
 
   #ignore(socket: Socket): void {
     socket.off('data', this.#onData).off('error', this.#onError).off('end', this.#onEnd).off('close', this.#onEnd)
-    // An error that comes now has nobody to tell, but must not end the process.
+    // An error that comes now has no listener, but must not end the process.
     socket.on('error', () => undefined)
   }
 

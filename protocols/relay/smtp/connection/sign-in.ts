@@ -1,4 +1,4 @@
-/** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens stand in place of a password. */
+/** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens replace a password. */
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
@@ -7,7 +7,7 @@ import type { Link } from './link.ts'
 
 /** Where access tokens come from. */
 export interface TokenSource {
-  /** `kept` tells that it was had before, so that it may have been revoked meanwhile. Throws `Failure`. */
+  /** `kept` means that it was had before, so that it may have been revoked meanwhile. Throws `Failure`. */
   get(grant: OAuth2Grant): Promise<{ readonly token: string; readonly kept: boolean }>
   /** The peer has refused this token. */
   discard(grant: OAuth2Grant, token: string): void

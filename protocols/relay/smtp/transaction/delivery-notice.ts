@@ -1,5 +1,5 @@
 /**
- * What a peer that offers DSN is told about notifications (RFC 3461 §4): failures are wanted, delays and copies of the
+ * What a peer that offers DSN gets about notifications (RFC 3461 §4): failures are wanted, delays and copies of the
  * content are not, and what comes back names our message and the recipient as we wrote him.
  */
 import type { DeliveryJob } from '#core/delivery/transport.ts'
