@@ -61,7 +61,7 @@ const submission = section({
     ['127.0.0.1:2465'],
   ),
   cleartextAuth: oneOf(
-    'Who may log in without TLS. never: nobody. loopback: clients on a loopback address. auto: the same clients, on loopback listeners other than ports 587 and 2587, while the certificate is the self-signed one.',
+    'Who may log in without TLS. never: no one. loopback: clients on a loopback address. auto: the same clients, on loopback listeners other than ports 587 and 2587, while the certificate is the self-signed one.',
     ['never', 'loopback', 'auto'],
     'auto',
   ),

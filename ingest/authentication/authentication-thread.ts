@@ -1,4 +1,4 @@
-/** The core's `Authenticator`: on a thread, under deadlines and a memory limit. Mail is hostile, and its arithmetic keeps nobody waiting. */
+/** The core's `Authenticator`: on a thread, under deadlines and a memory limit, as mail is hostile and its arithmetic slow. */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'

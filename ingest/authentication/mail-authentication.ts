@@ -8,7 +8,7 @@ import { withFewSignatures } from './few-signatures.ts'
 import type { Resolve } from '../dns/resolve.ts'
 import { excessOf } from './verifiable-head.ts'
 
-/** A longer header block is not worth its arithmetic; nobody is shown what such a mail says either. */
+/** A longer header block is not worth its arithmetic; the mail is not shown either. */
 const maxHeadOctets = 256 * 1024
 
 /** `hostname` is our name, for the macros of SPF. */

@@ -1,9 +1,9 @@
-/** Which DNS lists are asked, and whether they are what they should be: dead lists name nobody or everybody. */
+/** Which DNS lists are asked, and whether they are what they should be: dead lists name no address or every one. */
 import type { Clock } from '#core/clock.ts'
 import type { DnsList, Resolve } from './resolve.ts'
 
 interface Manner {
-  /** Answers that are errors. */
+  /** Responses that are errors. */
   readonly ignore: readonly string[]
   /** What is always listed, and what never is, below the zone (RFC 5782 §5). */
   readonly listed: string

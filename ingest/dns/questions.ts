@@ -1,7 +1,7 @@
-/** Questions to DNS: each is asked once, and a fault of DNS is told apart from an answer that there is nothing. */
+/** Questions to DNS: each is asked once, and a fault of DNS is kept apart from an answer that there is nothing. */
 import type { QuestionType, Resolve } from './resolve.ts'
 
-/** `none`: there is no such record, `exists` tells whether the name is known at all. `fault`: nobody knows at the moment. */
+/** `none`: there is no such record; `exists` says whether the name is known at all. `fault`: unknown at the moment. */
 export type Answer<R> =
   | { readonly kind: 'records'; readonly records: readonly R[] }
   | { readonly kind: 'none'; readonly exists: boolean }

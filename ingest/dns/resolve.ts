@@ -11,7 +11,7 @@ export interface DnsList {
   readonly kind: 'ip' | 'domain'
   /** Receivers refuse mail for a major list, and mind a minor one. */
   readonly weight: 'major' | 'minor'
-  /** Answers that are no listings but errors of the list, such as `127.0.0.1`. */
+  /** Responses that are no listings but errors of the list, such as `127.0.0.1`. */
   readonly ignore: readonly string[]
   /** Why it is not asked at the moment. */
   readonly off?: string

@@ -41,7 +41,7 @@ export class AskedQuestions<Other = never> {
   }
 }
 
-/** The side of the main thread: what is to be told to the thread that asked. Never rejects. */
+/** The side of the main thread: the response to the thread that asked. Never rejects. */
 export const answerQuestion = ({ number, name, type }: Question, resolve: Resolve): Promise<QuestionAnswer> =>
   answerTo(number, resolve(name, type))
 

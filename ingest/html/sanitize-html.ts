@@ -67,7 +67,7 @@ const options: sanitize.IOptions = {
 /**
  * Returns HTML for a document of its own, in a frame. Links keep only http, https and mailto and open in a new place without a
  * referrer; images keep `cid:` and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`,
- * so nothing loads without consent. Only the first 1,000,000 characters and 50,000 tags of the input are read, and no more behind 5,000 that are never closed.
+ * so nothing loads without consent. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind 5,000 unclosed ones.
  */
 export function documentHtml(html: string): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
@@ -81,7 +81,7 @@ export function documentHtml(html: string): string {
   return clean(readablePart(html), { ...options, transformTags }).toWellFormed()
 }
 
-/** Returns `documentHtml` as any page may hold it: without names that styles of that page could mean, and without layout that leaves its place. */
+/** Returns `documentHtml` as any page may hold it: without names that styles of that page could match, or layout that leaves its place. */
 export const embeddableHtml = (document: string): string =>
   document.replaceAll(/<[a-z][^<>]* (?:class|id|style)="[^<>]*>/g, (tag) =>
     tag.replaceAll(/ (?:class|id)="[^"]*"/g, '').replace(/ style="([^"]*)"/, (_, style: string) => {

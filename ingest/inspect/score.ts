@@ -1,4 +1,4 @@
-/** Scores one mail: 17 checks, caps for grave faults, and the rules of large receivers. A function of its input, but for what DNS answers. */
+/** Scores one mail: 17 checks, caps for grave faults, and the rules of large receivers. A function of its input and of DNS. */
 import type { Cap, CheckResult, Grade, InspectReport } from '#core/inspect/report.ts'
 import { checkAddressLists, checkDomainLists } from './checks/block-lists.ts'
 import { checkHelo, checkReverse, checkTls } from './checks/client.ts'

@@ -23,7 +23,7 @@ export interface DeferredRecipient {
   readonly remoteIp: string | null
 }
 
-/** What is known of one message in a server's queue: its other lines tell it. Plain data, at most some 100 KiB. */
+/** What is known of one message in a server's queue from its other lines. Plain data, at most some 100 KiB. */
 export interface LogSession {
   readonly returnPath: string | null
   readonly messageId: string | null

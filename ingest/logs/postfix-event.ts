@@ -90,7 +90,7 @@ const nearby = /\[(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1\]|f[c
 
 /**
  * The queue id under which the next host, where it is a near one, took the message. A filter gives the message back: then the id is
- * one of the same Postfix, and its own lines tell what came of it.
+ * one of the same Postfix, and its own lines have the outcome.
  */
 export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
   return status === 'sent' && nearby.test(relay) ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined

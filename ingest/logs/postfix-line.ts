@@ -2,7 +2,7 @@
 import { textIn, wordIn, type JsonObject } from '../events/json-value.ts'
 import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
 
-/** What a delivery agent tells of one recipient. */
+/** What a delivery agent reports of one recipient. */
 export interface PostfixDelivery {
   readonly to: string
   readonly originalTo: string | null
@@ -38,7 +38,7 @@ export const unconcerned = 'unconcerned'
 const queueIdForm = /^(?:[0-9A-F]{6,16}|[0-9A-Za-z]{10,20})$/
 /** `postfix/smtp`, `postfix/submission/smtpd`, `postfix-out/qmgr`: the service is the last part. */
 const programForm = /^postfix(?:-[^/]+)?\/(?:[^/]+\/)?([a-z]+)$/
-/** Those whose lines look like delivery agents', and the two that tell sender and Message-ID. */
+/** Those whose lines look like delivery agents', and the two that report sender and Message-ID. */
 const services: ReadonlySet<string> = new Set([
   'smtp',
   'lmtp',

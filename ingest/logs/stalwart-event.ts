@@ -1,4 +1,4 @@
-/** One event of Stalwart in our terms, whether a webhook or a log line told it. Read in the source of versions 0.12 to 0.16. */
+/** One event of Stalwart in our terms, whether from a webhook or a log line. Read in the source of versions 0.12 to 0.16. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../events/feedback-event.ts'
 import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
@@ -67,7 +67,7 @@ export function readStalwartEvent(given: unknown): Outcome {
 function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObject): string {
   const { queueId, to, hostname, details, code, domain, remoteIp } = data
   const seconds = at === null ? createdAt : Math.floor(at / 1000)
-  // complaints name neither message nor recipient: what they are about tells them apart
+  // complaints name neither message nor recipient: they differ by what they are about
   const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
   const words = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
   return eventKey(['stalwart.v1', kind, seconds, ...words])

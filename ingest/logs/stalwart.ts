@@ -20,7 +20,7 @@ export interface StalwartReading {
   readonly events: readonly ReadEvent[]
   /** The first of them. */
   readonly rejected: readonly RejectedEntry[]
-  /** So many more were rejected than are told. */
+  /** So many more were rejected than are listed. */
   readonly rejectedMore: number
   /** Events that do not concern us. */
   readonly ignored: number

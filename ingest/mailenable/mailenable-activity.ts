@@ -26,7 +26,7 @@ export interface ActivityDelivery {
   readonly subject: string | null
 }
 
-/** A line that tells of a refusal. */
+/** A line that reports a refusal. */
 export interface RefusedLine {
   /** The same for the same line in every batch: 64 hexadecimal digits. */
   readonly key: string
@@ -68,7 +68,7 @@ interface NumberedLine {
   readonly line: ActivityLine
 }
 
-/** An accepted recipient, with the sender of the transaction where these lines tell it. */
+/** An accepted recipient, with the sender of the transaction where these lines name it. */
 interface AcceptedRecipient extends NumberedLine {
   readonly returnPath: string | null
 }
@@ -184,7 +184,7 @@ function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDo
   return isOutgoing || localDomains.has(recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase())
 }
 
-/** Sessions as these lines and earlier ones tell them; batches cut sessions anywhere. */
+/** Sessions as these lines and earlier ones show them; batches cut sessions anywhere. */
 function sessionsIn(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>): ReadonlyMap<string, ActivitySession> {
   const sessions = new Map<string, ActivitySession>()
   for (const { line } of lines) {

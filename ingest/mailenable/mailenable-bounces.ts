@@ -161,7 +161,7 @@ const isExact = (status: string | null): boolean => status !== null && !status.e
 
 /**
  * The events of an entry whose notice was read: those of the notice, completed by the fields of the entry, which the agent
- * made for programs. A notice without events leaves the entry's own, about nobody.
+ * made for programs. A notice without events leaves the entry's own, without a recipient.
  */
 export function entryEvents({ event }: BounceEntry, { events }: ReportReading): readonly FeedbackEvent[] {
   if (events.length === 0) return [event]

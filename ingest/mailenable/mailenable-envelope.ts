@@ -81,7 +81,7 @@ export function readEnvelope(body: Uint8Array): Envelope | Unreadable {
 export interface Healthcheck {
   readonly agent: Agent
   readonly nonce: string | null
-  /** The agent's clock, in milliseconds since 1970, where it tells it. */
+  /** The agent's clock, in milliseconds since 1970, where it reports it. */
   readonly sentAt: number | null
 }
 

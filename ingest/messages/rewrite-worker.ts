@@ -1,4 +1,4 @@
-/** The thread that rewrites for tracking: answers one request at a time, keeps nothing between them. Apart from the one that parses, as it loads much less. */
+/** The thread that rewrites for tracking, one stateless request at a time. Apart from the one that parses, as it loads much less. */
 import { parentPort } from 'node:worker_threads'
 import type { ParserAnswer, ParserRequest } from '../threads/parser-thread.ts'
 import { trackableLinks, trackedMessage, Untracked } from './tracked-message.ts'

@@ -1,4 +1,4 @@
-/** The header of a message or of a part, with the place of every field (RFC 5322 §2.2, RFC 2045 §5). What can be read in two ways is not read. */
+/** The header of a message or of a part, with the place of every field (RFC 5322 §2.2, RFC 2045 §5). What is ambiguous is not read. */
 
 /** The MIME structure is not clear, so that another reader may see another message in it. */
 export class BrokenMime extends Error {

@@ -172,7 +172,7 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
   return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
 }
 
-/** A gateway's notice that names nobody and has another notice in it: the inner one counts, as words and not as fields. */
+/** A gateway's notice without a recipient and with another notice in it: the inner one counts, as words and not as fields. */
 function wrappedReading(report: OpenReport): ReportReading | undefined {
   const { mail, signs } = report
   if (!signs.isFromMachine && !signs.hasNullPath) return undefined

@@ -8,8 +8,8 @@ export interface CsvRecord {
 }
 
 /**
- * Reads records, those of a piece together. Lines end by CRLF, LF or CR; empty lines are no records; a byte order mark is passed over. Throws
- * `UnreadableRows` for a quote that is never closed, a record that is too long and bytes that are not UTF-8.
+ * Reads records, those of a piece together. Lines end by CRLF, LF or CR; empty lines are no records; a byte order mark is skipped.
+ * Throws `UnreadableRows` for a quote that is never closed, a record that is too long and bytes that are not UTF-8.
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[]> {
   const scanner = new CsvScanner()

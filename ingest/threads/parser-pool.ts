@@ -16,7 +16,7 @@ export interface ParserPoolLimits extends ParserThreadLimits {
 export const usualLimits = { quickMs: 250, smallestMs: 4000, deadlineMs: 10_000, idleMs: 30_000 } as const
 
 export interface Turn {
-  /** Whose turn a message takes: an organization, or a sender where nobody knows yet whom the message is about. */
+  /** Whose turn a message takes: an organization, or a sender where it is not known yet whom the message is about. */
   readonly turn: string
   /** Of the message. */
   readonly octets: number

@@ -15,7 +15,7 @@ const heapMiB = 384
 export interface TrackingMarks {
   /** Addresses in the order of `trackableLinks`; undefined leaves all links alone. */
   readonly links: readonly string[] | undefined
-  /** Address of the image that tells of an opening. */
+  /** Address of the image that reports an opening. */
   readonly pixel: string | undefined
 }
 

@@ -12,7 +12,7 @@ export interface Contender extends AsyncDisposable {
   readonly name: 'Postfix' | 'Postern'
   readonly port: number
   readonly login?: Login
-  /** Peak memory in MiB, as well as the system tells. */
+  /** Peak memory in MiB, as the system reports it. */
   memory(): Promise<number>
   /** Processor time used so far, in seconds. */
   processorTime(): Promise<number>

@@ -41,7 +41,7 @@ export async function untilQuiet(pid: number, mostSeconds: number): Promise<numb
   }
 }
 
-/** Octets that a process causes to be written to the disk while nobody asks anything of it. */
+/** Octets that a process causes to be written to the disk while it has nothing to do. */
 export async function writtenWhileIdle(pid: number, seconds: number): Promise<number> {
   const written = async (): Promise<number> => Number(/^write_bytes: (\d+)/m.exec(await readFile(`/proc/${String(pid)}/io`, 'utf8'))?.[1])
   const before = await written()

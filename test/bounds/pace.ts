@@ -1,4 +1,4 @@
-/** How fast the machine computes right now, told by a fixed piece of work: bounds in milliseconds are those of one machine at rest. */
+/** How fast the machine computes right now, measured by a fixed piece of work: bounds in milliseconds are those of one machine at rest. */
 
 const rows = Array.from({ length: 20_000 }, (_, i) => ({
   id: `row_${i}`,

@@ -1,6 +1,6 @@
 /**
  * Loaded into a daemon before its own code (`--import`): measures, on order, the processor time of the process and the longest
- * stretch of it that its main thread took without a turn of the event loop, and tells which operations are served. Time on the
+ * stretch of it that its main thread took without a turn of the event loop, and reports which operations are served. Time on the
  * processor and not on the clock, so that a busy machine changes nothing.
  */
 import { createServer, type Socket } from 'node:net'

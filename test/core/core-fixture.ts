@@ -205,7 +205,7 @@ export class CoreFixture {
     return this.core.traces
   }
 
-  /** Writes down what the parts tell each other. */
+  /** Writes down what the parts report to each other. */
   #listen(): void {
     const observer = this.daemon.part(T.Observer)
     overhear(observer, 'attempted', (trace, report) => void this.attempted.push({ trace, report }))

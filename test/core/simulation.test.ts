@@ -16,10 +16,10 @@ const hour = 60 * minute
 const day = 24 * hour
 const destinationIds = ['dst_1', 'dst_2', 'dst_3']
 
-/** A provider took a recipient's copy. `told`: we heard so, and wrote it down unless the process died first. */
+/** A provider took a recipient's copy. `replied`: we got its reply, and wrote it down unless the process died first. */
 interface Delivery {
   readonly era: number
-  told: boolean
+  replied: boolean
 }
 
 class Simulation {
@@ -54,12 +54,12 @@ class Simulation {
     for (let mutex = mood.between(0, 6); mutex > 0; mutex--) await new Promise(setImmediate)
     if (mood.chance(0.03)) throw new Error('planned defect')
     if (mood.chance(0.1)) return report(call, 'unknown', 'connection_lost')
-    for (const delivery of taken) delivery.told = true
+    for (const delivery of taken) delivery.replied = true
     return { ...report(call, 'accepted'), recipients: verdicts }
   }
 
   #record(address: string, era: number): Delivery {
-    const delivery = { era, told: false }
+    const delivery = { era, replied: false }
     this.ledger.set(address, [...(this.ledger.get(address) ?? []), delivery])
     return delivery
   }
@@ -168,11 +168,11 @@ class Simulation {
   #auditRecipient({ address, status }: Trace['recipients'][number]): void {
     const deliveries = this.ledger.get(address) ?? []
     if (status === 'sent' && deliveries.length === 0) this.faults.push(`${address} is sent, but nobody took it`)
-    if (status === 'failed' && deliveries.some(({ told, era }) => told && era === this.era))
+    if (status === 'failed' && deliveries.some(({ replied, era }) => replied && era === this.era))
       this.faults.push(`${address} failed, but was taken`)
     for (const [i, next] of deliveries.slice(1).entries()) {
       const earlier = deliveries[i]
-      if (earlier?.told && earlier.era === next.era) this.faults.push(`${address} was delivered twice in era ${next.era}`)
+      if (earlier?.replied && earlier.era === next.era) this.faults.push(`${address} was delivered twice in era ${next.era}`)
     }
   }
 }

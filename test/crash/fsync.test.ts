@@ -1,5 +1,5 @@
 /**
- * What a kill cannot show: that the disk was told to keep a message before its sender was told that it is kept. The
+ * What a kill cannot show: that the disk was ordered to keep a message before its sender got the acknowledgement. The
  * kernel's own record of the daemon's system calls is the witness.
  */
 import { readFile } from 'node:fs/promises'

@@ -28,7 +28,7 @@ const hasMount = await canMount().then(
 )
 const mountable = testIf(hasMount, 'the right to mount a file system')
 
-/** What clients were told: trace ids that must exist, and the first refusal. */
+/** What clients got: trace ids that must exist, and the first refusal. */
 interface Told {
   readonly acked: string[]
   refusal?: string

@@ -1,5 +1,5 @@
 /**
- * The book of a crash test: what clients were told, what the smart host answered 250 to, and when the daemon was
+ * The book of a crash test: what clients got, what the smart host answered 250 to, and when the daemon was
  * killed. Its audit knows nothing about the daemon but its promises.
  */
 import type { Delivery } from '../support/smtp/sink-script.ts'
@@ -80,7 +80,7 @@ export class Ledger {
     return entry.to.every((recipient) => isRefusedForGood(recipient) || this.#copies.has(copyKey(entry, recipient)))
   }
 
-  /** A refusal, or an outcome nobody can know. What was acknowledged once stays so. */
+  /** A refusal, or an unknown outcome. What was acknowledged once stays so. */
   settle(entry: Entry, status: 'refused' | 'unknown'): void {
     if (entry.status === 'open') entry.status = status
     else if (entry.status === 'refused' && status === 'unknown') entry.status = status

@@ -34,7 +34,7 @@ async function submit(daemon: Daemon, destinationId: string, settings: Readonly<
   return String(traceIdOf(reply))
 }
 
-/** The trace once its status is as told; and the status of each recipient. */
+/** The trace once it has this status; and the status of each recipient. */
 async function settled(t: ExecutionContext, rest: RestClient, id: string, status: string): Promise<Record<string, unknown>> {
   const trace = await eventually(30_000, `the trace is ${status}`, async () => {
     const found = await rest.must('GET', `/v1/traces/${id}`)

@@ -124,7 +124,7 @@ export class Dovecot implements AsyncDisposable {
   }
   #delivered = 0
 
-  /** Names of the files of a mailbox, which tell its flags. */
+  /** Names of the files of a mailbox, which show its flags. */
   async files(user: string): Promise<string[]> {
     const parts = ['new', 'cur'].map((part) => readdir(join(this.maildir(user), part)).catch(() => [] as string[]))
     return (await Promise.all(parts)).flat()

@@ -60,7 +60,7 @@ export class CuttableKv implements Kv {
     return Promise.resolve(this.#kv[Symbol.asyncDispose]())
   }
 
-  /** What comes back after the cut reaches nobody. */
+  /** What comes back after the cut is lost. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     this.busy++
     try {

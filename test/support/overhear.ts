@@ -1,4 +1,4 @@
-/** Hears what the parts of a daemon tell each other. */
+/** Records what the parts of a daemon report to each other. */
 
 /** Calls `hear` with what a method of this object is called with, before the method itself. */
 export function overhear<Part, Name extends keyof Part>(

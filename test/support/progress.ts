@@ -1,4 +1,4 @@
-/** Passes the output of AVA on, counts what it tells of tests, and says between whole lines how far it is. */
+/** Passes the output of AVA on, counts its tests, and says between whole lines how far it is. */
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'

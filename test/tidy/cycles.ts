@@ -1,4 +1,4 @@
-/** Import cycles, between files and between the nouns of the core. An import for types counts: it ties two files together for a reader too. */
+/** Import cycles, between files and between nouns of the core. An import for types counts: it ties two files together for a reader too. */
 import { resolveImport } from './layers.ts'
 import type { Source } from './source.ts'
 

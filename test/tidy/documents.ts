@@ -29,7 +29,7 @@ export function goneFiles(documents: readonly Document[], paths: readonly string
   )
 }
 
-/** Pages of `decisions/` folders that lack a part or a link from their index, indexes that no README leads to, and READMEs that tell decisions beside them. */
+/** Pages of `decisions/` that lack a part or a link from their index, indexes no README leads to, and READMEs with decisions beside. */
 export function decisions(documents: readonly Document[]): string[] {
   const readmes = documents.filter(({ path }) => posix.basename(path) === 'README.md')
   const pages = documents.filter((page) => posix.basename(posix.dirname(page.path)) === 'decisions' && !readmes.includes(page))

@@ -141,7 +141,7 @@ const partialNote = (report: InspectReport): Html | false =>
   html`<div class="note caution held">
     <h2>DNS did not answer all questions</h2>
     <p>
-      What it kept silent about does not count, so that the score tells less than it should. That is no fault of the mail: make a new test
+      What it kept silent about does not count, so that the score shows less than it should. That is no fault of the mail: make a new test
       in some minutes.
     </p>
   </div>`

@@ -11,6 +11,6 @@ export const withoutMail = (email?: string): Html =>
 /** An invitation that its maker has to pass on. */
 export const handOver = (email: string, link: string): Html =>
   html`<div class="note" role="status">
-    <p><b>Hand this link over to ${email}.</b> This service sends no mail of its own, so nobody else does. It is shown only once.</p>
+    <p><b>Hand this link over to ${email}.</b> This service sends no mail of its own, so no one else does. It is shown only once.</p>
     <p class="target"><code class="token">${link}</code></p>
   </div>`

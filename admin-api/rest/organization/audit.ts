@@ -11,7 +11,7 @@ export const auditActions = ({ auditLog }: RestCore): readonly Action[] => [
   entries.list({
     summary: 'List audit log entries, newest first',
     description:
-      'Each entry tells who changed what, and when. A key bound to one project sees the entries of that project. Entries about organization-wide resources have no project. ' +
+      'Each entry states who changed what, and when. A key bound to one project sees the entries of that project. Entries about organization-wide resources have no project. ' +
       'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     scope: 'api:admin',
     filter: { project, ...auditFilter },

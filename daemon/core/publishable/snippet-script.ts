@@ -41,7 +41,7 @@ export const markName = 'data-postern'
 /** JavaScript for a `<script>`, wherever and whenever the page runs it, and however often. */
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
-    // what visitors are told: change it as you like
+    // what visitors see: change it as you like
     const words = ${literal(words, 2).replaceAll('\n', '\n    ')}
     const start = (form) => {
       const button = form.querySelector('button')

@@ -92,7 +92,7 @@ function severalAuthors({ mail }: Facts): Verdict | undefined {
 
 const maxShown = 10
 
-/** Why there is no record to go by, where it is not that nobody published one: receivers use none of several (RFC 9989 §4.10). */
+/** Why there is no record to go by although some are published: receivers use none of several (RFC 9989 §4.10). */
 async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly fix: string; readonly evidence: string } | undefined> {
   const found = await published(facts)
   if (found === 'fault' || found.records.length === 0) return undefined

@@ -1,4 +1,4 @@
-/** Check 17: where links lead, as far as they tell themselves. No link is followed. */
+/** Check 17: where links lead, as far as they show it themselves. No link is followed. */
 import { domainToUnicode } from 'node:url'
 import { hasMixedScripts } from '../facts/characters.ts'
 import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../dns/domains.ts'

@@ -159,7 +159,7 @@ async function daneOf(questions: Questions, domain: string): Promise<Presence> {
   return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no answer'
 }
 
-/** `unknown` when nobody may fetch the policy, or it could not be had. */
+/** `unknown` when the policy may not be fetched, or could not be. */
 async function modeOf(fetchPolicy: InspectInput['fetchPolicy'], domain: string): Promise<PolicyMode | 'unknown'> {
   if (!fetchPolicy) return 'unknown'
   try {

@@ -114,7 +114,7 @@ const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix
   fix: [...new Set(findings.map(({ fix }) => fix))].join(' '),
 })
 
-/** DNS did not answer, so that nobody can tell. */
+/** DNS did not answer, so that the outcome is unknown. */
 export const unanswered = (what: string, evidence: readonly Evidence[] = []): Verdict => ({
   status: 'na',
   isUnanswered: true,

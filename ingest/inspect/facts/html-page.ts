@@ -10,7 +10,7 @@ export interface PageLink {
 
 export interface PageImage {
   readonly hasAlt: boolean
-  /** So small that nobody is to see it. */
+  /** Too small to be seen. */
   readonly isPixel: boolean
 }
 

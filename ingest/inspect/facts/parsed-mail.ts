@@ -1,4 +1,4 @@
-/** A mail taken apart for the checks: leniently, so that what is wrong with it can be told and the rest still be looked at. */
+/** A mail taken apart for the checks: leniently, so that what is wrong with it can be reported and the rest still be read. */
 import { addressList, type ListedAddress } from '../../mime/address-list.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import { headerFields, type HeaderField } from '../../mime/header-fields.ts'

@@ -7,7 +7,7 @@ export interface InspectInput {
   readonly raw: Uint8Array
   readonly session: InspectSession
   readonly resolve: Resolve
-  /** The text of a domain's MTA-STS policy; rejects where nobody may fetch it. */
+  /** The text of a domain's MTA-STS policy; rejects where it may not be fetched. */
   readonly fetchPolicy?: (domain: string) => Promise<string>
   /** A promise while it is still being found out which of them are alive. */
   readonly lists: readonly DnsList[] | Promise<readonly DnsList[]>

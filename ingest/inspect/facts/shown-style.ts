@@ -20,7 +20,7 @@ export class ShownStyle {
     this.#ground = ground
   }
 
-  /** So small that nobody can read it. */
+  /** Too small to be read. */
   get isTiny(): boolean {
     return this.#px < 2
   }
@@ -38,7 +38,7 @@ export class ShownStyle {
     const [, size, unit] = sizePx.exec(style) ?? []
     const px = size === undefined ? this.#px : Number(size) * (unit === 'pt' ? 4 / 3 : 1)
     const ink = colour(valueIn(style, 'color') ?? color) ?? this.#ink
-    // behind an image or a gradient nobody knows the ground
+    // behind an image or a gradient the ground is unknown
     const picture = /(?:^|;)\s*background(?:-image)?\s*:[^;]*(?:url\(|gradient\()/i.test(style)
     const ground = picture ? '' : (colour(valueIn(style, 'background-color') ?? valueIn(style, 'background') ?? bgcolor) ?? this.#ground)
     return new ShownStyle(this.isHidden || invisible.test(style) || hidden !== undefined, px, ink, ground)

@@ -7,7 +7,7 @@ export interface ReplyCodes {
 
 const maxSearch = 8192
 const none: ReplyCodes = { smtpCode: null, status: null }
-// The first digits that tell of a refusal; a 2 in such a text is a version or a count.
+// The first digits of a refusal; a 2 in such a text is a version or a count.
 const both = /(?<![\w.])([45]\d\d)[ -]{1,3}['"#]{0,2}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
 const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
@@ -24,7 +24,7 @@ export function failureCodes(words: string): ReplyCodes {
   return { smtpCode, status: firstStatus(text, smtpCode === null ? '45' : String(smtpCode).charAt(0)) ?? firstStatus(text, '45') }
 }
 
-/** The codes of a reply that may tell of success as well. */
+/** The codes of a reply that may report success as well. */
 export function replyCodes(words: string): ReplyCodes {
   const text = words.slice(0, maxSearch)
   const code = /^\s*([245]\d\d)(?:[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d))?(?!\d)/.exec(text)

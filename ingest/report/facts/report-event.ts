@@ -72,7 +72,7 @@ export function hostIn(written: string): { readonly name: string | null; readonl
     .slice(0, 1000)
     .replace(/^\s*[\w-]{1,40}\s*;/, '')
     .trim()
-  // Sun's and Oracle's servers tell both ends: TCP, our address and port, theirs.
+  // Sun's and Oracle's servers report both ends: TCP, our address and port, theirs.
   const far = /\(TCP\|[^|)]{2,45}\|\d{1,5}\|([^|)]{2,45})\|/.exec(text)?.[1] ?? text
   const ip = (far.match(/[\da-fA-F:.]{2,45}/g) ?? []).map((found) => found.replace(/[.:]$/, '')).find((found) => isIP(found) !== 0) ?? null
   const name =

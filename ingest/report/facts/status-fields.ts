@@ -1,4 +1,4 @@
-/** The fields of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups of fields between empty lines. */
+/** The fields of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups between empty lines. */
 
 /** One group: names in lower case, values unfolded, in order. */
 export interface FieldGroup {

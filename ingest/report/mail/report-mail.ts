@@ -1,6 +1,6 @@
 /**
- * The outermost parts of a report mail (RFC 2046 §5.1), read as leniently as reports need: what generators of bounces do to MIME is no reason
- * to lose a bounce. Messages inside are leaves; nobody looks into them for a second report.
+ * The outermost parts of a report mail (RFC 2046 §5.1), read as leniently as reports need: what generators of bounces do to MIME is
+ * no reason to lose a bounce. Messages inside are leaves, without a second report.
  */
 import { headerFields, type HeaderField } from '../../mime/header-fields.ts'
 
@@ -130,7 +130,7 @@ function pieces({ body, parameters }: ReportPart): Buffer[] {
   return found
 }
 
-/** A multipart that does not tell its boundary: the first line with two hyphens before a header field. */
+/** The boundary of a multipart that names none: the first line with two hyphens before a header field. */
 function guessedBoundary(body: Buffer): string {
   return /(?:^|\n)--([^\n]{1,100})\ncontent-/i.exec(body.toString('latin1', 0, 16 * 1024))?.[1]?.trimEnd() ?? ''
 }

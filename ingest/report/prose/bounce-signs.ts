@@ -49,7 +49,7 @@ const replySubject = anyOf(
 
 /** What the header of a mail says about who wrote it. */
 export interface HeaderSigns {
-  /** The machine that returns mail, or nobody. */
+  /** Sent by the machine that returns mail, or without a sender. */
   readonly isFromMachine: boolean
   /** Sent with the null reverse-path, RFC 5321 §4.5.5. */
   readonly hasNullPath: boolean

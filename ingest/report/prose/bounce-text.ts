@@ -53,11 +53,11 @@ export const plainlyNamed = (lines: readonly string[]): NamedRecipient[] =>
     return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(words) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
   })
 
-/** Addresses in sentences that tell of a failure, or in a To among the details: for notices that name nobody more clearly. */
+/** Addresses in sentences that report a failure, or in a To among the details: for notices without a clearer recipient. */
 export const mentionedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
   firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
 
-/** Names without a domain, one a line, below a line that tells of a failure: those of the server that writes (AOL). */
+/** Names without a domain, one a line, below a line that reports a failure: those of the server that writes (AOL). */
 export function nakedNames(lines: readonly string[], domain: string): NamedRecipient[] {
   const start = lines.findIndex((line) => /:\s*$/.test(line) && failing.test(line))
   const names: NamedRecipient[] = []
@@ -69,7 +69,7 @@ export function nakedNames(lines: readonly string[], domain: string): NamedRecip
   return names
 }
 
-/** An address on a line of its own right below words that tell of a failure. */
+/** An address on a line of its own right below words that report a failure. */
 export const isNamedAsFailed = (lines: readonly string[], wanted: (address: string) => boolean): boolean => {
   const filled = lines.filter((line) => line.trim() !== '')
   return filled.some((line, at) => {
@@ -140,7 +140,7 @@ const bySentence: Finder = (line, lines, at) => {
   return addressesIn(line).filter((address) => !isMachine(address) && !isSomebodyElse(lines[at - 1], line, address))
 }
 
-/** A notice that tells nothing but the returned message's own To. */
+/** A notice that states only the returned message's own To. */
 const byTo: Finder = (line) => (/^\s*to\s*:/i.test(line) ? addressesIn(line) : [])
 
 /** The sentence names it as the sender, as whom to ask, or as an example. */

@@ -10,7 +10,7 @@ export const maxRecipients = 1000
 
 /** What the prose of the same mail knows better than its fields. */
 export interface ProseHints {
-  /** It tells of a delay, not of a failure. */
+  /** It reports a delay, not a failure. */
   readonly isDelay: boolean
   /** A server's words about that recipient. */
   wordsAbout(recipient: string): string
@@ -110,7 +110,7 @@ function actionOf(value: string | undefined, status: string | undefined, { isDel
 }
 
 /**
- * The told status, unless it says nothing: `x.0.0`, or the digits of the reply code written as a status (`550` as
+ * The reported status, unless it says nothing: `x.0.0`, or the digits of the reply code written as a status (`550` as
  * `5.5.0`, Stalwart). Then the diagnostic is asked, then the prose, as long as that is of the same class.
  */
 function statusOf(told: string | undefined, codes: ReturnType<typeof failureCodes>, heard: string | null, action: Action): string | null {

@@ -10,7 +10,7 @@ const refusedByRules = '5.7.1'
 
 /**
  * A filter that refuses (Sieve's reject, RFC 5429 §2.1.1) answers with a disposition of `deleted`, as a reader does who
- * deletes unread mail; only the words tell them apart. Whoever read, deleted or printed the mail got it: no event.
+ * deletes unread mail; only the words differ. Whoever read, deleted or printed the mail got it: no event.
  */
 export function dispositionEvents(groups: readonly FieldGroup[], text: string, isRejection: boolean, frame: ReportFrame): FeedbackEvent[] {
   const group = groups.find((candidate) => valueIn(candidate, 'disposition') !== undefined)

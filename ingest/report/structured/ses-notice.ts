@@ -96,7 +96,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The returned message as SES tells it. */
+/** The returned message as SES reports it. */
 function withMail(clues: FeedbackEvidence, mail: Json): FeedbackEvidence {
   const headers = objects(mail['headers'])
   const values = (name: string): string[] =>

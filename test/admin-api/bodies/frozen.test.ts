@@ -1,4 +1,4 @@
-/** A process that was stopped, or a machine that was frozen: the time that is missing was nobody's to use. */
+/** A process that was stopped, or a machine that was frozen: the missing time counts against no client. */
 import test from 'ava'
 import * as z from 'zod'
 import { operation } from '../../../admin-api/operation/operation.ts'

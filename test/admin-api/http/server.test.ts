@@ -8,7 +8,7 @@ import { operation, type Operation } from '../../../admin-api/operation/operatio
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
 import { column } from '../../support/column.ts'
 
-/** An operation that waits until its signal aborts, and tells when it has begun and how it ended. */
+/** An operation that waits until its signal aborts, and reports when it has begun and how it ended. */
 function waiting(facts: Partial<Operation> = {}) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<unknown>()

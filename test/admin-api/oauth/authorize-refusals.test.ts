@@ -29,7 +29,7 @@ const twice =
     return ask(fixture, search)
   }
 
-/** A client whose document is as told. */
+/** A client with this document. */
 const documented =
   (changes: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}, status = 200) =>
   (fixture: OAuthFixture): Promise<string> => {

@@ -6,7 +6,7 @@ import { encode, issuer, type Fields, type OAuthFixture, type Reply } from './oa
 /** A case of a table: what is done, and what comes of it. */
 export type Case = readonly [what: string, outcome: string, run: (fixture: OAuthFixture) => Promise<string>]
 
-/** Runs a table against one service; every row is told by its name. */
+/** Runs a table against one service; every row is identified by its name. */
 export async function runCases(t: ExecutionContext, fixture: OAuthFixture, cases: readonly Case[]): Promise<void> {
   for (const [what, outcome, run] of cases) t.is(await run(fixture), outcome, what)
 }
@@ -20,7 +20,7 @@ export function outcomeOf({ status, headers, body }: Reply): string {
   return `${status} ${typeof error === 'string' && isReadable && isUnkept ? error : JSON.stringify(body)}`
 }
 
-/** `page …` when nobody is redirected, `redirect …` for an error that the client is told, with issuer and state. */
+/** `page …` without a redirect, `redirect …` for an error that the client gets, with issuer and state. */
 export async function ask(fixture: OAuthFixture, query: Fields | URLSearchParams): Promise<string> {
   const search = query instanceof URLSearchParams ? query : encode(query)
   const response = await fixture.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })

@@ -1,4 +1,4 @@
-/** Registered clients: what they are told, how many there may be, and that unused ones go. */
+/** Registered clients: the response to them, how many there may be, and that unused ones go. */
 import test from 'ava'
 import { ask, outcomeOf } from './outcome.ts'
 import { redirectUri, startOAuth, type OAuthFixture } from './oauth-fixture.ts'

@@ -1,4 +1,4 @@
-/** Sandboxes of nobody in particular: what they may do, how many there may be, and that they go. */
+/** Anonymous sandboxes: what they may do, how many there may be, and that they go. */
 import test from 'ava'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'

@@ -48,7 +48,7 @@ export function asking(server: PageServer, changes: Query = {}): Asking {
   return { path: `/oauth/authorize?${new URLSearchParams(query).toString()}`, verifier, query }
 }
 
-/** A client that registered itself, for which nobody vouches. */
+/** A client that registered itself, whose name is not verified. */
 export async function registered(server: PageServer, redirectUri = webRedirect): Promise<string> {
   const body = JSON.stringify({ client_name: 'Stranger', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' })
   const response = await fetch(`${server.url}/oauth/register`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
@@ -64,7 +64,7 @@ export async function exchange(server: PageServer, { query, verifier }: Asking, 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** What the client is told. */
+/** What the client gets. */
 export const told = (location: string): URLSearchParams => new URL(location).searchParams
 
 /** Sends the form of the page, with several values of a name where that is so. */

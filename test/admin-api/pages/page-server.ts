@@ -1,4 +1,4 @@
-/** The pages of a daemon at an address that browsers take for secure; time stands still unless moved, and mail is read instead of delivered. */
+/** The pages of a daemon at an address that browsers take for secure; time stands still unless moved, mail is read, not delivered. */
 import type { ExecutionContext } from 'ava'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Projects } from '#core/administration/projects.ts'

@@ -1,4 +1,4 @@
-/** A tab of a browser in which every page is judged: nothing overflows or is squeezed, nothing breaks its own policy, and axe-core finds nothing. */
+/** A tab of a browser in which every page is checked: nothing overflows or is squeezed, no policy is broken, axe-core finds nothing. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
@@ -52,7 +52,7 @@ export async function openTab(
 
 /**
  * Everything that the page and its frames load has been loaded and drawn, so what they ask for by themselves has been asked for.
- * (Chromium's "network idle" is not to be waited for: a request of a frame in a process of its own may never be told as ended.)
+ * (Chromium's "network idle" is not to be waited for: a request of a frame in a process of its own may never be reported as ended.)
  */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('load')

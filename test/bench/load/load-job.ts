@@ -1,4 +1,4 @@
-/** What a load generator is told to do, what it gives back, and the clock and counters that all generators share. */
+/** The job of a load generator, its result, and the clock and counters that all generators share. */
 
 export interface LoadJob {
   readonly port: number

@@ -1,4 +1,4 @@
-/** Section "idle": what the daemon costs while nobody needs it. */
+/** Section "idle": what the daemon costs while it is not used. */
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions, provision } from '../contenders.ts'

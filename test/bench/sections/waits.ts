@@ -1,5 +1,5 @@
 /**
- * Section "wait": how long after a send is acknowledged those hear of it who wait for it, with 1,000 of them waiting at a time: the
+ * Section "wait": how long after a send is acknowledged those who wait for it get it, with 1,000 of them waiting at a time: the
  * wake alone inside a process, and the whole way to the first octet of each answer at a client that does nothing else.
  */
 import { connect, type Socket } from 'node:net'
@@ -152,7 +152,7 @@ async function makeCrowd(daemon: Daemon, i: number): Promise<Crowd> {
   return { project_id, inbox: (inbox as { id: string }).id, keys, sockets }
 }
 
-/** The service tells of a key's waits only by refusing one too many, so a full key is asked until it refuses; others get a second. */
+/** The service shows a key's waits only by refusing one too many, so a full key is asked until it refuses; others get a second. */
 async function allWait(daemon: Daemon, { inbox, keys }: Crowd, keysUsed: number, waits: number): Promise<void> {
   if (waits < waitsOfKey) return void (await new Promise((resolve) => setTimeout(resolve, 1000)))
   for (const key of keys.slice(0, keysUsed)) {

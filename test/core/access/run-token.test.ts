@@ -1,4 +1,4 @@
-/** The token of a run is taken from whoever has all of it, and from nobody else. */
+/** The token of a run is taken from whoever has all of it, and from no one else. */
 import test from 'ava'
 import { orRunToken } from '#core/access/run-token.ts'
 import type { Database } from '#store/database.ts'

@@ -1,4 +1,4 @@
-/** Notifications of virtual inboxes: signed as Stripe signs, once each whatever happens, and harmless to others when nobody answers. */
+/** Notifications of virtual inboxes: signed as Stripe signs, once each whatever happens, and harmless to others without an answer. */
 import test, { type ExecutionContext } from 'ava'
 import Stripe from 'stripe'
 import { inboxes } from '#core/capture/capture.ts'

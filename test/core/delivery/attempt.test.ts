@@ -300,7 +300,7 @@ test('the public view and the full one agree on the story', async (t) => {
   t.is((await fixture.traces.get(principal, traceId)).trace.id, traceId)
 })
 
-/** Three requests, one for each recipient, each on record before its end; the last one does as told. */
+/** Three requests, one for each recipient, each on record before its end; the last one ends as given. */
 const inRequests =
   (last: (call: Call) => Promise<AttemptReport>) =>
   async (call: Call): Promise<AttemptReport> => {

@@ -1,4 +1,4 @@
-/** Deletion against attempts: whatever is deleted while an attempt is looked at, under way or about to end, nothing is sent twice or left over. */
+/** Deletion against attempts: whatever is deleted before, while or as an attempt ends, nothing is sent twice or left over. */
 import test from 'ava'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { destinations } from '#core/routing/destination.ts'

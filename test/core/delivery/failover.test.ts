@@ -1,4 +1,4 @@
-/** Failover over a real store and the real queue: who gets a message next, when, and that nobody gets it twice. */
+/** Failover over a real store and the real queue: who gets a message next, when, and never twice. */
 import test, { type ExecutionContext } from 'ava'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { readAttempts } from '#core/trace/attempt-record.ts'

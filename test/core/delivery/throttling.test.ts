@@ -1,4 +1,4 @@
-/** Replies of providers that want fewer messages, told apart from what looks like them. */
+/** Replies of providers that want fewer messages, and replies that only look like them. */
 import test from 'ava'
 import { isThrottling, throttlingNoted } from '#core/delivery/attempt/throttling.ts'
 import type { AttemptReport, PeerReply } from '#core/delivery/transport.ts'

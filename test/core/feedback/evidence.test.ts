@@ -305,7 +305,7 @@ test('somebody who has a token can replace what stands only so often', async (t)
     results.push((await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from(String(i)) }, [told]))[0]?.result)
   }
   t.is(results.filter((result) => result === 'recorded').length, 11)
-  // and keeps nobody's stronger evidence out by it
+  // and keeps out no one's stronger evidence by it
   const { origin, told } = log({ status: '5.2.2', diagnostic: '552 5.2.2 mailbox full', smtpCode: 552 })(trace)
   t.like((await intakeOf(fixture).feedback.take(origin, [told]))[0], { result: 'recorded', bounce: 'soft' })
   await sound(t, fixture)

@@ -41,7 +41,7 @@ async function take({ fixture: { clock }, intake }: Place, octets: number): Prom
   }
 }
 
-/** Its webhook was told, with that success. */
+/** Its webhook was called, with that success. */
 async function tell({ database, clock }: CoreFixture, id: string, status: WebhookDelivery['status']): Promise<string> {
   const stored = (await database.get(inboundMessages, { organizationId }, id))!
   const change = new Change().delete(['', 'inbound.unprepared', organizationId, id])

@@ -9,7 +9,7 @@ export const someReport: InspectReport = {
 export class ScriptedScorer implements InspectScorer, AsyncDisposable {
   /** Mails that are being scored, as text, and how to end it. */
   readonly open: { readonly text: string; readonly session: InspectSession; readonly end: (score: InspectScore) => void }[] = []
-  /** Answers at once when set. */
+  /** Responds at once when set. */
   answer: InspectScore | undefined
   scored = 0
 

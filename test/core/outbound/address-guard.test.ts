@@ -19,7 +19,7 @@ const others = [
   // Addresses that stand for others: mapped, compatible, translated (RFC 6052, RFC 6145), 6to4, Teredo.
   ...['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:7f00:1', '::127.0.0.1', '::7f00:1', '::8.8.8.8', '64:ff9b::7f00:1', '64:ff9b::808:808'],
   ...['64:ff9b:1::1', '::ffff:0:808:808', '2002:7f00:1::1', '2002:808:808::1', '2001:0:808:808::1'],
-  // Space that nobody has been given.
+  // Space that is not assigned.
   ...['4000::1', '5f00::1', 'e000::1'],
   // No plain literals.
   ...[

@@ -1,4 +1,4 @@
-/** A name server on the loopback that answers A, AAAA, TXT and MX questions as a test tells it (RFC 1035 §4). */
+/** A name server on the loopback that answers A, AAAA, TXT and MX questions as a test sets it (RFC 1035 §4). */
 import type { Socket } from 'node:dgram'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

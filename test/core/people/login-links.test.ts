@@ -1,4 +1,4 @@
-/** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read by nobody but their mail's reader. */
+/** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read only by their mail's reader. */
 import test, { type ExecutionContext } from 'ava'
 import { loginLinks as linkRecords, safePath } from '#core/people/sign-in/login-link.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'

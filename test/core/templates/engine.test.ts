@@ -1,4 +1,4 @@
-/** What templates make of variables, and what is told about those that are wrong. */
+/** What templates make of variables, and the errors for those that are wrong. */
 import test, { type ExecutionContext } from 'ava'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'

@@ -1,4 +1,4 @@
-/** The table of trace states, and what its timeline and its public view tell. */
+/** The table of trace states, and what its timeline and its public view show. */
 import test from 'ava'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import { maskAddress, redactTrace } from '#core/trace/story/redact.ts'

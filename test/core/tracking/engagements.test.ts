@@ -1,4 +1,4 @@
-/** Openings and clicks: what is counted, what is kept, and that nobody can make it grow. */
+/** Openings and clicks: what is counted, what is kept, and that it cannot be made to grow. */
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { integrityChecks } from '#core/integrity.ts'

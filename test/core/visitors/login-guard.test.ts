@@ -19,7 +19,7 @@ const guardOf = () => {
   const fail = (user: string, address: string, times: number): void => {
     for (let i = 0; i < times; i++) guard.failed(user, address)
   }
-  /** Whether a wrong login from there is told to wait; it counts as one. */
+  /** Whether a wrong login from there has to wait; it counts as one. */
   const isCrowded = (address: string): boolean => guard.failed('nobody', address).code === 'rate_limit_exceeded'
   return { clock, guard, isOpen, fail, isCrowded }
 }

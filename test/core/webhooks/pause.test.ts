@@ -1,4 +1,4 @@
-/** Endpoints that are paused: nothing is attempted, events wait, and nobody spins over them. Real receivers on loopback. */
+/** Endpoints that are paused: nothing is attempted, events wait, and no loop spins over them. Real receivers on loopback. */
 import test from 'ava'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, quiet, principal } from '../core-fixture.ts'

@@ -65,7 +65,7 @@ test('postern send takes another daemon by address and key, and says what is mis
   t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `What answers at ${page} is no Postern; check the address.\n`)
   const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
   t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
-  await daemon.kill() // what it left behind names an address where nobody answers
+  await daemon.kill() // what it left behind names an address where nothing answers
   t.regex((await runCommand(options, ...words)).output, /^No daemon answers at /)
 })
 
@@ -147,7 +147,7 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   t.teardown(() => child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async (): Promise<string> => String((await lines.next()).value)
-  // whether it watches yet is told by nothing but its first line
+  // only its first line shows whether it watches yet
   let isShown = false
   const first = next().finally(() => (isShown = true))
   const body = { from: 'shop@site.test', to: ['ann@inbox.test', 'ben@inbox.test'], subject: 'Seen live', text: 'x' }

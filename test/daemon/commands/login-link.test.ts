@@ -49,7 +49,7 @@ test('the first start prints a link for the owner once, and login-link makes oth
   await using second = await Daemon.start(options, first.adminKey)
   t.is(linkIn(second.log), '')
   t.is((await follow(linkIn(stopped.output))).status, 303)
-  await second.kill() // the file stays behind; the command sees that nobody answers
+  await second.kill() // the file stays behind; the command sees that nothing answers
   t.is((await runCommand(options, 'login-link', 'ben@example.ch')).code, 0)
   t.regex((await runCommand(options, 'verify')).output, /all agree/)
 })

@@ -1,4 +1,4 @@
-/** What becomes of the things that the doors tell. */
+/** Where the events of the doors go. */
 import test from 'ava'
 import { Decisions } from '../../../daemon/observability/decisions.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'

@@ -35,7 +35,7 @@ type Step = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data'
 
 /**
  * What follows. `at once`: the message goes to the fallback at once, without one to the provider again after a minute;
- * `after its wait`: the same after the 15 minutes of an unknown outcome; `never`: refused for good, nobody else gets it;
+ * `after its wait`: the same after the 15 minutes of an unknown outcome; `never`: refused for good, no other provider gets it;
  * `sent`: the provider has taken it.
  */
 type Next = 'at once' | 'after its wait' | 'never' | 'sent'

@@ -1,4 +1,4 @@
-/** Reports over MX seen from outside: what is acknowledged outlives a kill, counts once, and what is for nobody is refused. */
+/** Reports over MX seen from outside: what is acknowledged outlives a kill, counts once, and what has no recipient is refused. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -128,7 +128,7 @@ test.serial('what is for nobody is refused, and a forged or unreadable mail chan
     t.regex(reply.lines.join(' '), /^5\.1\.1 /, address)
   }
   t.true((await deliver(here, [path], 'From: MAILER-DAEMON@mx.peer.test\r\nSubject: hm\r\n\r\n???\r\n')).accepted)
-  // without a return path of ours nobody can say whom it is about
+  // without a return path of ours it is unknown whom it is about
   t.true((await deliver(here, ['postmaster@bounces.site.test'], notice(ben))).accepted)
   t.true((await deliver(here, ['abuse@bounces.site.test'], 'Subject: spam from you\r\n\r\nStop.\r\n', 'ada@peer.test')).accepted)
 

@@ -73,7 +73,7 @@ test.before(async (t) => {
       message: () => '250 2.0.0 Ok: queued as 4bXyZ91Qwz',
     },
   })
-  // nobody answers there: what DNS says is told as not checked
+  // no server answers there: what DNS would say is reported as not checked
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${await freePort()}` } })
   ends.push(async () => {
     await daemon[Symbol.asyncDispose]()

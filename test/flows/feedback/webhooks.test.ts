@@ -1,4 +1,4 @@
-/** Event webhooks through the whole daemon: a message that nobody takes, a receiver that is notified of it, and a kill between the two. */
+/** Event webhooks through the whole daemon: a message that no server takes, a receiver notified of it, and a kill between the two. */
 import { createHmac } from 'node:crypto'
 import test from 'ava'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'

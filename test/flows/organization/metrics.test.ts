@@ -1,4 +1,4 @@
-/** A scrape of a running daemon after a real bounce and a webhook that nobody takes: what is counted, and that Prometheus can read it. */
+/** A scrape of a running daemon after a real bounce and a failed webhook: what is counted, and that Prometheus can read it. */
 import test from 'ava'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'

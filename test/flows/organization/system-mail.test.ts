@@ -1,4 +1,4 @@
-/** Mail of the service itself through the whole daemon: a sign-in link reaches its reader through the operator's destination, and no key sees it. */
+/** Mail of the service itself through the whole daemon: a sign-in link goes through the operator's destination, and no key sees it. */
 import test from 'ava'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'

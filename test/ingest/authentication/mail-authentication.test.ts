@@ -117,7 +117,7 @@ test('a DNS that never answers holds no mail up beyond its deadline', async (t) 
   t.like(await thread.authenticate(mailOf(text)), { spf: { result: 'temperror' }, dmarc: { result: 'temperror' } })
 })
 
-/** A thread that asks 150 questions and tells how many were answered. */
+/** A thread that asks 150 questions and reports how many were answered. */
 const curious = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from 'node:worker_threads'

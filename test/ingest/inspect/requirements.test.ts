@@ -1,4 +1,4 @@
-/** The rules of large receivers, told from one mail: met, missed, not known, or not for this mail. */
+/** The rules of large receivers, checked on one mail: met, missed, not known, or not for this mail. */
 import test from 'ava'
 import type { Provider, ProviderRule } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'

@@ -1,9 +1,9 @@
-/** The forms of programs that write no part for programs, each by a mail made after it: whom it names, what was said, whether it is final. */
+/** The forms of programs that write no part for programs, each by a mail like it: whom it names, what was said, whether it is final. */
 import test from 'ava'
 import { readReport } from '#ingest/report/report.ts'
 import { octetsOf } from './report-fixtures.ts'
 
-/** Recipient, status (a digit where no more can be known), action, and the host that refused if it is told. */
+/** Recipient, status (a digit where no more can be known), action, and the host that refused if it is named. */
 type Fact = readonly [recipient: string | null, status: string, action: string, host?: string]
 
 const forms: Readonly<Record<string, readonly Fact[]>> = {

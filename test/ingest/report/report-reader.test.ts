@@ -10,7 +10,7 @@ const limits = { deadlineMs: 10_000, idleMs: 30_000 }
 const small = octetsOf('made/qmail-multi.eml')
 const large = Buffer.concat([small, Buffer.from('Some line of the returned message.\n'.repeat(4000))])
 
-/** Answers only mails that begin as a real one does. */
+/** Reads only mails that begin as a real one does. */
 const misbehaving = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'

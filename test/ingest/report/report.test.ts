@@ -1,4 +1,4 @@
-/** What is read out of reports with fields: statuses, clues, complaints, receipts, replies; and how an event is told from another. */
+/** What is read out of reports with fields: statuses, clues, complaints, receipts, replies; and how events differ. */
 import test from 'ava'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'

@@ -4,7 +4,7 @@ import type { Clock } from '#core/clock.ts'
 import { ParserPool, type ParserPoolLimits } from '#ingest/threads/parser-pool.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
 
-/** Answers with its own text, but to `loop` never, and to `starved` as if others had had the processor. */
+/** Returns its own text, but to `loop` never, and to `starved` as if others had had the processor. */
 const entry = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-/** Limits of processor time, over a thread whose usage the test tells, and over a real one. */
+/** Limits of processor time, over a thread whose usage the test sets, and over a real one. */
 import { Worker } from 'node:worker_threads'
 import test from 'ava'
 import { systemClock } from '#core/clock.ts'

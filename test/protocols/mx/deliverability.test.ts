@@ -1,4 +1,4 @@
-/** What a deliverability test is told of the session, and what is kept of the mail, over a real socket. */
+/** What a deliverability test gets of the session, and what is kept of the mail, over a real socket. */
 import test, { type ExecutionContext } from 'ava'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'

@@ -5,7 +5,7 @@
  *     @ limit maxRecipients 2    as there; also mails, which fit into the box of the postmaster
  *     @ feedback fails           the core cannot store
  *     @ admission overloaded     nothing may be taken now
- *     == told anna bounced null, what the core was told: return path, type, null reverse-path or sender
+ *     == reported anna bounced null, what the core got: return path, type, null reverse-path or sender
  *     == outcome dsn recorded    the kind of the last mail, and what came of it
  *     == kept 1                  mails in the box of the postmaster
  *     == box Subject: x          the last of them holds this
@@ -48,7 +48,8 @@ async function check(t: ExecutionContext, { feedback, events, kept }: Fixture, w
   const last = events.receptions.at(-1)
   const mails = await kept()
   const found: Record<string, () => string> = {
-    told: () => feedback.taken.map(({ origin, events: [event] }) => words(origin.returnPath, event?.type, origin.hasNullSender)).join(', '),
+    reported: () =>
+      feedback.taken.map(({ origin, events: [event] }) => words(origin.returnPath, event?.type, origin.hasNullSender)).join(', '),
     outcome: () => [last?.kind, ...(last?.outcomes.map(({ result }) => result) ?? [])].join(' '),
     kept: () => String(mails.length),
     defects: () => String(events.defects.length),

@@ -1,4 +1,4 @@
-/** An MX server on a free port in front of the real core door over a real store; the taking of feedback and the reading of reports are doubles. */
+/** An MX server on a free port in front of the real core door over a real store; intake of feedback and reading of reports are doubles. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'

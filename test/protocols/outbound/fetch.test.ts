@@ -1,4 +1,4 @@
-/** Documents of strangers: fetched whole, or not at all, and never from inside. */
+/** Documents of others: fetched whole, or not at all, and never from inside. */
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

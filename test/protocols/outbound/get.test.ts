@@ -1,4 +1,4 @@
-/** Images of strangers: a file comes whole and with status 200, or not at all. */
+/** Images of others: a file comes whole and with status 200, or not at all. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'

@@ -1,4 +1,4 @@
-/** Posting to strangers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
+/** Posting to untrusted receivers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
 import { createServer, type Socket } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { systemClock, type Clock } from '#core/clock.ts'

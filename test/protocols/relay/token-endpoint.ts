@@ -1,4 +1,4 @@
-/** A token endpoint of OAuth 2.0 over HTTPS that answers as a test tells it, and keeps the forms it was sent. */
+/** A token endpoint of OAuth 2.0 over HTTPS that answers as a test sets it, and keeps the forms it was sent. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'

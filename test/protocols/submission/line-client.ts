@@ -1,4 +1,4 @@
-/** An SMTP client that says exactly what it is told and shows replies as they came. */
+/** An SMTP client that says exactly what it is given and shows replies as they came. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { within } from '../../support/deadline.ts'

@@ -21,7 +21,7 @@ export const limits: SubmissionLimits = {
   authFailuresPerSession: 3,
 }
 
-/** What the server told, in order: `opened`, `closed`, `refused 550 5.7.1`, `accepted <trace id>`, `error …`, `defect …`. */
+/** What the server reported, in order: `opened`, `closed`, `refused 550 5.7.1`, `accepted <trace id>`, `error …`, `defect …`. */
 export class EventLog implements SubmissionEvents {
   readonly lines: string[] = []
   #wake: () => void = () => undefined

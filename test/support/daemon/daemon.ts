@@ -86,7 +86,7 @@ export class Daemon implements AsyncDisposable {
     this.ready.catch(() => undefined)
   }
 
-  /** Spawns the daemon; `ready` tells when it serves. */
+  /** Spawns the daemon; `ready` resolves when it serves. */
   static async launch(options: DaemonOptions, adminKey = newAdminKey()): Promise<Daemon> {
     const readyFile = join(options.folder, 'ready', 'addresses.json')
     await mkdir(dirname(readyFile), { recursive: true })

@@ -13,7 +13,7 @@ export async function temporaryFolder(name: string): Promise<AsyncDisposable & {
 }
 
 /**
- * A free port on loopback below the ephemeral range, for servers that cannot be told to pick one: a port of that range
+ * A free port on loopback below the ephemeral range, for servers that cannot pick one themselves: a port of that range
  * could be taken by an outgoing connection between the look and the use.
  */
 export async function freePort(): Promise<number> {

@@ -1,4 +1,4 @@
-/** Whether work grows in proportion to its input: processor time of this thread at two sizes of one run, which no load of the machine changes. */
+/** Whether work grows in proportion to its input: processor time of this thread at two sizes of one run, whatever the machine's load. */
 
 const factor = 4
 const maxTries = 3

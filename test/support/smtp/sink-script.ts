@@ -1,4 +1,4 @@
-/** What a sink is told to do and what it reports. */
+/** The orders of a sink and its reports. */
 import type { Socket } from 'node:net'
 
 /** A message that was answered with a 2xx reply. */

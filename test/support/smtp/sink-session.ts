@@ -113,7 +113,7 @@ export class SinkSession implements SinkSide {
     this.#answer('auth', line, good ? '235 2.7.0 Welcome' : `535 5.7.8 Wrong: ${line} ${password}`)
   }
 
-  /** What is wrong is told in a challenge, and the refusal follows the empty answer to that. */
+  /** What is wrong is stated in a challenge, and the refusal follows the empty answer to that. */
   #onToken(line: string): void {
     const [, response = '', after] = this.#secrets
     const token = /^user=me\x01auth=Bearer ([^\x01]+)\x01\x01$/.exec(response)?.[1] ?? ''

@@ -1,5 +1,5 @@
 /**
- * An SMTP server that does what a test tells it at any step of the dialog: accept, refuse, defer, hold, drop, answer nonsense.
+ * An SMTP server that does what a test orders at any step of the dialog: accept, refuse, defer, hold, drop, answer nonsense.
  * It keeps every message it answers 250 to; its list of deliveries is the other half of every ledger.
  */
 import { EventEmitter, once } from 'node:events'

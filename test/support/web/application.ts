@@ -18,7 +18,7 @@ export async function startApplication(t: ExecutionContext): Promise<string> {
   return `http://127.0.0.1:${port}/callback`
 }
 
-/** Presses a button that leads back to it, and tells where it was called. */
+/** Presses a button that leads back to it, and returns where it was called. */
 export async function leave(page: Page, button: string): Promise<string> {
   await Promise.all([page.waitForURL(/\/callback\?/), page.click(button)])
   return page.url()

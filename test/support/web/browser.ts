@@ -90,7 +90,7 @@ function debugging(page: Page): Promise<CDPSession> {
   return session
 }
 
-/** Needs scripts to be on in the tab. axe runs in an isolated world of the debugging protocol, which the page's own policy for scripts does not bind. */
+/** Needs scripts to be on in the tab. axe runs in an isolated world of the debugging protocol, which no page's policy binds. */
 async function run(page: Page): Promise<string[]> {
   const session = await debugging(page)
   const { frameTree } = await session.send('Page.getFrameTree')

@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** Texts by `name type`, in lower case but for the type: `mx.test A`: `192.0.2.1`; MX as `10 mx.test`; strings of TXT are cut by themselves. */
+/** Texts by `name type`, in lower case but for the type: `mx.test A`: `192.0.2.1`; MX as `10 mx.test`; strings of TXT are cut alone. */
 export type Records = Readonly<Record<string, readonly string[]>>
 
 const types: Readonly<Record<number, string>> = { 1: 'A', 5: 'CNAME', 6: 'SOA', 12: 'PTR', 15: 'MX', 16: 'TXT', 28: 'AAAA', 52: 'TLSA' }

@@ -1,4 +1,4 @@
-/** Signing in, as the wire sees it: what is told to strangers, cookies, forged forms, links that were used, scanners. */
+/** Signing in, as the wire sees it: what unknown addresses get, cookies, forged forms, links that were used, scanners. */
 import test, { type ExecutionContext } from 'ava'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { PageClient, type Visited } from '../page-client.ts'

@@ -1,4 +1,4 @@
-/** Captured messages in Chromium: they are shown, hostile HTML does nothing, and nobody is asked for anything without consent. */
+/** Captured messages in Chromium: they are shown, hostile HTML does nothing, and nothing is fetched without consent. */
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import type { ExecutionContext } from 'ava'

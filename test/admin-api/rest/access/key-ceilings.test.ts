@@ -210,7 +210,7 @@ test('removing a member names the keys that they minted and ends them, but for t
   const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
   t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
   t.is(await statusOf(doomed.client), 200)
-  // nobody lets a key of their own outlive them
+  // a key cannot be made to outlive its maker
   t.is((await agent.call('PATCH', `/v1/api-keys/${doomed.id}`, { kept: true })).status, 403)
 
   const fates = (await rest.must('DELETE', `/v1/members/${userId}?keep_keys=${kept.id}`)) as {

@@ -40,7 +40,7 @@ for (const flag of featureNames) {
     const belonging = new Set<string>()
     for (const operation of installation.walk) {
       const { operationId, scope, feature } = operation
-      if (scope === 'operator' || operationId === 'unsubscribe') continue // the operator's are of another organization; that one takes a form
+      if (scope === 'operator' || operationId === 'unsubscribe') continue // those belong to another organization or take a form
       const special = asking[flag]?.[operationId]
       const isRefused = feature === flag || (within.includes(operationId) && !special)
       const outcome = outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation)))

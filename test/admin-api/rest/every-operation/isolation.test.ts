@@ -33,7 +33,7 @@ const isOpen = ({ scope }: Operation): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
   const installation = await installationOf(t)
-  // pages and OAuth endpoints know nobody by a key; their tests stand beside them
+  // pages and OAuth endpoints take no key; their tests stand beside them
   const inTable = installation.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
   t.deepEqual(
     Object.keys(installation.requests).toSorted(),

@@ -1,6 +1,6 @@
 /**
- * Every limit of a plan against the door: a feature that the plan lacks is 403, a count that is used up 429 (spec "Limits" 2) or 402 where the
- * specification says so. A limit that has no row here does not compile.
+ * Every limit of a plan against the door: a feature that the plan lacks is 403, a count that is used up 429 (spec "Limits" 2) or 402
+ * where the specification says so. A limit that has no row here does not compile.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Reports that are posted: samples, signatures, compression, what becomes of the messages, and what is told the poster. */
+/** Reports that are posted: samples, signatures, compression, the outcome for messages, and the response to the poster. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'

@@ -1,4 +1,4 @@
-/** Deliverability tests over REST: minting, listing, reading, and the report as it is told. */
+/** Deliverability tests over REST: creating, listing, reading, and the report. */
 import test from 'ava'
 import { inspectReportKey, inspectTests, pendingScoreKey, setPendingScore } from '#core/inspect/inspect-test.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'

@@ -1,4 +1,4 @@
-/** What a message would get, told before it is sent. Spec "Routing rule", "Relay or capture decision". */
+/** What a message would get, before it is sent. Spec "Routing rule", "Relay or capture decision". */
 import test from 'ava'
 import { afterFailover } from '#core/delivery/attempt/failover.ts'
 import { traces } from '#core/trace/trace.ts'

@@ -1,4 +1,4 @@
-/** Click and open tracking as callers, recipients and strangers see it. */
+/** Click and open tracking as callers, recipients and others see it. */
 import { request, type IncomingHttpHeaders } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'

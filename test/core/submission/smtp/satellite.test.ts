@@ -50,7 +50,7 @@ test('LiveLogin lets no tenant write as the postmaster of others, whatever EHLO 
   for (const name of ['bank.example', 'gone.example.net', 'web1.example.net.bank.example', 'notexample.com'])
     await t.throwsAsync(daemonOf(name), refused, name)
   await t.throwsAsync(daemonOf('web1.example.net', '192.0.2.8'), refused, 'a neighbor')
-  // programs of this machine, for which DNS can tell nothing
+  // programs of this machine, for which DNS has no answer
   for (const name of ['local.bank.example', 'bank.example', 'web1.example.net'])
     await t.throwsAsync(daemonOf(name, '127.0.0.1'), refused, name)
   await t.throwsAsync(daemonOf('web1.example.net', ''), refused, 'nobody')
