@@ -74,7 +74,7 @@ interface Copy {
   readonly routed: Routed
 }
 
-/** What changes at the same moment is tried again, so often. */
+/** What changes at the same moment is tried again, so often; by hand, as no single organization has a turn for it. */
 const maxTries = 20
 
 /** Nothing of it counts before `commit`. */

@@ -1,11 +1,11 @@
 /** Takes openings and clicks from whoever has the message, and writes them down beside the trace, as well as it can at that moment. */
-import { Change } from '#store/change.ts'
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/story/engagement.ts'
 import { traceOfToken } from '../trace/trace-token.ts'
 import { traces } from '../trace/trace.ts'
 import { readClickToken } from './click-token.ts'
+import { transact } from '../writes/transact.ts'
 import { openPurpose } from './message-tracking.ts'
 
 export interface EngagementsOptions extends Core {
@@ -17,8 +17,6 @@ export interface EngagementsOptions extends Core {
 
 /** Traces that are waited for at one time; what comes beyond is not recorded. */
 const maxWaiting = 1000
-/** A trace that changes under our hands is read again so often. */
-const maxTries = 5
 
 export class Engagements {
   readonly #options: EngagementsOptions
@@ -90,17 +88,16 @@ export class Engagements {
 
   async #write(traceId: string, seen: Seen): Promise<void> {
     const { database } = this.#options
-    for (let tries = 0; tries < maxTries; tries++) {
-      const found = await database.lookup(traces, 'id', [traceId])
-      if (!found) return
-      const { organizationId, record: trace, version } = found
-      const stored = await database.get(engagements, { organizationId }, traceId)
-      const record = { id: traceId, projectId: trace.projectId, ...joinSeen(stored?.record ?? nothingSeen, seen) }
-      const change = new Change().check([organizationId, traces.name, traceId], version) // so that nothing outlives its trace
+    const found = await database.lookup(traces, 'id', [traceId])
+    if (!found) return
+    const { organizationId } = found
+    await transact(database, { organizationId }, async (change) => {
+      const trace = await change.get(traces, traceId) // checked, so that nothing outlives its trace
+      if (!trace) return
+      const stored = await change.get(engagements, traceId)
+      const record = { id: traceId, projectId: trace.record.projectId, ...joinSeen(stored?.record ?? nothingSeen, seen) }
       if (stored) change.rewrite(engagements, organizationId, stored, record)
       else change.insert(engagements, organizationId, record)
-      const result = await database.commit(change)
-      if (result.ok) return
-    }
+    })
   }
 }

@@ -89,9 +89,8 @@ export class Attempts {
     const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
       if (stored.record.begunAt === undefined && stored.record.sendAt > clock.now()) return entry // the clock was set back
-      if (stored.record.outcome !== 'relayed')
-        return captureScheduled(this.#options, await this.#settings(entry.organizationId), entry, stored)
-      stored = await beginScheduled(database, entry, stored, clock.now())
+      if (stored.record.outcome !== 'relayed') return captureScheduled(this.#options, await this.#settings(entry.organizationId), entry)
+      stored = await beginScheduled(database, entry, clock.now())
     }
     let locked: string | undefined
     if (stored?.record.status === 'queued') ({ stored, locked } = await signTrace(this.#options, entry, stored, content))

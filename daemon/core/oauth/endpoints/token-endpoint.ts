@@ -1,5 +1,4 @@
 /** The token endpoint: a code, a refresh token or nothing but a client id becomes an access token (RFC 6749 §3.2). */
-import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { accessTokenSeconds, type AccessTokens } from '../tokens/access-tokens.ts'
@@ -10,7 +9,8 @@ import { oauthGrants, type Grant, type StoredGrant } from '../grants/grant.ts'
 import type { Grants } from '../grants/grants.ts'
 import { OAuthError } from '../protocol/oauth-error.ts'
 import type { Parameters } from '../protocol/parameters.ts'
-import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken } from '../tokens/refresh-tokens.ts'
+import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken, type StoredRefreshToken } from '../tokens/refresh-tokens.ts'
+import { transact } from '../../writes/transact.ts'
 import type { Sandboxes } from './sandboxes.ts'
 import {
   capAnonymous,
@@ -65,9 +65,6 @@ interface Issue {
   readonly scopes: readonly OAuthScope[]
   readonly refreshToken: string | undefined
 }
-
-/** More often no request can come between with a refresh token that is still unused. */
-const maxTries = 5
 
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions
@@ -143,27 +140,32 @@ export class TokenEndpoint {
 
   /** RFC 6749 §6. Of two requests with one token the first wins, and the second ends the grant. */
   async #refresh(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
-    const { database, clock, sandboxes } = this.#options
+    const { database, clock, grants, sandboxes } = this.#options
     const text = parameters.need('refresh_token')
-    for (let tries = 0; tries < maxTries; tries++) {
-      const found = await findRefreshToken(database, text)
-      if (!found || found.token.clientId !== clientId) throw invalidGrant('The refresh token is unknown or expired.')
+    const { grantId } = (await this.#findRefreshToken(clientId, text)).token
+    const reach = { organizationId: (await grants.find(grantId))?.organizationId ?? '' } // for a grant that ended, nothing is written
+    const issue = await transact(database, reach, async (change): Promise<Issue | 'replayed'> => {
+      const found = await this.#findRefreshToken(clientId, text)
       const { token } = found
-      if (token.usedAt !== null) {
-        await this.#revokeReused('refresh token', token.grantId)
-        throw invalidGrant('The refresh token was used before; the whole grant is revoked.')
-      }
-      const stored = await this.#refreshable(token.grantId, token.expiresAt, token.surface)
+      if (token.usedAt !== null) return 'replayed'
+      const stored = await this.#refreshable(grantId, token.expiresAt, token.surface)
       const { record: grant, organizationId } = stored
       const { surface, scopes } = this.#choose(grant.scopes, parameters, token.surface)
-      const change = new Change()
       useRefreshToken(change, found, clock.now())
       change.checks.push({ key: recordKey(oauthGrants, organizationId, grant.id), version: stored.version })
       const refreshToken = addRefreshToken(change, grant, surface, clock.now())
       sandboxes.touch(change, organizationId, grant)
-      if ((await database.commit(change)).ok) return this.#issue({ organizationId, grant, surface, scopes, refreshToken })
-    }
-    throw new OAuthError('temporarily_unavailable', 'The grant is being changed; try again.', { retryAfterSeconds: 1 })
+      return { organizationId, grant, surface, scopes, refreshToken }
+    })
+    if (issue !== 'replayed') return this.#issue(issue)
+    await this.#revokeReused('refresh token', grantId)
+    throw invalidGrant('The refresh token was used before; the whole grant is revoked.')
+  }
+
+  async #findRefreshToken(clientId: string, text: string): Promise<StoredRefreshToken> {
+    const found = await findRefreshToken(this.#options.database, text)
+    if (found?.token.clientId !== clientId) throw invalidGrant('The refresh token is unknown or expired.')
+    return found
   }
 
   async #revokeReused(what: 'code' | 'refresh token', grantId: string): Promise<void> {

@@ -2,12 +2,13 @@
  * Carries out replays, one trace at a time: trace, queue entry, budget and the job's counters change in one write, so a
  * crash leaves no trace counted and not queued, or queued twice. Jobs of an earlier process go on at the start.
  */
-import { Change } from '#store/change.ts'
+import type { Change } from '#store/change.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { keyName, unpack, within } from '#store/tuple.ts'
+import { unpack, within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
+import { Refusal } from '../../refusals.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { readAttempts } from '../../trace/attempt-record.ts'
@@ -16,7 +17,7 @@ import { matchingTraces } from '../../trace/trace-search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
-import { transact } from '../../writes/transact.ts'
+import { transact, type Transaction } from '../../writes/transact.ts'
 
 export interface ReplayRunnerOptions extends Core {
   /** The queue is notified of what was queued. */
@@ -28,6 +29,9 @@ export interface ReplayRunnerOptions extends Core {
 const pageRows = 50
 /** At least a page of them, so that none is counted twice when a page begins again after a crash. */
 const problemsKept = 50
+
+/** The outcome of one trace; `ended` when the job runs no more. */
+type Replayed = 'counted' | 'skipped' | 'ended'
 
 /** What is to become of one trace. */
 type Verdict = { readonly next: Trace } | { readonly skip: true } | { readonly refused: string }
@@ -107,43 +111,44 @@ export class ReplayRunner {
   }
 
   /** Queues one trace again, as long as the job runs and nothing else changes the trace meanwhile. */
-  async #replay(organizationId: string, jobId: string, traceId: string): Promise<'counted' | 'skipped' | 'ended'> {
-    const { database, policies, clock, queued } = this.#options
-    for (;;) {
-      const [stored, job] = await Promise.all([
-        database.get(traces, { organizationId }, traceId),
-        database.get(replayJobs, { organizationId }, jobId),
-      ])
-      if (job?.record.status !== 'running') return 'ended'
-      if (!stored) return 'skipped'
-      if (job.record.problems.some((problem) => problem.traceId === traceId)) return 'counted'
-      const policy = await policies.of(organizationId)
-      const attempts = await readAttempts(database, organizationId, traceId)
-      const suppressed = await suppressedSince(database, organizationId, stored.record, clock.now())
-      const verdict = decide(policy, job.record, stored.record, suppressed, (destinationId) =>
-        requeue(stored.record, attempts, { jobId, destinationId, includeUnknown: job.record.includeUnknown, suppressed, now: clock.now() }),
-      )
-      if ('skip' in verdict) return 'skipped'
-      const change = new Change()
-      if ('refused' in verdict) {
-        const problems = [...job.record.problems, { traceId, reason: verdict.refused }].slice(-problemsKept)
-        const next = { ...counting(job.record, 'refused', clock.now()), problems }
-        if ((await database.commit(change.replace(replayJobs, organizationId, job, next))).ok) return 'counted'
-        continue
-      }
-      const now = clock.now()
-      const { limits, entry } = stageAgain(change, { policy, organizationId, by: job.record.requestedBy, now }, stored, verdict.next)
-      change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', clock.now()))
-      const result = await database.commit(change)
-      if (result.ok) {
-        queued(entry)
-        return 'counted'
-      }
-      if (result.reason === 'limit') {
-        await this.#end(organizationId, jobId, limits.get(keyName(result.key))?.message ?? 'A limit was reached.')
-        return 'ended'
-      }
+  async #replay(organizationId: string, jobId: string, traceId: string): Promise<Replayed> {
+    const { database, queued } = this.#options
+    try {
+      const done = await transact(database, { organizationId }, (change) => this.#stage(change, organizationId, jobId, traceId))
+      if (typeof done === 'string') return done
+      queued(done)
+      return 'counted'
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'conflict') throw error
+      await this.#end(organizationId, jobId, error.message)
+      return 'ended'
     }
+  }
+
+  /** Adds to the write that the trace is queued again and counted; returns its place in the queue, or why there is none. */
+  async #stage(change: Transaction, organizationId: string, jobId: string, traceId: string): Promise<Replayed | QueueEntry> {
+    const { database, policies, clock } = this.#options
+    const [stored, job] = await Promise.all([change.get(traces, traceId), change.get(replayJobs, jobId)])
+    if (job?.record.status !== 'running') return 'ended'
+    if (!stored) return 'skipped'
+    if (job.record.problems.some((problem) => problem.traceId === traceId)) return 'counted'
+    const policy = await policies.of(organizationId)
+    const attempts = await readAttempts(database, organizationId, traceId)
+    const now = clock.now()
+    const suppressed = await suppressedSince(database, organizationId, stored.record, now)
+    const verdict = decide(policy, job.record, stored.record, suppressed, (destinationId) =>
+      requeue(stored.record, attempts, { jobId, destinationId, includeUnknown: job.record.includeUnknown, suppressed, now }),
+    )
+    if ('skip' in verdict) return 'skipped'
+    if ('refused' in verdict) {
+      const problems = [...job.record.problems, { traceId, reason: verdict.refused }].slice(-problemsKept)
+      change.replace(replayJobs, organizationId, job, { ...counting(job.record, 'refused', now), problems })
+      return 'counted'
+    }
+    const { limits, entry } = stageAgain(change, { policy, organizationId, by: job.record.requestedBy, now }, stored, verdict.next)
+    for (const [counter, refusal] of limits) change.limits.set(counter, refusal)
+    change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', now))
+    return entry
   }
 
   #end(organizationId: string, jobId: string, because: string): Promise<void> {

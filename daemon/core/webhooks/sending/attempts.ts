@@ -1,6 +1,5 @@
 /** Carries out one attempt at a delivery: read, send, judge, commit. A crash before the commit leaves it due, so it is sent again. */
 import { Change } from '#store/change.ts'
-import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type AttemptEnding,
   type WebhookDelivery,
 } from '../delivery.ts'
+import { transact } from '../../writes/transact.ts'
 import { afterAttempt, besideNewSchedule } from './retry-schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
 import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
@@ -60,7 +60,7 @@ export class DeliveryAttempts {
     if (target.isPaused) return 'paused'
     const sent = bar === undefined ? await sender.send(target, stored.record, signal) : unsent(clock.now(), bar)
     if (sent.isOurs) return undefined
-    await this.#commit(row, stored, sent)
+    await this.#commit(row, sent)
     return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
   }
 
@@ -72,22 +72,24 @@ export class DeliveryAttempts {
     return isSwitchedOn(organization, target.feature) ? undefined : target.whileOff
   }
 
-  async #commit(row: DueRow, first: Stored<WebhookDelivery>, sent: Sent): Promise<void> {
+  async #commit(row: DueRow, sent: Sent): Promise<void> {
     const { database, clock } = this.#options
     const { organizationId, endpointId, id } = row
     const now = clock.now()
-    for (let stored: Stored<WebhookDelivery> | undefined = first; stored;) {
+    const ending = await transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(webhookDeliveries, id)
+      if (!stored) return undefined
       const { record } = stored
       const isOwn = record.nextAttemptAt === row.dueMs
       const next = isOwn ? afterAttempt(record, sent, now) : besideNewSchedule(record, sent, now)
-      const change = new Change().replace(webhookDeliveries, organizationId, stored, next)
+      change.replace(webhookDeliveries, organizationId, stored, next)
       const { at, milliseconds, statusCode, error, answer } = sent
       logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
-      if ((await database.commit(change)).ok) return this.#options.onAttempted?.(endingOf(sent.error, next.status))
-      stored = await database.get(webhookDeliveries, { organizationId }, id) // asked for again meanwhile, or gone
-    }
+      return endingOf(sent.error, next.status)
+    })
+    if (ending) this.#options.onAttempted?.(ending)
   }
 }
 
