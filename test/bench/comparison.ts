@@ -1,17 +1,34 @@
 /** Both servers at the same work, in turns: A B A B. */
 import type { Contender } from './contenders.ts'
+import type { LoadResult, SmtpDialog } from './load/load-job.ts'
+import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
-import { figure, medianSample, sampleRow, type Sample } from './results.ts'
+import { costRow, figure, labelWidth, medianSample, sampleRow, type Sample } from './results.ts'
 
-/** One kind of work, and what measures one server at it. */
-export interface Work {
+/** One kind of traffic, and how much of it counts. */
+export interface Traffic {
   readonly name: string
+  readonly label: string
+  readonly size: number
+  readonly dialog: SmtpDialog
+  /** Of the messages that the options ask for, this share is counted. */
+  readonly share: number
+}
+
+/** Sends `count` messages to a server and ends when the server is done with them. */
+export type Send = (contender: Contender, traffic: Traffic, count: number, mostSeconds: number) => Promise<LoadResult>
+
+/** What two servers are measured at. */
+export interface Work {
   readonly start: { readonly postfix: () => Promise<Contender>; readonly postern: () => Promise<Contender> }
-  readonly measure: (contender: Contender) => Promise<Sample>
+  readonly send: Send
+  /** The first is the usual one: it warms a server up. */
+  readonly traffic: readonly [Traffic, ...Traffic[]]
 }
 
 export interface Comparison {
   readonly name: string
+  readonly label: string
   readonly postfix: Sample
   readonly postern: Sample
   /** Postern's rate divided by Postfix's. */
@@ -19,24 +36,71 @@ export interface Comparison {
   readonly samples: { readonly postfix: readonly Sample[]; readonly postern: readonly Sample[] }
 }
 
-/** Measures each server as often as asked for and takes the medians. */
-export async function compare(work: Work, options: BenchOptions): Promise<Comparison> {
-  const samples = { postfix: [] as Sample[], postern: [] as Sample[] }
+/** The usual client, which waits for the reply to each command and keeps its connection. */
+export const usualDialog: SmtpDialog = { pipelining: false, perConnection: false, starttls: false }
+
+/** Of messages that are warm-up for a kind of traffic, after the warm-up of the server. */
+const warmUpShare = 0.15
+const mostWarmUpSeconds = 15
+
+/**
+ * One life of a server: the usual traffic cold, after few messages, then each kind once it is warm. A server that is slow is
+ * warm after a time.
+ */
+export async function measureLife(contender: Contender, work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Measured>> {
+  const { cold, warm, messages, seconds, traffic: wanted } = options
+  const [usual] = work.traffic
+  const measured = new Map<string, Measured>()
+  const count = (name: string, traffic: Traffic, share: number): Promise<unknown> => {
+    const load = () => work.send(contender, traffic, Math.ceil(messages * share), seconds)
+    return measure(contender, load).then((found) => measured.set(name, found))
+  }
+  await work.send(contender, usual, cold, mostWarmUpSeconds)
+  if (isWanted(coldName, wanted)) await count(coldName, usual, usual.share * coldShare)
+  await work.send(contender, usual, warm - cold, mostWarmUpSeconds)
+  for (const traffic of work.traffic) {
+    if (!isWanted(traffic.name, wanted)) continue
+    if (traffic !== usual) await work.send(contender, traffic, Math.ceil(messages * traffic.share * warmUpShare), mostWarmUpSeconds)
+    await count(traffic.name, traffic, traffic.share)
+  }
+  return measured
+}
+
+export const coldName = 'cold'
+const coldShare = 0.3
+
+const isWanted = (name: string, wanted: BenchOptions['traffic']): boolean => wanted === undefined || wanted.includes(name)
+
+/** Measures each server as often as asked for and takes the medians of each kind of traffic. */
+export async function compare(work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Comparison>> {
+  const lives = { postfix: [] as ReadonlyMap<string, Measured>[], postern: [] as ReadonlyMap<string, Measured>[] }
   for (let round = 0; round < options.rounds; round++) {
     for (const name of ['postfix', 'postern'] as const) {
       await using contender = await work.start[name]()
-      const sample = await work.measure(contender)
-      samples[name].push(sample)
-      if (options.verbose) console.log(sampleRow(`  ${work.name}: ${name}`, sample))
+      const life = await measureLife(contender, work, options)
+      lives[name].push(life)
+      if (options.verbose) for (const [traffic, { sample }] of life) console.log(sampleRow(`  ${traffic}: ${name}`, sample))
     }
   }
-  const [postfix, postern] = [medianSample(samples.postfix), medianSample(samples.postern)]
-  return { name: work.name, postfix, postern, ratio: postern.perSecond / postfix.perSecond, samples }
+  const samplesOf = (name: string, list: readonly ReadonlyMap<string, Measured>[]): Sample[] =>
+    list.flatMap((life) => life.get(name)?.sample ?? [])
+  const labels = new Map([[coldName, `${work.traffic[0].label}, cold`], ...work.traffic.map(({ name, label }) => [name, label] as const)])
+  const comparisons = new Map<string, Comparison>()
+  for (const [name, label] of labels) {
+    const samples = { postfix: samplesOf(name, lives.postfix), postern: samplesOf(name, lives.postern) }
+    if (samples.postern.length === 0) continue
+    const [postfix, postern] = [medianSample(samples.postfix), medianSample(samples.postern)]
+    comparisons.set(name, { name, label, postfix, postern, ratio: postern.perSecond / postfix.perSecond, samples })
+  }
+  return comparisons
 }
 
 /** The comparison as lines under `sampleHead`. */
-export const comparisonLines = ({ name, postfix, postern, ratio }: Comparison): string[] => [
-  sampleRow(`${name}: Postfix`, postfix),
-  sampleRow(`${name}: Postern`, postern),
-  `  ${' '.repeat(34)}${`${figure(ratio)} x`.padStart(11)}`,
+export const comparisonLines = ({ label, postfix, postern, ratio }: Comparison): string[] => [
+  sampleRow(`${label}: Postfix`, postfix),
+  sampleRow(`${label}: Postern`, postern),
+  `  ${' '.repeat(labelWidth)}${`${figure(ratio)} x`.padStart(11)}`,
 ]
+
+/** What a message costs Postern, as a line under `costHead`. */
+export const costLine = ({ label, postern }: Comparison): string => costRow(label, postern)

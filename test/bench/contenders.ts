@@ -1,21 +1,36 @@
 /** The two servers that are compared, each made afresh for every measurement, in the same kind of folder on the same disk. */
 import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { Daemon, portOf, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { makeCertificates } from '../support/web/certificates.ts'
+import { Dovecot, dovecotPassword } from '../peers/dovecot.ts'
 import { Postfix } from '../peers/postfix.ts'
-import { memoryOf, memoryOfTree, processorTimeOfTree } from './resources.ts'
+import { memoryOf, memoryOfTree, processorTimeOfTree, threadTimes, type ThreadTimes } from './resources.ts'
 
 /** A server under load, as the measurements see it. */
 export interface Contender extends AsyncDisposable {
   readonly name: 'Postfix' | 'Postern'
   readonly port: number
-  readonly login?: Login
+  readonly login: Login
   /** Peak memory in MiB, as the system reports it. */
   memory(): Promise<number>
   /** Processor time used so far, in seconds. */
   processorTime(): Promise<number>
+  /** The same by thread, and what was written to the store; of Postern only. */
+  readonly inside?: { threads(): Promise<ThreadTimes>; written(): Promise<Written> }
+}
+
+/** What a daemon has written to its store since it started, as its metrics tell. */
+export interface Written {
+  readonly rows: number
+  readonly bytes: number
+  /** Atomic writes. */
+  readonly commits: number
+  /** Group commits, each of which made several atomic writes durable at once. */
+  readonly syncs: number
 }
 
 /** Where accepted mail goes: to this port, or nowhere, so that intake alone is measured. */
@@ -27,11 +42,17 @@ export const recipient = 'recipient@inbox.test'
 /**
  * Postfix with its durability untouched and the limits lifted that would slow fifty sessions: process and connection
  * limits, the pause it makes when intake outruns the queue, and the slow start towards one destination. With nowhere to
- * go, mail is put on hold, which of all ways to keep Postfix from delivering costs it least.
+ * go, mail is put on hold, which of all ways to keep Postfix from delivering costs it least. Every session must log in;
+ * Dovecot checks its password, as it does on most servers with Debian's Postfix, against one that it has in memory: anything
+ * an operator would have costs more. The certificate is made as Postern makes its own, with a P-256 key.
  */
 export async function startPostfix(outlet: Outlet): Promise<Contender> {
   await using cleanup = new AsyncDisposableStack()
   const folder = cleanup.use(await temporaryFolder('bench-postfix')).path
+  const dovecotFolder = cleanup.use(await temporaryFolder('bench-dovecot')).path
+  const authSocket = join(dovecotFolder, 'auth')
+  const dovecot = cleanup.use(await Dovecot.start({ folder: dovecotFolder, authSocket }))
+  const { cert, key } = await makeCertificates(dovecotFolder)
   const settings = {
     default_process_limit: '150',
     in_flow_delay: '0',
@@ -39,8 +60,14 @@ export async function startPostfix(outlet: Outlet): Promise<Contender> {
     smtpd_client_connection_rate_limit: '0',
     initial_destination_concurrency: '50',
     default_destination_concurrency_limit: '50',
+    smtpd_sasl_auth_enable: 'yes',
+    smtpd_sasl_type: 'dovecot',
+    smtpd_sasl_path: authSocket,
+    smtpd_relay_restrictions: 'permit_sasl_authenticated, reject',
+    smtpd_tls_security_level: 'may',
+    smtpd_tls_chain_files: `${key}, ${cert}`,
     ...(outlet === 'nowhere'
-      ? { smtpd_recipient_restrictions: 'check_client_access static:HOLD, permit_mynetworks, reject' }
+      ? { smtpd_recipient_restrictions: 'check_client_access static:HOLD, permit_sasl_authenticated, reject' }
       : { relayhost: `[127.0.0.1]:${String(outlet)}` }),
   }
   const postfix = cleanup.use(await Postfix.start({ folder, settings }))
@@ -49,8 +76,9 @@ export async function startPostfix(outlet: Outlet): Promise<Contender> {
   return {
     name: 'Postfix',
     port: postfix.port,
-    memory: () => memoryOfTree(master),
-    processorTime: () => processorTimeOfTree(master),
+    login: { username: 'load', password: dovecotPassword },
+    memory: async () => (await memoryOfTree(master)) + (await memoryOfTree(dovecot.pid)),
+    processorTime: async () => (await processorTimeOfTree(master)) + (await processorTimeOfTree(dovecot.pid)),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -92,6 +120,19 @@ export function contender(daemon: Daemon, login: Login): Omit<Postern, typeof Sy
     port: portOf(submission[0]),
     memory: () => memoryOf(pid, 'VmHWM'),
     processorTime: () => processorTimeOfTree(pid),
+    inside: { threads: () => threadTimes(pid), written: () => writtenBy(daemon) },
+  }
+}
+
+async function writtenBy(daemon: Daemon): Promise<Written> {
+  const { bytes } = await daemon.rest.call('GET', '/metrics')
+  const text = bytes.toString()
+  const total = (name: string): number => Number(new RegExp(`^postern_${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    rows: total('store_rows_written_total'),
+    bytes: total('store_written_bytes_total'),
+    commits: total('commit_group_writes_sum'),
+    syncs: total('commit_group_writes_count'),
   }
 }
 

@@ -2,13 +2,21 @@
 import { parseArgs } from 'node:util'
 
 export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle', 'logs', 'wait'] as const
+/** `cold` is the usual traffic, `reused`, before the server is warm. */
+const trafficNames = ['cold', 'reused', 'pipelined', 'single', 'starttls', 'large']
 export type SectionName = (typeof sectionNames)[number]
 
 export interface BenchOptions {
   readonly only: readonly SectionName[]
-  /** Counted time of each single measurement. */
+  /** Kinds of traffic that are measured in the sections intake and relay; undefined for all. */
+  readonly traffic: readonly string[] | undefined
+  /** Messages of the warm-up before what is measured cold, and warm. */
+  readonly cold: number
+  readonly warm: number
+  /** Counted messages of each measurement of the usual traffic; other kinds take a share. */
+  readonly messages: number
+  /** Longest time of one measurement, whatever it has counted. */
   readonly seconds: number
-  readonly warmupSeconds: number
   /** How often each server is measured; the median counts. */
   readonly rounds: number
   /** Queue lengths of the backlog section. */
@@ -23,9 +31,11 @@ export interface BenchOptions {
 
 const usage = `npm run bench -- [options]
   --only intake,relay,rest,backlog,lookup,idle,logs,wait   sections to run (all)
-  --seconds N    counted seconds of each measurement (5)
-  --rounds N     measurements of each server (3)
-  --quick        2 seconds, 1 round, small backlogs: does it work?
+  --traffic cold,reused,pipelined,single,starttls,large    rows of intake and relay (all)
+  --messages N   counted messages of each measurement; rows that take longer count fewer (10000)
+  --seconds N    no measurement counts longer than this (20)
+  --rounds N     lives of each server (3)
+  --quick        2,000 messages, 1 round, small backlogs: does it work?
   --full         adds the backlog of 1 million and look-ups among as many rows
   --output FILE  where the JSON goes (bench-results.json)
   --verbose      every single measurement`
@@ -45,7 +55,9 @@ function interpret(args: readonly string[]): BenchOptions {
     args: [...args],
     options: {
       only: { type: 'string', default: sectionNames.join(',') },
-      seconds: { type: 'string' },
+      traffic: { type: 'string' },
+      messages: { type: 'string' },
+      seconds: { type: 'string', default: '20' },
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
@@ -56,8 +68,11 @@ function interpret(args: readonly string[]): BenchOptions {
   const { quick, full } = values
   return {
     only: values.only.split(',').map(section),
-    seconds: positive('seconds', values.seconds ?? (quick ? '2' : '5')),
-    warmupSeconds: quick ? 1 : 5,
+    traffic: values.traffic?.split(',').map(traffic),
+    cold: quick ? 200 : 1000,
+    warm: quick ? 2000 : 20_000,
+    messages: positive('messages', values.messages ?? (quick ? '2000' : '10000')),
+    seconds: positive('seconds', values.seconds),
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
     backlogs: quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000],
     rows: quick ? 10_000 : full ? 1_000_000 : 100_000,
@@ -71,6 +86,11 @@ function section(name: string): SectionName {
   const found = sectionNames.find((known) => known === name)
   if (!found) throw new Error(`--only: there is no section ${name}`)
   return found
+}
+
+function traffic(name: string): string {
+  if (!trafficNames.includes(name)) throw new Error(`--traffic: there is no row ${name}`)
+  return name
 }
 
 function positive(name: string, text: string): number {

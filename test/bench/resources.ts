@@ -1,4 +1,4 @@
-/** Memory and processor time of a server and all its processes, from /proc. */
+/** Memory and processor time of a server, its processes and its threads, from /proc. */
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -27,6 +27,33 @@ export async function processorTimeOfTree(root: number): Promise<number> {
     return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   })
   return (await Promise.all(times)).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond
+}
+
+/** Processor time of a daemon by kind of thread, in microseconds. */
+export interface ThreadTimes {
+  /** JavaScript of the daemon itself, and all that it does with sockets. */
+  readonly main: number
+  /** Disk: LevelDB's writes and compaction, files. */
+  readonly libuv: number
+  /** Compiling and collecting garbage beside the main thread. */
+  readonly v8: number
+  /** JavaScript in worker threads. */
+  readonly workers: number
+}
+
+/** Names that Node gives its threads; every other one is a worker's, but for the few that never do anything. */
+const kindOfThread: Readonly<Record<string, keyof ThreadTimes>> = { MainThread: 'main', 'libuv-worker': 'libuv', V8Worker: 'v8' }
+
+/** Of the threads that run now; nanoseconds of a thread stand first in its schedstat. */
+export async function threadTimes(pid: number): Promise<ThreadTimes> {
+  const times = { main: 0, libuv: 0, v8: 0, workers: 0 }
+  const folder = `/proc/${String(pid)}/task`
+  for (const thread of await readdir(folder)) {
+    const read = (name: string): Promise<string> => readFile(`${folder}/${thread}/${name}`, 'utf8').catch(() => '')
+    const kind = kindOfThread[(await read('comm')).trim()] ?? 'workers'
+    times[kind] += Number((await read('schedstat')).split(' ')[0]) / 1000
+  }
+  return times
 }
 
 /** Waits until a process has used less than a tenth of a processor for a second, `mostSeconds` at most; gives the seconds it took. */

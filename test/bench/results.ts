@@ -9,8 +9,18 @@ export interface Sample {
   /** Milliseconds from the final dot to its acknowledgement. */
   readonly dotP50?: number
   readonly dotP99?: number
-  /** Microseconds of the server's processor time for each message. */
+  /** Microseconds of the server's processor time for each message, of all its processes and threads. */
   readonly cpuMicros?: number
+  /** The same by kind of thread, of a server that is one process. */
+  readonly mainMicros?: number
+  readonly libuvMicros?: number
+  readonly v8Micros?: number
+  readonly workerMicros?: number
+  /** What each message wrote to the store: rows, their octets, atomic writes, and disk syncs of its own (others share them). */
+  readonly rows?: number
+  readonly bytes?: number
+  readonly commits?: number
+  readonly syncs?: number
   readonly memoryMebibytes?: number
   /** The load generator's share of one processor; near 1 it would have been the bottleneck. */
   readonly generatorCpu?: number
@@ -50,23 +60,48 @@ export function judge(goal: string, value: number, sign: '>=' | '<=', bound: num
   return { goal, value: `${figure(value)} ${unit}`, met: sign === '>=' ? value >= bound : value <= bound }
 }
 
+export type Goal<Of> = readonly [goal: string, value: (of: Of) => number | undefined, sign: '>=' | '<=', bound: number, unit: string]
+
+/** Goals about what was measured; none when it was not, because it was not asked for. */
+export const judgeAll = <Of>(found: Of | undefined, goals: readonly Goal<Of>[]): Verdict[] =>
+  found === undefined ? [] : goals.map(([goal, value, sign, bound, unit]) => judge(goal, value(found) ?? NaN, sign, bound, unit))
+
+/** A part of a whole; NaN when one of them is not known. */
+export const shareOf = (part: number | undefined, whole: number | undefined): number => (part ?? NaN) / (whole ?? NaN)
+
 /** A number as short as it stays useful. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–'
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2)
 }
 
+export const labelWidth = 38
+
 /** One line of a table: a label and figures under their heads. */
 export function row(label: string, cells: readonly (string | number)[]): string {
   const shown = cells.map((cell) => (typeof cell === 'number' ? figure(cell) : cell).padStart(11))
-  return `  ${label.padEnd(34)}${shown.join('')}`
+  return `  ${label.padEnd(labelWidth)}${shown.join('')}`
 }
 
 export const sampleHead = row('', ['msg/s', 'p50 ms', 'p99 ms', 'dot p50', 'dot p99', 'CPU µs/msg', 'MiB', 'load CPU'])
 
+const line = (label: string, values: readonly (number | undefined)[]): string =>
+  row(
+    label,
+    values.map((value) => value ?? NaN),
+  )
+
 export const sampleRow = (label: string, sample: Sample): string =>
-  row(label, [
-    sample.perSecond,
-    ...[sample.p50, sample.p99, sample.dotP50, sample.dotP99].map((value) => value ?? NaN),
-    ...[sample.cpuMicros, sample.memoryMebibytes, sample.generatorCpu].map((value) => value ?? NaN),
+  line(label, [
+    ...[sample.perSecond, sample.p50, sample.p99, sample.dotP50, sample.dotP99],
+    ...[sample.cpuMicros, sample.memoryMebibytes, sample.generatorCpu],
+  ])
+
+/** What one message costs Postern, beneath a line that says so. */
+export const costHead = row('', ['main µs', 'libuv µs', 'V8 µs', 'workers µs', 'rows', 'octets', 'commits', 'syncs'])
+
+export const costRow = (label: string, sample: Sample): string =>
+  line(label, [
+    ...[sample.mainMicros, sample.libuvMicros, sample.v8Micros, sample.workerMicros],
+    ...[sample.rows, sample.bytes, sample.commits, sample.syncs],
   ])

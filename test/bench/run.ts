@@ -34,8 +34,9 @@ const broken = (name: SectionName, error: unknown): Section => ({
 })
 
 const options = readOptions(process.argv.slice(2))
-if (reasonAgainst('postfix') !== undefined) {
-  console.error('The benchmark compares with Postfix: install the package postfix (with smtp-sink) and run as root.')
+const missing = reasonAgainst('postfix') ?? reasonAgainst('dovecot')
+if (missing !== undefined) {
+  console.error(`The benchmark compares with Postfix, whose logins Dovecot checks; it needs ${missing}.`)
   process.exit(2)
 }
 

@@ -24,13 +24,15 @@ export interface DovecotOptions {
   readonly owner?: { readonly uid: number; readonly gid: number }
   /** Whether STARTTLS is offered on the port in clear; it is. */
   readonly starttls?: boolean
+  /** Path of a socket at which other servers, such as Postfix, have logins checked: any user, and `dovecotPassword`. */
+  readonly authSocket?: string
 }
 
 const settings = (
   folder: string,
   files: CertificateFiles,
   ports: readonly [number, number],
-  { owner, starttls }: DovecotOptions,
+  { owner, starttls, authSocket }: DovecotOptions,
 ): string => `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
@@ -68,7 +70,7 @@ service anvil {
 service stats {
   chroot =
 }
-`
+${authSocket === undefined ? '' : `service auth {\n  unix_listener ${authSocket} {\n    mode = 0666\n  }\n}\n`}`
 
 /** A running Dovecot with any user and one password; disposal stops it. */
 export class Dovecot implements AsyncDisposable {
@@ -106,6 +108,11 @@ export class Dovecot implements AsyncDisposable {
       // somebody else took one of the ports meanwhile
       if (tries === 3) throw new Error(`Dovecot does not start: ${await dovecot.log()}`)
     }
+  }
+
+  /** The process all others descend from. */
+  get pid(): number {
+    return this.#child.pid ?? NaN
   }
 
   /** The Maildir of a user, for whoever delivers into it. */

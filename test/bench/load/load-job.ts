@@ -1,22 +1,32 @@
 /** The job of a load generator, its result, and the clock and counters that all generators share. */
 
+/** Clients at the same time, in all measurements. */
+export const sessions = 50
+
 export interface LoadJob {
   readonly port: number
   readonly sessions: number
-  /** Load that is not counted, before the load that is. */
-  readonly warmupSeconds: number
-  readonly seconds: number
-  /** Ends the load early after this many acknowledgements, warm-up included. */
-  readonly most?: number
+  /** Acknowledgements that are counted; the first of each session comes before them and counts for none of the figures. */
+  readonly count: number
+  /** Ends the load after so long, however many have been counted. */
+  readonly mostSeconds: number
   /** Octets of each message or request body. */
   readonly size: number
   readonly from: string
   readonly to: string
 }
 
-export interface SmtpJob extends LoadJob {
-  readonly login?: { readonly username: string; readonly password: string }
+/** What an SMTP client does: PHPMailer, nodemailer and smtplib wait for the reply to each command, Postfix pipelines (RFC 2920). */
+export interface SmtpDialog {
+  readonly pipelining: boolean
+  /** A connection for each message, with a login of its own. */
   readonly perConnection: boolean
+  /** STARTTLS before the login, without resuming earlier sessions, as a program does that ends after its message. */
+  readonly starttls: boolean
+}
+
+export interface SmtpJob extends LoadJob, SmtpDialog {
+  readonly login?: { readonly username: string; readonly password: string }
 }
 
 export interface RestJob extends LoadJob {
@@ -24,11 +34,13 @@ export interface RestJob extends LoadJob {
 }
 
 export interface LoadResult {
-  /** Acknowledged in all, warm-up included. */
+  /** Acknowledged in all, the first of each session included. */
   readonly acknowledged: number
   readonly failures: number
   readonly firstFailure?: string
-  /** Acknowledgements a second in the counted time. */
+  /** When the first transaction began, by `monotonicMs()`. */
+  readonly begunAt: number
+  /** Acknowledgements a second among those that are counted. */
   readonly perSecond: number
   /** Milliseconds from the first octet of the transaction to its acknowledgement. */
   readonly p50: number
@@ -45,39 +57,48 @@ export interface LoadResult {
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/
 const sampleEvery = 200
 
+/** A clock that all processes of the machine share, in milliseconds. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
+
 /** Collects the acknowledgements of all sessions of one generator and prints the result when the last one has left. */
 export class LoadRecorder {
   over = false
-  readonly #job: LoadJob
-  readonly #countFrom: number
-  readonly #countUntil: number
+  readonly #most: number
+  readonly #uncounted: number
   readonly #whole: number[] = []
   readonly #dots: number[] = []
   readonly #traceIds: string[] = []
   readonly #cpuBefore = process.cpuUsage()
-  readonly #begun = performance.now()
+  readonly #begun = monotonicMs()
+  #begunAt = 0
+  #countedFrom = 0
+  #countedUntil = 0
   #acknowledged = 0
-  #counted = 0
-  #lastAt = 0
   #failures = 0
   #firstFailure: string | undefined
   #sessions: number
 
-  constructor(job: LoadJob) {
-    this.#job = job
-    this.#sessions = job.sessions
-    this.#countFrom = this.#begun + job.warmupSeconds * 1000
-    this.#countUntil = this.#countFrom + job.seconds * 1000
-    setTimeout(() => (this.over = true), this.#countUntil - this.#begun)
+  constructor({ sessions, count, mostSeconds }: LoadJob) {
+    this.#sessions = sessions
+    this.#uncounted = sessions
+    this.#most = sessions + count
+    setTimeout(() => (this.over = true), mostSeconds * 1000)
+  }
+
+  /** A transaction begins now, by `monotonicMs()`. */
+  begins(): number {
+    const now = monotonicMs()
+    if (this.#begunAt === 0) this.#begunAt = now
+    return now
   }
 
   acknowledged(begunAt: number, dotAt: number, reply: Buffer): void {
-    const now = performance.now()
+    const now = monotonicMs()
     if (++this.#acknowledged % sampleEvery === 0) this.#sample(reply)
-    if (this.#acknowledged >= (this.#job.most ?? Infinity)) this.over = true
-    if (now < this.#countFrom || now > this.#countUntil) return
-    this.#counted++
-    this.#lastAt = now
+    if (this.#acknowledged >= this.#most) this.over = true
+    if (this.#acknowledged === this.#uncounted) this.#countedFrom = now
+    if (this.#acknowledged <= this.#uncounted) return
+    this.#countedUntil = now
     this.#whole.push(now - begunAt)
     this.#dots.push(now - dotAt)
   }
@@ -101,18 +122,17 @@ export class LoadRecorder {
 
   #result(): LoadResult {
     const { user, system } = process.cpuUsage(this.#cpuBefore)
-    const elapsed = performance.now() - this.#begun
-    const span = this.#job.most === undefined ? this.#job.seconds : (this.#lastAt - this.#countFrom) / 1000
     return {
       acknowledged: this.#acknowledged,
       failures: this.#failures,
       ...(this.#firstFailure !== undefined && { firstFailure: this.#firstFailure }),
-      perSecond: this.#counted / span,
+      begunAt: this.#begunAt,
+      perSecond: this.#whole.length / ((this.#countedUntil - this.#countedFrom) / 1000),
       p50: percentile(this.#whole, 0.5),
       p99: percentile(this.#whole, 0.99),
       dotP50: percentile(this.#dots, 0.5),
       dotP99: percentile(this.#dots, 0.99),
-      cpu: (user + system) / 1000 / elapsed,
+      cpu: (user + system) / 1000 / (monotonicMs() - this.#begun),
       traceIds: this.#traceIds,
     }
   }

@@ -43,7 +43,7 @@ class Client {
   #ask(): void {
     const text = this.#name + String(this.#count++).padStart(stamp.length - this.#name.length, '0')
     for (const at of this.#stampsAt) this.#request.write(text, at, 'latin1')
-    this.#askedAt = performance.now()
+    this.#askedAt = recorder.begins()
     this.#socket.write(this.#request)
   }
 

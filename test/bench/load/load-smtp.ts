@@ -4,23 +4,33 @@
  */
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { LoadRecorder, type SmtpJob } from './load-job.ts'
+import { connect as connectTls } from 'node:tls'
+import { LoadRecorder, monotonicMs, type SmtpJob } from './load-job.ts'
 
 const job = JSON.parse(process.argv[2] ?? '{}') as SmtpJob
 const recorder = new LoadRecorder(job)
 const newline = 10
 const stamp = '0000000000000000'
-const envelope = Buffer.from(`MAIL FROM:<${job.from}>\r\nRCPT TO:<${job.to}>\r\nDATA\r\n`)
+const commands = [`MAIL FROM:<${job.from}>\r\n`, `RCPT TO:<${job.to}>\r\n`, 'DATA\r\n']
+/** What is sent before each wait for replies. */
+const envelope = (job.pipelining ? [commands.join('')] : commands).map((text) => Buffer.from(text))
+const repliesEach = commands.length / envelope.length
+const starttls = Buffer.from('STARTTLS\r\n')
 const hello = Buffer.from('EHLO load.test\r\n')
 const quit = Buffer.from('QUIT\r\n')
 const login = job.login && Buffer.from(`AUTH PLAIN ${Buffer.from(`\0${job.login.username}\0${job.login.password}`).toString('base64')}\r\n`)
 
-type Step = 'greeting' | 'hello' | 'login' | 'envelope' | 'content' | 'quit'
+type Step = 'greeting' | 'hello' | 'starttls' | 'login' | 'envelope' | 'content' | 'quit'
+
+/** Octets that each session reads at most at a time; no buffer is made for each. */
+const readBytes = 4096
 
 /** One client after the other, each with its own copy of the message, whose stamp makes every message another. */
 class Client {
   #socket!: Socket
   #step: Step = 'greeting'
+  #isSecure = false
+  #sent = 0
   #awaited = 1
   #column = 0
   #code = 0
@@ -31,6 +41,7 @@ class Client {
   readonly #message: Buffer
   readonly #stampsAt: readonly number[]
   readonly #name: string
+  readonly #buffer = Buffer.alloc(readBytes)
 
   constructor(number: number) {
     const { message, stampsAt } = makeMessage(job.size)
@@ -42,13 +53,28 @@ class Client {
 
   open(): void {
     this.#step = 'greeting'
+    this.#isSecure = false
     this.#awaited = 1
     this.#column = 0
-    const socket = connect({ host: '127.0.0.1', port: job.port, noDelay: true })
+    const { port } = job
+    const onread = { buffer: this.#buffer, callback: (length: number) => this.#read(this.#buffer.subarray(0, length)) }
+    const options = { host: '127.0.0.1', port, noDelay: true }
+    // a socket that is to become a TLS socket must hand its octets on itself
+    this.#take(job.starttls ? connect(options) : connect({ ...options, onread }))
+    this.#socket.on('close', () => this.#closed())
+  }
+
+  #take(socket: Socket): void {
     this.#socket = socket
-    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    if (job.starttls) socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('error', (error) => recorder.failed(String(error)))
-    socket.on('close', () => this.#closed())
+  }
+
+  /** The certificate is the server's own; whom it names is not what is measured. */
+  #secure(): void {
+    const plain = this.#socket.removeAllListeners('data')
+    this.#isSecure = true
+    this.#take(connectTls({ socket: plain, rejectUnauthorized: false }, () => this.#go('hello', 1, hello)))
   }
 
   #closed(): void {
@@ -58,7 +84,7 @@ class Client {
   }
 
   /** Counts final reply lines; the first digit of each decides. */
-  #read(chunk: Buffer): void {
+  #read(chunk: Buffer): true {
     for (const octet of chunk) {
       if (octet === newline) {
         if (!this.#goesOn) this.#replied(chunk)
@@ -69,6 +95,7 @@ class Client {
       else if (this.#column === 3) this.#goesOn = octet === 45
       this.#column++
     }
+    return true // further octets are wanted
   }
 
   #replied(chunk: Buffer): void {
@@ -87,15 +114,18 @@ class Client {
         this.#go('hello', 1, hello)
         break
       case 'hello':
-        if (login) this.#go('login', 1, login)
+        if (job.starttls && !this.#isSecure) this.#go('starttls', 1, starttls)
+        else if (login) this.#go('login', 1, login)
         else this.#mail()
+        break
+      case 'starttls':
+        this.#secure()
         break
       case 'login':
         this.#mail()
         break
       case 'envelope':
-        this.#dotAt = performance.now()
-        this.#go('content', 1, this.#stamped())
+        this.#continue()
         break
       case 'content':
         this.#acknowledged(chunk)
@@ -112,8 +142,20 @@ class Client {
   }
 
   #mail(): void {
-    this.#mailAt = performance.now()
-    this.#go('envelope', 3, envelope)
+    this.#mailAt = recorder.begins()
+    this.#sent = 0
+    this.#continue()
+  }
+
+  /** The rest of the envelope, then the message. */
+  #continue(): void {
+    const commands = envelope[this.#sent++]
+    if (commands) {
+      this.#go('envelope', repliesEach, commands)
+      return
+    }
+    this.#dotAt = monotonicMs()
+    this.#go('content', 1, this.#stamped())
   }
 
   #go(step: Step, replies: number, octets: Buffer): void {

@@ -2,18 +2,18 @@
 import { within } from '../../support/deadline.ts'
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { contender, posternOptions, provision, recipient, sender, silentHost } from '../contenders.ts'
-import { loadBySmtp } from '../load/generators.ts'
-import { loadContender } from './intake.ts'
+import { contender, posternOptions, provision, silentHost } from '../contenders.ts'
+import { measure } from '../measure.ts'
+import { accept, pipelined, usual } from './intake.ts'
 import type { BenchOptions } from '../options.ts'
 import { memoryOf } from '../resources.ts'
-import { judge, row, type Section, type Verdict } from '../results.ts'
+import { costHead, costRow, judge, row, type Sample, type Section, type Verdict } from '../results.ts'
 import { SmtpSink } from '../load/smtp-sink.ts'
 
 interface Backlog {
   readonly queued: number
-  readonly intakePerSecond: number
-  readonly intakeP99: number
+  /** What a message costs on top of the backlog. */
+  readonly intake: Sample
   readonly residentMebibytes: number
   /** From the spawn after a kill to the ready file. */
   readonly startSeconds: number
@@ -22,6 +22,7 @@ interface Backlog {
 }
 
 const mostDelivered = 20_000
+const fillSeconds = 1800
 
 /** Fills the queue, measures intake on top of it, kills the daemon, and measures its start and its deliveries. */
 async function measureAt(queued: number, options: BenchOptions): Promise<Backlog> {
@@ -43,7 +44,7 @@ async function measureAt(queued: number, options: BenchOptions): Promise<Backlog
 
 interface Filled {
   readonly outlet: number
-  readonly figures: Pick<Backlog, 'intakePerSecond' | 'intakeP99' | 'residentMebibytes'>
+  readonly figures: Pick<Backlog, 'intake' | 'residentMebibytes'>
 }
 
 /** The first life: ends with a kill, with `queued` messages and those of the measurement in the queue. */
@@ -52,19 +53,19 @@ async function fill(folder: string, adminKey: string, queued: number, options: B
   await using daemon = await Daemon.start(posternOptions(folder), adminKey)
   const login = await provision(daemon, host.port, 'live')
   const subject = { ...contender(daemon, login), [Symbol.asyncDispose]: () => Promise.resolve() }
-  const job = { port: subject.port, login, sessions: 50, warmupSeconds: 0, from: sender, to: recipient, perConnection: false }
-  await loadBySmtp({ ...job, seconds: 1800, most: queued, size: 4096 })
-  const { perSecond, p99 } = await loadContender(subject, { size: 4096, perConnection: false }, options)
+  await accept(subject, usual, Math.min(queued, options.cold), fillSeconds)
+  await accept(subject, pipelined, Math.max(0, queued - options.cold), fillSeconds)
+  const { sample } = await measure(subject, () => accept(subject, usual, options.messages, options.seconds))
   const residentMebibytes = await memoryOf(daemon.addresses.pid, 'VmRSS')
   await daemon.kill()
-  return { outlet: host.port, figures: { intakePerSecond: perSecond, intakeP99: p99 ?? NaN, residentMebibytes } }
+  return { outlet: host.port, figures: { intake: sample, residentMebibytes } }
 }
 
 export async function measureBacklog(options: BenchOptions): Promise<Section> {
   const backlogs: Backlog[] = []
   for (const queued of options.backlogs) backlogs.push(await measureAt(queued, options))
   const cells = (backlog: Backlog): number[] => [
-    ...[backlog.intakePerSecond, backlog.intakeP99, backlog.residentMebibytes],
+    ...[backlog.intake.perSecond, backlog.intake.p99 ?? NaN, backlog.residentMebibytes],
     ...[backlog.startSeconds, backlog.deliveredPerSecond],
   ]
   return {
@@ -72,21 +73,26 @@ export async function measureBacklog(options: BenchOptions): Promise<Section> {
     lines: [
       'Messages of 4 KiB queued for a smart host that does not answer; then a kill, a start, and a smart host that does.',
       row('', ['intake/s', 'p99 ms', 'MiB', 'start s', 'deliv./s']),
-      ...backlogs.map((backlog) => row(`${backlog.queued.toLocaleString('en')} queued`, cells(backlog))),
+      ...backlogs.map((backlog) => row(label(backlog), cells(backlog))),
+      'What one message costs on top of them:',
+      costHead,
+      ...backlogs.map((backlog) => costRow(label(backlog), backlog.intake)),
     ],
     verdicts: backlogVerdicts(backlogs),
     data: backlogs,
   }
 }
 
+const label = ({ queued }: Backlog): string => `${queued.toLocaleString('en')} queued`
+
 function backlogVerdicts(backlogs: readonly Backlog[]): Verdict[] {
   const [shortest, longest] = [backlogs[0], backlogs.at(-1)]
   if (!shortest || !longest) return []
-  const label = `backlog of ${longest.queued.toLocaleString('en')} against ${shortest.queued.toLocaleString('en')}`
+  const growth = `backlog of ${longest.queued.toLocaleString('en')} against ${shortest.queued.toLocaleString('en')}`
   const slowest = Math.max(...backlogs.map(({ startSeconds, queued }) => startSeconds / Math.max(1, queued / 100_000)))
   return [
-    judge(`${label}: intake >= 0.8 x`, longest.intakePerSecond / shortest.intakePerSecond, '>=', 0.8, 'x'),
-    judge(`${label}: delivery >= 0.8 x`, longest.deliveredPerSecond / shortest.deliveredPerSecond, '>=', 0.8, 'x'),
+    judge(`${growth}: intake >= 0.8 x`, longest.intake.perSecond / shortest.intake.perSecond, '>=', 0.8, 'x'),
+    judge(`${growth}: delivery >= 0.8 x`, longest.deliveredPerSecond / shortest.deliveredPerSecond, '>=', 0.8, 'x'),
     judge('start after a kill: <= 5 s per 100,000 queued', slowest, '<=', 5, 's'),
     judge(`memory with ${longest.queued.toLocaleString('en')} queued: <= 350 MiB`, longest.residentMebibytes, '<=', 350, 'MiB'),
   ]

@@ -4,12 +4,14 @@ import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions, provision, recipient, sender } from '../contenders.ts'
 import { loadBySmtp } from '../load/generators.ts'
-import { percentile } from '../load/load-job.ts'
+import { percentile, sessions } from '../load/load-job.ts'
 import type { BenchOptions } from '../options.ts'
 import { untilQuiet } from '../resources.ts'
 import { figure, judge, row, type Section } from '../results.ts'
+import { pipelined } from './intake.ts'
 
 const calls = 500
+const fillSeconds = 1800
 /** How long the work that follows an acknowledgement, such as reading captures, may go on before reads are timed anyway. */
 const settleSeconds = 120
 
@@ -18,8 +20,9 @@ export async function measureLookup(options: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-lookup')
   await using daemon = await Daemon.start(posternOptions(folder.path, { POSTERN_LOG_LEVEL: 'warn' }))
   const login = await provision(daemon, 25, 'sandbox')
-  const job = { port: portOf(daemon.addresses.submission[0]), login, sessions: 50, warmupSeconds: 0, from: sender, to: recipient }
-  const { traceIds, acknowledged } = await loadBySmtp({ ...job, perConnection: false, seconds: 1800, most: options.rows, size: 1024 })
+  const port = portOf(daemon.addresses.submission[0])
+  const job = { port, login, sessions, size: 1024, from: sender, to: recipient, ...pipelined.dialog }
+  const { traceIds, acknowledged } = await loadBySmtp({ ...job, count: options.rows, mostSeconds: fillSeconds })
   const settled = await untilQuiet(daemon.addresses.pid, settleSeconds)
   const inbox = await catchAllInbox(daemon.rest)
   const rows = acknowledged.toLocaleString('en')
