@@ -61,3 +61,7 @@ export const inboxes = defineRecord<Inbox>({
   unique: { pattern: (inbox) => [[inbox.projectId, inbox.addressPattern]] },
   projectOf: (inbox) => inbox.projectId,
 })
+
+/** What was captured before this time is not in the inbox any more; -Infinity when the plan alone decides. */
+export const retainedFrom = ({ retentionDays }: Pick<Inbox, 'retentionDays'>, nowMs: number): number =>
+  retentionDays === undefined ? -Infinity : nowMs - retentionDays * 86_400_000

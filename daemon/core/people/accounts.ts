@@ -5,10 +5,9 @@ import { invalid, Refusal } from '../refusals.ts'
 import type { SignUp } from './sign-in/login-links.ts'
 import { members, membershipsOf } from './members/member.ts'
 import type { Notices } from './account-notices.ts'
-import { peoplePartition } from './users/partition.ts'
 import type { Session } from './sign-in/session.ts'
 import type { Sessions } from './sign-in/sessions.ts'
-import { renameUser, maxUserName, type User } from './users/user.ts'
+import { peoplePartition, renameUser, maxUserName, type User } from './users/user.ts'
 
 export interface AccountOptions extends Core {
   readonly sessions: Sessions

@@ -1,8 +1,7 @@
 /** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
 import type { Database } from '#store/database.ts'
-import { captures, inboxes, type Inbox } from '../capture/capture.ts'
+import { captures, inboxes, retainedFrom, type Inbox } from '../capture/capture.ts'
 import { catchAll, patternsOf } from '../capture/inbox-pattern.ts'
-import { retainedFrom } from '../capture/inboxes/retention-time.ts'
 import { removeTrace } from './remove-trace.ts'
 
 const batch = 100

@@ -9,14 +9,13 @@ import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import type { CaptureEvents } from '../notify/capture-events.ts'
-import { captures, inboxes, type Capture, type Inbox } from '../capture.ts'
+import { captures, inboxes, retainedFrom, type Capture, type Inbox } from '../capture.ts'
 import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
 import { arrivals, catchAll, landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
 import type { Readings } from '../reading/readings.ts'
 import { listReachable, recordsOf, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import { retainedFrom } from './retention-time.ts'
 
 export interface InboxOptions extends ListParts {
   readonly readings: Readings

@@ -2,13 +2,14 @@
  * Notifies others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
  * an organization, so that a server that does not answer delays no other. That it is sent was written before it comes here.
  */
+import { createHmac } from 'node:crypto'
 import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
 import { hasScope, type Principal } from '../../access/principal/principal.ts'
 import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
 import { inboxes, type Capture, type Inbox } from '../capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
-import { notifySecret, notifySignature } from './notify-signature.ts'
 import { landsIn } from '../inbox-pattern.ts'
 
 export interface NotifierOptions extends Core {
@@ -171,3 +172,13 @@ const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, at: number
     url: `${baseUrl}/v1/inboxes/${inbox.id}/messages/${capture.id}`,
   },
 })
+
+/** Derived, so that nothing is stored and the key stays the same. All of the text is the key. */
+const notifySecret = (secrets: SecretBox, inboxId: string): string =>
+  `whsec_${secrets.mac('inbox.notify.v1', Buffer.from(inboxId)).toString('base64url')}`
+
+/** `t=<seconds>,v1=<hex>`, as Stripe does (spec "Virtual-inbox notifications"). `atMs`: when it is sent. */
+function notifySignature(secret: string, atMs: number, body: Uint8Array): string {
+  const seconds = Math.floor(atMs / 1000)
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')}`
+}

@@ -5,7 +5,6 @@ import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import type { GetBytes } from '../../outbound/get-bytes.ts'
 import { Refusal } from '../../refusals.ts'
-import { imageType } from './image-type.ts'
 
 export interface MessageViewOptions {
   readonly secrets: SecretBox
@@ -117,3 +116,15 @@ export function shown(bytes: Uint8Array | undefined): ShownImage {
 }
 
 const noImage = (): Refusal => new Refusal('not_found', 'Image not found.')
+
+/** What an image is by its first bytes, whatever its sender says: only formats in which nothing can run; undefined for all others, such as SVG. */
+function imageType(bytes: Uint8Array): string | undefined {
+  if (starts(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (starts(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg'
+  if (starts(bytes, 0, 'GIF87a') || starts(bytes, 0, 'GIF89a')) return 'image/gif'
+  if (starts(bytes, 0, 'RIFF') && starts(bytes, 8, 'WEBP')) return 'image/webp'
+  return undefined
+}
+
+const starts = (bytes: Uint8Array, at: number, text: string): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.max(0, Math.min(text.length, bytes.length - at))).toString('latin1') === text

@@ -1,4 +1,5 @@
 /** Why a message bounced: one refusal, with whose fault it is, what to change, and whether others got the same. */
+import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
@@ -7,14 +8,13 @@ import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubsc
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import type { TraceReader, TraceStory } from '../../trace/story/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
-import type { TraceRecipient } from '../../trace/trace.ts'
+import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 import { findMessage } from '../search/find-message.ts'
 import { presentValues, type LookUpOptions } from '../search/look-ups.ts'
 import { whyNotSuppressed } from './not-suppressed.ts'
 import { recipientOf, refusalOf, type RefusalSeen } from '../search/refusal.ts'
 import { relatedTo, type Related } from '../search/related-refusals.ts'
-import { retryOf } from './retry.ts'
 import { isUnsigned, recordsOf } from './sender-records.ts'
 import { textOf } from '../search/time-window.ts'
 
@@ -175,4 +175,47 @@ async function senderRecords(
     ? ['The message was not signed with DKIM: add its domain under /v1/domains.']
     : []
   return [...(await presentValues(options, records)), ...unsigned]
+}
+
+type Retry = BounceDiagnosis['retry']
+
+const corrected: Retry = { useful: false, when: 'only once the address is correct' }
+const repaired: Retry = { useful: false, when: 'once the configuration is corrected' }
+const rewritten: Retry = { useful: false, when: 'with a different message' }
+const unblocked: Retry = { useful: false, when: 'once the cause is removed and the block is lifted' }
+const anotherDay: Retry = { useful: true, when: 'on another day' }
+const later: Retry = { useful: true, when: 'later' }
+
+const retries: Readonly<Record<RefusalCategory, Retry>> = {
+  recipient_unknown: corrected,
+  recipient_syntax: corrected,
+  recipient_moved: corrected,
+  recipient: corrected,
+  mailbox_disabled: corrected,
+  domain: corrected,
+  sender: repaired,
+  authentication: repaired,
+  auth_client: repaired,
+  tls: repaired,
+  routing: repaired,
+  protocol: repaired,
+  content: rewritten,
+  size: rewritten,
+  reputation: unblocked,
+  policy: unblocked,
+  mailbox_full: anotherDay,
+  mailbox: anotherDay,
+  rate: { useful: true, when: 'after an hour, and more slowly' },
+  greylisting: { useful: true, when: 'after 5 to 15 minutes, from the same address' },
+  system: later,
+  network: later,
+  expired: later,
+  success: later,
+  undetermined: later,
+}
+
+/** Whether sending again can work, and when. */
+function retryOf(seen: RefusalSeen | undefined, { nextAttemptAt }: Trace): Retry {
+  if (nextAttemptAt !== null) return { useful: true, when: `automatically at ${textOf(nextAttemptAt)}` }
+  return seen ? retries[seen.classification.category] : { useful: false, when: null }
 }

@@ -7,7 +7,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { peoplePartition } from '../users/partition.ts'
+import { peoplePartition } from '../users/user.ts'
 
 const validMs = 15 * 60_000
 const saltBytes = 16

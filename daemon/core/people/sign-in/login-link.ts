@@ -2,7 +2,7 @@
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { peoplePartition } from '../users/partition.ts'
+import { peoplePartition } from '../users/user.ts'
 import { hashSecret, newSecret } from '../users/secret-token.ts'
 
 const schema = z.strictObject({

@@ -6,12 +6,11 @@ import * as z from 'zod'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Challenges } from './challenges.ts'
-import { peoplePartition } from '../users/partition.ts'
 import { passkeys, type Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
 import type { Session } from './session.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
-import { noteSignIn, userById, users, type User } from '../users/user.ts'
+import { noteSignIn, peoplePartition, userById, users, type User } from '../users/user.ts'
 
 /** Receives what a user should be notified of by mail. */
 export interface PasskeyNotices {

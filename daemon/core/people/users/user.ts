@@ -6,7 +6,9 @@ import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts
 import * as z from 'zod'
 import { foldAddress, parseAddress } from '../../addresses.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import { peoplePartition } from './partition.ts'
+
+/** As people belong to no organization, users and login links share a partition; a user's rows lie under their id. */
+export const peoplePartition = 'people'
 
 const schema = z.strictObject({
   id: z.string(),
