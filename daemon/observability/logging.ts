@@ -14,6 +14,8 @@ export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
 export type LineFormat = (line: string) => string
 
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
+/** Whether the values of such a field are kept out of logs. */
+export const isSecretName = (name: string): boolean => secretName.test(name)
 const maxItems = 50
 const maxDepth = 6
 const gatherMs = 100
@@ -110,7 +112,7 @@ function fieldName(name: string): FieldName {
   const known = fieldNames.get(name)
   if (known) return known
   // a field of the first name would set the prototype
-  const read = { shown: name === '__proto__' ? '_proto_' : cleanText(name), isSecret: secretName.test(name) }
+  const read = { shown: name === '__proto__' ? '_proto_' : cleanText(name), isSecret: isSecretName(name) }
   if (fieldNames.size >= maxNames) fieldNames.clear()
   if (name.length <= maxRememberedName) fieldNames.set(name, read)
   return read

@@ -9,6 +9,7 @@ import type { AdminApiEvents } from '../../admin-api/http/request-handler.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
 import type { Decisions } from './decisions.ts'
+import { FrequentLine } from './frequent-line.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -31,9 +32,15 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
   readonly #log: Logger
   readonly #metrics: Metrics
   readonly #decisions: Decisions
+  readonly #acceptedBySmtp: FrequentLine<'trace_id' | 'session' | 'username' | 'milliseconds'>
+  readonly #accepted: FrequentLine<'trace_id' | 'door' | 'outcome' | 'project_id' | 'recipients'>
+  readonly #attempt: FrequentLine<'trace_id' | 'destination_id' | 'attempt' | 'status' | 'milliseconds'>
 
   constructor(log: Logger, metrics: Metrics, decisions: Decisions) {
     this.#log = log
+    this.#acceptedBySmtp = new FrequentLine(log, 'message accepted', ['trace_id', 'session', 'username', 'milliseconds'])
+    this.#accepted = new FrequentLine(log, 'message accepted', ['trace_id', 'door', 'outcome', 'project_id', 'recipients'])
+    this.#attempt = new FrequentLine(log, 'delivery attempt', ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'])
     this.#metrics = metrics
     this.#decisions = decisions
   }
@@ -47,9 +54,10 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
       status,
       milliseconds: tenths(milliseconds['total'] ?? 0),
     }
-    this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
+    if (this.#decisions.isWatched)
+      this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
     if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
-    else this.#log.info(facts, 'delivery attempt')
+    else this.#attempt.write(facts)
   }
 
   breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {
@@ -67,8 +75,7 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
     this.#metrics.messageAccepted(door, outcome)
     if (this.#decisions.isWatched) this.#decisions.publish('accepted', acceptedFacts(trace))
     if (door === 'smtp') return
-    const facts = { trace_id: id, door, outcome, project_id: projectId, recipients: recipients.length }
-    this.#log.info(facts, 'message accepted')
+    this.#accepted.write({ trace_id: id, door, outcome, project_id: projectId, recipients: recipients.length })
   }
 
   sessionOpened(): void {
@@ -89,7 +96,7 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
 
   accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
     this.#metrics.acknowledged('smtp', ms / 1000)
-    this.#log.info({ trace_id: traceId, session: sessionId, username, milliseconds: tenths(ms) }, 'message accepted')
+    this.#acceptedBySmtp.write({ trace_id: traceId, session: sessionId, username, milliseconds: tenths(ms) })
   }
 
   protocolError(error: Error): void {

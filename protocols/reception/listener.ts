@@ -1,4 +1,5 @@
 /** One listening address: smtp-server with our sessions and our caps; what is decided about paths is what the subclasses add. */
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
@@ -89,6 +90,12 @@ export abstract class ReceptionListener extends SMTPServer {
     }
     turnAway(socket, handshake ? undefined : refusedAtTheDoor[admission])
     return false
+  }
+
+  /** No proxy stands before us (HAProxy's PROXY is not offered), and an id of the session costs less from a pool of random octets. */
+  override _handleProxy(_socket: Socket, callback: (error: Error | null, options?: { readonly id: string }) => void): void {
+    const id = randomUUID().replaceAll('-', '')
+    setImmediate(() => callback(null, { id }))
   }
 
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {

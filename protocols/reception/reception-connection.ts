@@ -10,6 +10,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import { factsOf, type ReceptionContext } from './reception-context.ts'
 import { ReceptionStream, type DataReceiver } from './data-receiver.ts'
 import type { MessageIntake } from './message-intake.ts'
+import { plainPath } from './plain-path.ts'
 import { SessionWatch, type Expiry, type Phase, type Watched } from './session-watch.ts'
 
 export type Resume = () => void
@@ -187,6 +188,8 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
 
   override _parseAddressCommand(name: string, command: Buffer | string): ReturnType<SMTPConnection['_parseAddressCommand']> {
     const text = command.toString()
+    const address = plainPath(name, text)
+    if (address !== undefined) return { address, args: false }
     const parsed = super._parseAddressCommand(name, text.replace(bareAddress, '$1<$2>'))
     return parsed && Object.assign(parsed, { eightBit: !isAscii(typeof command === 'string' ? Buffer.from(command) : command) })
   }

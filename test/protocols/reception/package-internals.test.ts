@@ -39,6 +39,7 @@ test('smtp-server still has every method that we override', (t) => {
   ])
   t.deepEqual(overridden([ReceptionListener.prototype, SubmissionListener.prototype], SMTPServer.prototype), [
     '_acceptSocket',
+    '_handleProxy',
     '_upgrade',
     'connect',
     'onAuth',
@@ -60,7 +61,10 @@ test('smtp-server still calls what we override, and reads what we set', (t) => {
   t.regex(source(connection.close), /this\._closing = true/)
   t.regex(source(SMTPStream.prototype._write), /if \(this\._dataMode\)[^]*this\._feedDataStream\(chunk, done\)/)
   t.regex(source(SMTPServer), /this\._upgrade\(socket, /)
-  t.regex(source(SMTPServer), /this\._acceptSocket\(socket, handshake\)[^]*this\.connect\(socket, socketOptions\)/)
+  t.regex(
+    source(SMTPServer),
+    /this\._acceptSocket\(socket, handshake\)[^]*this\._handleProxy\(socket, [^]*this\.connect\(socket, socketOptions\)/,
+  )
 })
 
 test('SubmissionConnection greets at once, in clear and in TLS', async (t) => {

@@ -2,7 +2,8 @@
  * A light look at the header block of a message as submitted: enough for the trace and the gates, without parsing
  * MIME. RFC 5322 §2.2; linear in the size of the block.
  */
-import { parseAddress, parseMailbox } from '../../addresses.ts'
+import { isAscii } from 'node:buffer'
+import { foldAddress, parseAddress, parseMailbox } from '../../addresses.ts'
 
 export interface ParsedHeaders {
   readonly subject: string
@@ -29,72 +30,73 @@ const maxAddresses = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
 export function parseHeaders(head: Uint8Array): ParsedHeaders {
-  const { block, ended } = headerBlock(head)
+  const { block, ended, utf8 } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  const parsed = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
-  for (const [name, value] of fields(block)) {
-    if (name === 'subject') parsed.subject ||= value.slice(0, maxSubject)
-    else if (name === 'message-id') parsed.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
-    else if (name === 'date') parsed.hasDate = true
+  let [subject, messageId, from, fromFields, hasDate] = ['', '', '', 0, false]
+  forEachField(block, (name, value) => {
+    if (name === 'subject') subject ||= value.slice(0, maxSubject)
+    else if (name === 'message-id') messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
+    else if (name === 'date') hasDate = true
+    if (!addressFields.has(name)) return
+    const mailbox = name === 'from' || senderFields.has(name) ? parseMailbox(name === 'from' ? withoutComment(value) : value) : undefined
     if (name === 'from') {
-      parsed.fromFields++
-      parsed.from = parseMailbox(withoutComment(value))?.address ?? ''
-    }
-    if (senderFields.has(name)) otherSenders.push(parseMailbox(value)?.address ?? '')
-    if (addressFields.has(name)) collectAddresses(value, addresses)
-  }
+      fromFields++
+      from = mailbox?.address ?? ''
+    } else if (senderFields.has(name)) otherSenders.push(mailbox?.address ?? '')
+    collectAddresses(value, addresses)
+  })
   return {
-    ...parsed,
-    otherSenders,
-    from: parsed.fromFields === 1 ? parsed.from : '',
-    addresses: [...addresses].slice(0, maxAddresses),
-    utf8: isUtf8(block),
-    ended,
+    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended },
+    from: fromFields === 1 ? from : '',
+    addresses: [...addresses],
   }
 }
 
 /** `a@b (Name)`, as Postfix writes the From of its bounces (RFC 5322 §3.2.2); a comment elsewhere is not taken. */
 const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')
 
-function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean } {
+function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean; readonly utf8: boolean } {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true }
+  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true, utf8: false }
   const end = bytes.indexOf('\r\n\r\n')
-  return { block: bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8'), ended: end >= 0 }
+  const block = end < 0 ? bytes : bytes.subarray(0, end)
+  const utf8 = !isAscii(block)
+  return { block: utf8 ? block.toString('utf8') : block.toString('latin1'), ended: end >= 0, utf8 }
 }
 
-const isUtf8 = (block: string): boolean => /[^\u0000-\u007f]/.test(block)
-
-function* fields(block: string): Iterable<[string, string]> {
+/** Each field unfolded (RFC 5322 §2.2.3), its name in lower case. */
+function forEachField(block: string, look: (name: string, value: string) => void): void {
   let current = ''
-  for (const line of block.split('\r\n')) {
-    if (line.startsWith(' ') || line.startsWith('\t')) current += line
-    else {
-      yield* field(current)
-      current = line
-    }
+  const end = (): void => {
+    const colon = current.indexOf(':')
+    if (colon <= 0) return
+    const value = current.slice(colon + 1)
+    look(current.slice(0, colon).trimEnd().toLowerCase(), (value.includes('\t') ? value.replaceAll('\t', ' ') : value).trim())
   }
-  yield* field(current)
+  for (let from = 0; from <= block.length;) {
+    const next = block.indexOf('\r\n', from)
+    const line = block.slice(from, next < 0 ? block.length : next)
+    from = next < 0 ? block.length + 1 : next + 2
+    if (line.startsWith(' ') || line.startsWith('\t')) {
+      current += line
+      continue
+    }
+    end()
+    current = line
+  }
+  end()
 }
 
-function* field(line: string): Iterable<[string, string]> {
-  const colon = line.indexOf(':')
-  if (colon > 0)
-    yield [
-      line.slice(0, colon).trimEnd().toLowerCase(),
-      line
-        .slice(colon + 1)
-        .replaceAll('\t', ' ')
-        .trim(),
-    ]
-}
+/** A field with nothing but one address, bare or in brackets. */
+const single = /^<?([A-Za-z0-9_.+=@-]+)>?$/
 
 /** Candidates are what stands around an @; each must pass the strict grammar. */
 function collectAddresses(value: string, into: Set<string>): void {
-  for (const word of value.split(/[\s<>,;:"()[\]]+/)) {
-    if (!word.includes('@') || into.size >= maxAddresses) continue
-    const mailbox = parseAddress(word)
-    if (mailbox) into.add(mailbox.address.toLowerCase())
+  const words = single.exec(value)?.[1]
+  for (const word of words === undefined ? value.split(/[\s<>,;:"()[\]]+/) : [words]) {
+    if (into.size >= maxAddresses) return
+    const mailbox = word.includes('@') ? parseAddress(word) : undefined
+    if (mailbox) into.add(foldAddress(mailbox.address))
   }
 }

@@ -1,0 +1,46 @@
+/** Prepared log lines against those that the logger writes itself. */
+import test from 'ava'
+import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
+import { createLogger } from '../../../daemon/observability/logging.ts'
+
+const names = ['trace_id', 'username', 'milliseconds', 'session'] as const
+type Values = Readonly<Record<(typeof names)[number], string | number | undefined>>
+
+const plain: Values = { trace_id: 'e9c1', username: 'site7', milliseconds: 1.2, session: undefined }
+const odd: readonly Values[] = [
+  plain,
+  { ...plain, username: 'quote " and \\ and \u007f and line\r\nbreak' },
+  { ...plain, username: '\u202eright to left', session: '\u{1f600} é' },
+  { ...plain, username: 'x'.repeat(2500), session: '' },
+  { ...plain, milliseconds: Number.NaN, session: 0 },
+]
+
+test('a frequent line is the line that the logger would have written', (t) => {
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(line) })
+  for (const logger of [log, log.child({ part: 'x' })])
+    for (const values of odd) {
+      logger.info(values, 'message "accepted"')
+      new FrequentLine(logger, 'message "accepted"', names).write(values)
+      const [theirs, ours] = lines.splice(0).map((line) => line.replace(/"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/, '"time":""'))
+      t.is(ours, theirs)
+      t.notThrows(() => void JSON.parse(ours ?? ''))
+    }
+})
+
+test('a frequent line has the time of now', (t) => {
+  const lines: string[] = []
+  const line = new FrequentLine(createLogger('info', { write: (text) => void lines.push(text) }), 'x', names)
+  const before = Date.now()
+  line.write(plain)
+  const at = Date.parse((JSON.parse(lines[0] ?? '') as { readonly time: string }).time)
+  t.true(at >= before && at <= Date.now())
+})
+
+test('a frequent line is left out below the level, and takes no secrets', (t) => {
+  const lines: string[] = []
+  const log = createLogger('warn', { write: (text) => void lines.push(text) })
+  new FrequentLine(log, 'x', names).write(plain)
+  t.deepEqual(lines, [])
+  t.throws(() => new FrequentLine(log, 'x', ['access_token']), { message: /access_token/ })
+})
