@@ -47,12 +47,14 @@ async function ask(origin: string, key: string, { method, path, body }: Operator
 
 const tables = {
   organizations: ({ data }: Json) =>
-    table(
+    list(
+      'There are no organizations.',
       ['ID', 'NAME', 'PLAN', 'PAYMENT', 'CREATED'],
       (data as Json[]).map(({ id, name, plan, payment_state, created_at }) => [id, name, plan, payment_state, created_at]),
     ),
   logins: ({ data }: Json) =>
-    table(
+    list(
+      'No SMTP logins failed in the last 15 minutes.',
       ['ADDRESS', 'USER TRIED', 'FAILURES', 'LAST', 'BLOCKED'],
       (data as Json[]).map(({ address, username, failures, last_at, blocked }) => [address, username, failures, last_at, blocked ?? 'no']),
     ),
@@ -129,6 +131,9 @@ function table(head: readonly string[] | undefined, rows: Rows): string {
     )
     .join('')
 }
+
+/** A table, or a sentence when there are no rows. */
+const list = (none: string, head: readonly string[], rows: Rows): string => (rows.length === 0 ? `${none}\n` : table(head, rows))
 
 const sections = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
 const francs = (rappen: unknown): string => (Number(rappen) / 100).toFixed(2)

@@ -71,6 +71,8 @@ test('the answers of a daemon are readable tables', async (t) => {
   t.regex(list[0] ?? '', /^ID +NAME +PLAN +PAYMENT +CREATED$/)
   t.regex(list.join('\n'), new RegExp(`${organizationId}  Default  basic +none `))
   t.is(list.length, 4)
+  t.is(await run('logins'), 'No SMTP logins failed in the last 15 minutes.\n')
+  t.deepEqual(JSON.parse(await run('logins --json')), { data: [] })
   const account = await run(`plan ${organizationId} pro`)
   t.regex(account, /^id +org_/)
   t.regex(account, /sends_per_day +50000 +plan\n/)
