@@ -1,8 +1,9 @@
 /** Both servers at the same work, in turns: A B A B. */
-import type { Contender } from './contenders.ts'
+import type { Contender, Postern } from './contenders.ts'
 import type { LoadResult, SmtpDialog } from './load/load-job.ts'
 import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
+import { profiled, type Shares } from './profile.ts'
 import { costRow, figure, labelWidth, medianSample, sampleRow, type Sample } from './results.ts'
 
 /** One kind of traffic, and how much of it counts. */
@@ -20,7 +21,10 @@ export type Send = (contender: Contender, traffic: Traffic, count: number, mostS
 
 /** What two servers are measured at. */
 export interface Work {
-  readonly start: { readonly postfix: () => Promise<Contender>; readonly postern: () => Promise<Contender> }
+  readonly start: {
+    readonly postfix: () => Promise<Contender>
+    readonly postern: (env?: Readonly<Record<string, string>>) => Promise<Postern>
+  }
   readonly send: Send
   /** The first is the usual one: it warms a server up. */
   readonly traffic: readonly [Traffic, ...Traffic[]]
@@ -94,6 +98,10 @@ export async function compare(work: Work, options: BenchOptions): Promise<Readon
   }
   return comparisons
 }
+
+/** Shares of the main thread of Postern at each kind of traffic; none where no profile is wanted. */
+export const profileWork = (work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Shares>> =>
+  options.profile ? profiled(work.start.postern, (postern) => measureLife(postern, work, options)) : Promise.resolve(new Map())
 
 /** The comparison as lines under `sampleHead`. */
 export const comparisonLines = ({ label, postfix, postern, ratio }: Comparison): string[] => [

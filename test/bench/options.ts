@@ -25,6 +25,8 @@ export interface BenchOptions {
   readonly rows: number
   /** Lines of each log that is read. */
   readonly logLines: number
+  /** Whether a further life of Postern is profiled. */
+  readonly profile: boolean
   readonly output: string
   readonly verbose: boolean
 }
@@ -37,6 +39,7 @@ const usage = `npm run bench -- [options]
   --rounds N     lives of each server (3)
   --quick        2,000 messages, 1 round, small backlogs: does it work?
   --full         adds the backlog of 1 million and look-ups among as many rows
+  --no-profile   without the lives under the profiler
   --output FILE  where the JSON goes (bench-results.json)
   --verbose      every single measurement`
 
@@ -53,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
 function interpret(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
+    allowNegative: true,
     options: {
       only: { type: 'string', default: sectionNames.join(',') },
       traffic: { type: 'string' },
@@ -61,6 +65,7 @@ function interpret(args: readonly string[]): BenchOptions {
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: true },
       verbose: { type: 'boolean', default: false },
       output: { type: 'string', default: 'bench-results.json' },
     },
@@ -77,6 +82,7 @@ function interpret(args: readonly string[]): BenchOptions {
     backlogs: quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000],
     rows: quick ? 10_000 : full ? 1_000_000 : 100_000,
     logLines: quick ? 100_000 : 1_000_000,
+    profile: values.profile,
     output: values.output,
     verbose: values.verbose,
   }

@@ -1,9 +1,20 @@
 /** Section "intake": how fast mail is accepted onto the disk when nothing leaves. */
-import { coldName, compare, comparisonLines, costLine, usualDialog, type Send, type Traffic, type Work } from '../comparison.ts'
+import {
+  coldName,
+  compare,
+  comparisonLines,
+  costLine,
+  profileWork,
+  usualDialog,
+  type Send,
+  type Traffic,
+  type Work,
+} from '../comparison.ts'
 import { recipient, sender, startPostern, startPostfix } from '../contenders.ts'
 import { loadBySmtp } from '../load/generators.ts'
 import { sessions } from '../load/load-job.ts'
 import type { BenchOptions } from '../options.ts'
+import { shareLines } from '../profile.ts'
 import { costHead, judgeAll, sampleHead, shareOf, type Section } from '../results.ts'
 
 /** What the other rows vary: the usual client with a mail of a shop. */
@@ -34,7 +45,7 @@ export const accept: Send = ({ port, login }, { size, dialog }, count, mostSecon
   loadBySmtp({ port, login, sessions, count, mostSeconds, size, from: sender, to: recipient, ...dialog })
 
 const work: Work = {
-  start: { postfix: () => startPostfix('nowhere'), postern: () => startPostern('nowhere') },
+  start: { postfix: () => startPostfix('nowhere'), postern: (env) => startPostern('nowhere', env) },
   send: accept,
   traffic: [usual, pipelined, single, starttls, large],
 }
@@ -42,6 +53,7 @@ const work: Work = {
 export async function measureIntake(options: BenchOptions): Promise<Section> {
   const found = await compare(work, options)
   const all = [...found.values()]
+  const profile = await profileWork(work, options)
   const { reused, single, starttls, large } = Object.fromEntries(found)
   const cold = found.get(coldName)
   return {
@@ -54,6 +66,7 @@ export async function measureIntake(options: BenchOptions): Promise<Section> {
       'What one message costs Postern:',
       costHead,
       ...all.map(costLine),
+      ...shareLines(profile),
     ],
     verdicts: [
       ...judgeAll(reused, [
@@ -90,6 +103,6 @@ export async function measureIntake(options: BenchOptions): Promise<Section> {
         ['memory at load: <= 350 MiB', (list) => Math.max(...list.map(({ postern }) => postern.memoryMebibytes ?? NaN)), '<=', 350, 'MiB'],
       ]),
     ],
-    data: all,
+    data: { compared: all, profile: Object.fromEntries(profile) },
   }
 }

@@ -1,9 +1,10 @@
 /** Section "relay": from the client to the next server, through the disk. */
 import { within } from '../../support/deadline.ts'
-import { coldName, compare, comparisonLines, costLine, type Send, type Work } from '../comparison.ts'
+import { coldName, compare, comparisonLines, costLine, profileWork, type Send, type Work } from '../comparison.ts'
 import { startPostern, startPostfix } from '../contenders.ts'
 import { monotonicMs, sessions } from '../load/load-job.ts'
 import type { BenchOptions } from '../options.ts'
+import { shareLines } from '../profile.ts'
 import { costHead, judgeAll, sampleHead, shareOf, type Section } from '../results.ts'
 import { SmtpSink } from '../load/smtp-sink.ts'
 import { accept, large, pipelined, usual } from './intake.ts'
@@ -26,7 +27,7 @@ const relayInto =
 export async function measureRelay(options: BenchOptions): Promise<Section> {
   await using sink = await SmtpSink.start()
   const work: Work = {
-    start: { postfix: () => startPostfix(sink.port), postern: () => startPostern(sink.port) },
+    start: { postfix: () => startPostfix(sink.port), postern: (env) => startPostern(sink.port, env) },
     send: relayInto(sink),
     traffic: [
       { ...usual, share: 0.5 },
@@ -36,6 +37,7 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
   }
   const found = await compare(work, options)
   const all = [...found.values()]
+  const profile = await profileWork(work, options)
   const cold = found.get(coldName)
   const reused = found.get(usual.name)
   return {
@@ -47,6 +49,7 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
       'What one message costs Postern:',
       costHead,
       ...all.map(costLine),
+      ...shareLines(profile),
     ],
     verdicts: [
       ...judgeAll(reused, [['relay end to end 4 KiB, reused: >= 5 x Postfix', ({ ratio }) => ratio, '>=', 5, 'x']]),
@@ -61,6 +64,6 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
       ]),
       ...judgeAll(found.get(large.name), [['relay end to end 100 KiB: >= 2.5 x Postfix', ({ ratio }) => ratio, '>=', 2.5, 'x']]),
     ],
-    data: all,
+    data: { compared: all, profile: Object.fromEntries(profile) },
   }
 }

@@ -3,8 +3,9 @@ import { portOf } from '../../support/daemon/daemon.ts'
 import { recipient, sender, startPostern, type Postern } from '../contenders.ts'
 import { loadByRest } from '../load/generators.ts'
 import { sessions } from '../load/load-job.ts'
-import { measure } from '../measure.ts'
+import { measure, type Measured } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
+import { profiled, shareLines } from '../profile.ts'
 import { costHead, costRow, judge, medianSample, sampleHead, sampleRow, type Sample, type Section } from '../results.ts'
 import { accept, usual } from './intake.ts'
 
@@ -16,10 +17,11 @@ export async function measureRest(options: BenchOptions): Promise<Section> {
   for (let round = 0; round < options.rounds; round++) {
     await using postern = await startPostern('nowhere')
     const life = await measureLife(postern, options)
-    samples.smtp.push(life.smtp)
-    samples.rest.push(life.rest)
+    for (const name of ['smtp', 'rest'] as const) samples[name].push(...[life.get(name)?.sample ?? []].flat())
   }
   const [smtp, rest] = [medianSample(samples.smtp), medianSample(samples.rest)]
+  const start = (env: Readonly<Record<string, string>>) => startPostern('nowhere', env)
+  const profile = options.profile ? await profiled(start, (postern) => measureLife(postern, options)) : new Map()
   const ratio = rest.perSecond / smtp.perSecond
   return {
     name: 'rest',
@@ -32,14 +34,15 @@ export async function measureRest(options: BenchOptions): Promise<Section> {
       costHead,
       costRow('SMTP 4 KiB, reused', smtp),
       costRow('REST 2 KiB', rest),
+      ...shareLines(profile),
     ],
     verdicts: [judge('POST /v1/messages: >= 0.8 x the SMTP intake', ratio, '>=', 0.8, 'x')],
-    data: { smtp, rest, ratio, samples },
+    data: { smtp, rest, ratio, samples, profile: Object.fromEntries(profile) },
   }
 }
 
 /** One daemon, warm by both doors. */
-async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions): Promise<{ smtp: Sample; rest: Sample }> {
+async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions): Promise<ReadonlyMap<string, Measured>> {
   const { daemon } = postern
   const target = { port: portOf(daemon.addresses.http), key: daemon.adminKey, from: sender, to: recipient, sessions, size }
   const byRest = (count: number) => loadByRest({ ...target, count, mostSeconds: seconds })
@@ -47,5 +50,8 @@ async function measureLife(postern: Postern, { warm, messages, seconds }: BenchO
   const smtp = await measure(postern, () => accept(postern, usual, messages, seconds))
   await byRest(Math.ceil(messages * warmUpShare))
   const rest = await measure(postern, () => byRest(messages))
-  return { smtp: smtp.sample, rest: rest.sample }
+  return new Map([
+    ['smtp', smtp],
+    ['rest', rest],
+  ])
 }
