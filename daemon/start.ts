@@ -13,7 +13,7 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { loadCertificate, type Certificate } from './process/certificate.ts'
 import { compose } from './composition/composition.ts'
-import { partsOf, T, type Replacements, type Resolve } from './composition/parts.ts'
+import { partsOf, type Replacements, type Resolve } from './composition/parts.ts'
 import { storeFolder } from './process/data-folder.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { explainListen } from './process/listen-problem.ts'
@@ -59,14 +59,14 @@ export async function open(
   }
   await ballast.ensure(store.lowDiskBytes)
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
-  const database = part(T.Database)
+  const database = part('database')
   await claimVersions(database, recordKinds)
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
   const bootstrapped = await bootstrap({
     database,
-    clock: part(T.Clock),
+    clock: part('clock'),
     secrets,
     adminKey: config.adminKey,
     plan: config.plan,
@@ -80,8 +80,9 @@ const webhooksEndMs = 2000
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const { queue, replayRunner, removals, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
+  const { queue, replayRunner, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
   const { rewriter, engagements, people, ingest, webhooks } = daemon
+  const { removals } = daemon.administration
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })

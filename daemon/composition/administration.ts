@@ -3,16 +3,16 @@ import { Organizations } from '#core/administration/organizations.ts'
 import { Projects } from '#core/administration/projects.ts'
 import { Removals } from '#core/administration/removals.ts'
 import type { Administration } from './composed.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 export function administration(composition: Composition): Administration {
   const { get } = composition
-  const core = get(T.Core)
-  const attempts = get(T.Attempts)
+  const core = get('core')
+  const attempts = get('attempts')
   const removals = new Removals({
     ...core,
     async settled(organizationId, projectId) {
-      await get(T.Accept).settled()
+      await get('accept').settled()
       await attempts.breakOff(organizationId, projectId === undefined ? undefined : new Set([projectId]))
     },
     onError: broke(composition, 'a removal'),

@@ -4,19 +4,19 @@ import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import { Signer } from '#core/domains/signer.ts'
 import { queueLength } from '#store/queue.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 /** The attempts, with the retry schedule of the configuration. */
 export function deliveryAttempts({ get, config: { delivery } }: Composition): Attempts {
   const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = delivery
-  const core = get(T.Core)
+  const core = get('core')
   return new Attempts({
     ...core,
-    transport: get(T.Transport),
-    listener: get(T.Observer),
-    onCaptured: (capture) => get(T.Inboxes).onCaptured(capture),
-    health: get(T.HealthRegistry),
-    random: get(T.Random),
+    transport: get('transport'),
+    listener: get('observer'),
+    onCaptured: (capture) => get('inboxes').onCaptured(capture),
+    health: get('healthRegistry'),
+    random: get('random'),
     signer: new Signer(core),
     retry: {
       delaysMs: retrySeconds.map((seconds) => seconds * 1000),
@@ -31,12 +31,12 @@ export function deliveryAttempts({ get, config: { delivery } }: Composition): At
 export function deliveryQueue(composition: Composition): DeliveryQueue {
   const { get, config, metrics, replace } = composition
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
-  const core = get(T.Core)
-  const board = get(T.HealthRegistry)
+  const core = get('core')
+  const board = get('healthRegistry')
   const { database } = core
   const queue = new DeliveryQueue({
     ...core,
-    attempts: get(T.Attempts),
+    attempts: get('attempts'),
     limitsOf: deliveryLimits(core.policies, board, connectionsPerDestination),
     maxConnections: connectionsTotal,
     maxMemoryBytes: memoryBudgetBytes,

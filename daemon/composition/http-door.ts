@@ -15,14 +15,14 @@ import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations } from '../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../admin-api/http/server.ts'
 import { allowingCore } from './oauth-core.ts'
-import { T, type Composition } from './parts.ts'
+import type { Composition } from './parts.ts'
 
 export function httpDoor(composition: Composition): AdminApi {
   const { get, config, metrics, version, operatorToken: token, replace } = composition
-  const { database, clock, policies } = get(T.Core)
-  const core = get(T.Rest)
+  const { database, clock, policies } = get('core')
+  const core = get('rest')
   const { operatorKey } = config
-  const oauth = get(T.OAuth)
+  const oauth = get('oauth')
   const baseUrl = publicUrl(config, config.http.listen)
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
   return new AdminApi({
@@ -31,24 +31,24 @@ export function httpDoor(composition: Composition): AdminApi {
     version,
     operations: [
       ...restOperations(core),
-      ...claimOperations({ people: get(T.People), claims: core.claims }),
-      ...(operatorKey === null ? [] : operatorOperations(core, get(T.LoginGuard))),
+      ...claimOperations({ people: get('people'), claims: core.claims }),
+      ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
       ...oauthOperations(oauth),
-      ...pageOperations({ ...core, people: get(T.People) }),
+      ...pageOperations({ ...core, people: get('people') }),
       ...allowingOperations(allowingCore(get)),
-      ...revealOperations({ reveals: get(T.Publishable).reveals, origin: oauth.urls.issuer }),
+      ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
-      operatorDecisionsOperation({ token, watch: () => get(T.Decisions).watch() }),
+      operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
       ...(replace.operations ?? []),
     ],
     errorRenderer: nothingPage,
     authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
     requireFlag: flagCheck(policies),
-    authenticate: bearerAuthentication(orRunToken(database, token, bearerCheck(get(T.ApiKeys), oauth.tokenCheck))),
+    authenticate: bearerAuthentication(orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))),
     protectedResource: oauth.restResource,
-    admission: get(T.Admission),
-    events: get(T.Observer),
-    health: get(T.Health),
+    admission: get('admission'),
+    events: get('observer'),
+    health: get('health'),
     metrics,
     trustProxy: config.http.trustProxy,
     ...replace.http,

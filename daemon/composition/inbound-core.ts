@@ -9,18 +9,18 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { AuthenticationThread } from '#ingest/authentication/authentication-thread.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import type { InboundCore } from './composed.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 export function inboundCore(composition: Composition): InboundCore {
   const { get, config, replace } = composition
   const { outbound, inboundDomain, smtpHost: hostname } = config
-  const core = get(T.Core)
-  const resolver = get(T.Resolver)
+  const core = get('core')
+  const resolver = get('resolver')
   const base = { ...core, resolver, hostname, inboundDomain, baseUrl: publicUrl(config, config.http.listen) }
   const resolve = replace.lookUp ?? systemLookUp(outbound.dnsServers)
   return {
     inboundRoutes: new InboundRoutes({ ...base, guard: addressGuard(outbound.allow.webhooks) }),
-    inboundMail: new InboundMail({ ...base, reader: get(T.Reader) }),
+    inboundMail: new InboundMail({ ...base, reader: get('reader') }),
     routeIntake: new RouteIntake(base),
     preparation: new Preparation({
       ...base,

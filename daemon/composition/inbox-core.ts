@@ -9,15 +9,15 @@ import { Readings } from '#core/capture/reading/readings.ts'
 import { addressGuard, webPortsOnly } from '#core/outbound/address-guard.ts'
 import { guardedGet, guardedPost } from '../../protocols/outbound/clients.ts'
 import type { InboxCore } from './composed.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 export function inboxCore(composition: Composition): InboxCore {
   const { get, config, replace } = composition
   const { trusted = [], imagesAllowed = [] } = replace
-  const core = get(T.Core)
-  const captureEvents = get(T.CaptureEvents)
+  const core = get('core')
+  const captureEvents = get('captureEvents')
   const guard = addressGuard(config.outbound.allow.webhooks)
-  const network = { resolver: get(T.Resolver), clock: core.clock }
+  const network = { resolver: get('resolver'), clock: core.clock }
   const onError = broke(composition, 'the reading of a capture')
   const inboxNotifier = new Notifier({
     ...core,
@@ -26,7 +26,7 @@ export function inboxCore(composition: Composition): InboxCore {
     baseUrl: publicUrl(config, config.http.listen),
     onError,
   })
-  const readings = new Readings(core.database, get(T.Reader), core.clock)
+  const readings = new Readings(core.database, get('reader'), core.clock)
   const backgroundRead = new BackgroundRead({ ...core, captureEvents, readings, notifier: inboxNotifier, onError })
   return {
     inboxes: new Inboxes({ ...core, captureEvents, readings }),

@@ -10,11 +10,11 @@ import { SignedSources } from '#core/ingest-sources/signed-source.ts'
 import { KeyedMutex } from '#core/keyed-mutex.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
 import type { Ingest } from './composed.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 export function ingestCore(composition: Composition): Ingest {
   const { get } = composition
-  const parts = { ...get(T.Core), guard: get(T.Guard), resolver: get(T.Resolver), onError: broke(composition, 'feedback') }
+  const parts = { ...get('core'), guard: get('guard'), resolver: get('resolver'), onError: broke(composition, 'feedback') }
   const room = new WaitingRoom()
   const feedback = new Feedback({ ...parts, room, onPending: () => pendingReports.wake() })
   const pendingReports: PendingReports = new PendingReports({ ...parts, room, feedback })

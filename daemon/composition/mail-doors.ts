@@ -13,18 +13,18 @@ import { SubmissionServer } from '../../protocols/submission/server.ts'
 import { inspectCore } from './inspect-core.ts'
 import { MailDoorObserver } from '../observability/mail-door-observer.ts'
 import type { MailDoors } from './composed.ts'
-import { T, type Composition } from './parts.ts'
+import type { Composition } from './parts.ts'
 
 export function submissionDoor({ get, config }: Composition): SubmissionDoor {
-  const parts = { accept: get(T.Accept), admission: get(T.Admission), loginGuard: get(T.LoginGuard), resolver: get(T.Resolver) }
-  return new SubmissionDoor({ ...get(T.Core), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
+  const parts = { accept: get('accept'), admission: get('admission'), loginGuard: get('loginGuard'), resolver: get('resolver') }
+  return new SubmissionDoor({ ...get('core'), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
 }
 
 export function submissionServer({ get, config, certificate }: Composition): SubmissionServer {
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
     ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
-    ...{ door: get(T.SubmissionDoor), clock: get(T.Clock), events: get(T.Observer) },
+    ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer') },
     tls: { ...certificate, isSelfMade: config.tls.certificateFile === null },
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
@@ -43,23 +43,23 @@ export function mailDoors(composition: Composition): MailDoors {
   const { get, config, certificate, log, metrics } = composition
   const { mx, smtpHost, dataDir, inboundDomain } = config
   const events = new MailDoorObserver(log, metrics)
-  const core = get(T.Core)
+  const core = get('core')
   const { clock } = core
-  const resolver = get(T.Resolver)
-  const { feedback, reports } = get(T.Ingest)
+  const resolver = get('resolver')
+  const { feedback, reports } = get('ingest')
   const readReport: ReportReader['read'] = (mail, turn) => reports.read(mail, turn)
   const inspect = inspectCore(composition, (error, id) => events.defect(error, id))
-  const network = { resolver, guard: get(T.Guard), trusted: trustedBy(config), stepMs: imapStepMs }
-  const parts = { ...core, feedback, resolver, inboundDomain, admission: get(T.Admission) }
+  const network = { resolver, guard: get('guard'), trusted: trustedBy(config), stepMs: imapStepMs }
+  const parts = { ...core, feedback, resolver, inboundDomain, admission: get('admission') }
   return {
     inspect,
     mx: new MxServer({
       ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock },
       limits: { ...mx, maxRecipients, idleMs, sessionMs },
-      door: new InboundDoor({ ...parts, routes: get(T.Inbound).routeIntake, inspectTests: inspect.inspectTests }),
+      door: new InboundDoor({ ...parts, routes: get('inbound').routeIntake, inspectTests: inspect.inspectTests }),
       postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),
     }),
-    poller: new Poller({ readReport, clock, random: get(T.Random), events, mailboxes: new PolledMailboxes(parts), network }),
+    poller: new Poller({ readReport, clock, random: get('random'), events, mailboxes: new PolledMailboxes(parts), network }),
   }
 }
 

@@ -22,21 +22,21 @@ import { resourceMetadataUrl } from '../../admin-api/oauth/discovery.ts'
 import type { AllowingCore } from '../../admin-api/pages/operations.ts'
 import { guardedFetch } from '../../protocols/outbound/clients.ts'
 import type { OAuthServer } from './composed.ts'
-import { T, type Composition, type Resolve } from './parts.ts'
+import type { Composition, Resolve } from './parts.ts'
 
 export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 'config' | 'replace'>): OAuthServer {
-  const core = get(T.Core)
+  const core = get('core')
   const { database, clock } = core
-  const { members, notices } = get(T.People)
-  const parts = { ...core, rightsOfMember: members.permissionsOf, notices, events: get(T.Observer) }
+  const { members, notices } = get('people')
+  const parts = { ...core, rightsOfMember: members.permissionsOf, notices, events: get('observer') }
   const urls = oauthUrls(config, config.http.listen, replace.servesMcp)
-  const fetch = replace.fetch ?? publicFetch(get(T.Resolver), clock)
+  const fetch = replace.fetch ?? publicFetch(get('resolver'), clock)
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments({ fetch, clock }) })
   const signingKeys = new SigningKeys(parts)
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
   const grants = new Grants(parts)
-  const sandboxes = new Sandboxes({ ...parts, onDeleted: () => get(T.Administration).removals.wake() })
+  const sandboxes = new Sandboxes({ ...parts, onDeleted: () => get('administration').removals.wake() })
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
     authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants }),
@@ -50,11 +50,11 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
 
 /** What the pages need on which people let applications in. */
 export function allowingCore(get: Resolve): AllowingCore {
-  const core = get(T.Core)
-  const people = get(T.People)
+  const core = get('core')
+  const people = get('people')
   const { members } = people
-  const { authorizations, grants } = get(T.OAuth)
-  const { projects } = get(T.Administration)
+  const { authorizations, grants } = get('oauth')
+  const { projects } = get('administration')
   const applications = new Applications({ ...core, members, grants })
   return { people, authorizations, applications, consents: new Consents({ ...core, members, projects, authorizations, applications }) }
 }

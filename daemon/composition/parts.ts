@@ -1,8 +1,6 @@
-/** What a daemon is made of: what it is built from, the parts that are started and stopped, and the token of each part. */
-import type { InjectionToken } from 'tsyringe'
+/** What a daemon is made of: what it is built from, the parts that are started and stopped, and the name of each part. */
 import type { Config } from '#config/settings/load.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
-import type { Removals } from '#core/administration/removals.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
@@ -96,38 +94,54 @@ export interface Foundation {
   readonly operatorToken: string
 }
 
-/** The parts of a daemon that are started and stopped, and what the start itself needs. */
-export interface Daemon {
-  readonly database: Database
-  readonly clock: Clock
+/** The parts of a daemon by name, as they stand in the container. */
+export interface Parts {
+  readonly accept: Accept
+  readonly administration: Administration
   readonly admission: Admission
-  readonly reader: MessageReader
-  readonly inboxes: InboxCore
+  readonly apiKeys: ApiKeys
+  readonly attempts: Attempts
+  readonly healthRegistry: HealthRegistry
+  readonly captureEvents: CaptureEvents
+  readonly claims: Claims
+  readonly clock: Clock
+  readonly core: Core
+  readonly credentials: SmtpCredentials
+  readonly database: Database
+  readonly decisions: Decisions
+  readonly destinations: Destinations
+  readonly engagements: Engagements
+  readonly guard: AddressGuard
+  readonly loginGuard: LoginGuard
+  readonly health: Readiness
   readonly housekeeping: Housekeeping
-  readonly retention: Retention
-  readonly transport: Transport
-  readonly probes: Probes
-  readonly queue: DeliveryQueue
-  readonly replayRunner: ReplayRunner
-  readonly removals: Removals
-  readonly submission: SubmissionServer
+  readonly http: AdminApi
+  readonly inbound: InboundCore
+  readonly inboxes: InboxCore
+  readonly ingest: Ingest
   readonly mailDoors: MailDoors
+  readonly oauth: OAuthServer
+  readonly observer: Observer
   readonly ownListeners: OwnListeners
   readonly people: People
-  readonly http: AdminApi
-  readonly health: Readiness
+  readonly probes: Probes
+  readonly publishable: Publishable
+  readonly queue: DeliveryQueue
+  readonly random: () => number
+  readonly reader: MessageReader
+  readonly rest: RestCore
+  readonly retention: Retention
+  readonly replayRunner: ReplayRunner
+  readonly resolver: Resolver & RecordResolver
   readonly rewriter: MessageRewriter
-  readonly engagements: Engagements
-  readonly ingest: Ingest
+  readonly submission: SubmissionServer
+  readonly submissionDoor: SubmissionDoor
+  readonly transport: Transport
   readonly webhooks: WebhookCore
-  readonly inbound: InboundCore
-  readonly decisions: Decisions
-  /** Any other part. */
-  readonly part: Resolve
 }
 
-/** Gives the part behind a token. */
-export type Resolve = <V>(key: InjectionToken<V>) => V
+/** Gives the part of this name. */
+export type Resolve = <N extends keyof Parts>(name: N) => Parts[N]
 
 /** What parts are built from: what the start has opened, what stands in place of the outside, and other parts. */
 export interface Composition extends Foundation {
@@ -135,90 +149,51 @@ export interface Composition extends Foundation {
   readonly get: Resolve
 }
 
-/** Says how the part behind a token is built, once for each daemon. */
-export type Add = <V>(key: InjectionToken<V>, make: (composition: Composition) => V) => void
+/** Says how a part is built, once for each daemon. */
+export type Add = <N extends keyof Parts>(name: N, make: (composition: Composition) => Parts[N]) => void
 
 /** Logs what a part could not do. */
 export const broke =
   ({ get }: Composition, what: string) =>
   (error: unknown, id?: string): void =>
-    get(T.Observer).broke(what, error, id)
+    get('observer').broke(what, error, id)
 
-const token = <T>(name: string): InjectionToken<T> => Symbol(name)
+/** What is started and stopped. */
+const started = [
+  'database',
+  'clock',
+  'admission',
+  'reader',
+  'inboxes',
+  'housekeeping',
+  'retention',
+  'transport',
+  'probes',
+  'queue',
+  'replayRunner',
+  'administration',
+  'submission',
+  'mailDoors',
+  'ownListeners',
+  'people',
+  'http',
+  'health',
+  'rewriter',
+  'engagements',
+  'ingest',
+  'webhooks',
+  'inbound',
+  'decisions',
+] as const satisfies readonly (keyof Parts)[]
 
-/** A token for each part that stands in the container. */
-export const T = {
-  Accept: token<Accept>('Accept'),
-  Administration: token<Administration>('Administration'),
-  Admission: token<Admission>('Admission'),
-  ApiKeys: token<ApiKeys>('ApiKeys'),
-  Attempts: token<Attempts>('Attempts'),
-  HealthRegistry: token<HealthRegistry>('HealthRegistry'),
-  CaptureEvents: token<CaptureEvents>('CaptureEvents'),
-  Claims: token<Claims>('Claims'),
-  Clock: token<Clock>('Clock'),
-  Core: token<Core>('Core'),
-  Credentials: token<SmtpCredentials>('Credentials'),
-  Database: token<Database>('Database'),
-  Decisions: token<Decisions>('Decisions'),
-  Destinations: token<Destinations>('Destinations'),
-  Engagements: token<Engagements>('Engagements'),
-  Guard: token<AddressGuard>('Guard'),
-  LoginGuard: token<LoginGuard>('LoginGuard'),
-  Health: token<Readiness>('Health'),
-  Housekeeping: token<Housekeeping>('Housekeeping'),
-  Http: token<AdminApi>('Http'),
-  Inbound: token<InboundCore>('Inbound'),
-  Inboxes: token<InboxCore>('Inboxes'),
-  Ingest: token<Ingest>('Ingest'),
-  MailDoors: token<MailDoors>('MailDoors'),
-  OAuth: token<OAuthServer>('OAuth'),
-  Observer: token<Observer>('Observer'),
-  OwnListeners: token<OwnListeners>('OwnListeners'),
-  People: token<People>('People'),
-  Probes: token<Probes>('Probes'),
-  Publishable: token<Publishable>('Publishable'),
-  Queue: token<DeliveryQueue>('Queue'),
-  Random: token<() => number>('Random'),
-  Reader: token<MessageReader>('Reader'),
-  Rest: token<RestCore>('Rest'),
-  Retention: token<Retention>('Retention'),
-  ReplayRunner: token<ReplayRunner>('ReplayRunner'),
-  Resolver: token<Resolver & RecordResolver>('Resolver'),
-  Rewriter: token<MessageRewriter>('Rewriter'),
-  Submission: token<SubmissionServer>('Submission'),
-  SubmissionDoor: token<SubmissionDoor>('SubmissionDoor'),
-  Transport: token<Transport>('Transport'),
-  Webhooks: token<WebhookCore>('Webhooks'),
+/** The parts of a daemon that are started and stopped, and what the start itself needs. */
+export interface Daemon extends Pick<Parts, (typeof started)[number]> {
+  /** Any other part. */
+  readonly part: Resolve
 }
 
-/** Every part of a daemon that is started and stopped. */
-export function partsOf(part: Resolve): Daemon {
-  return {
-    database: part(T.Database),
-    clock: part(T.Clock),
-    admission: part(T.Admission),
-    reader: part(T.Reader),
-    inboxes: part(T.Inboxes),
-    housekeeping: part(T.Housekeeping),
-    retention: part(T.Retention),
-    transport: part(T.Transport),
-    probes: part(T.Probes),
-    queue: part(T.Queue),
-    replayRunner: part(T.ReplayRunner),
-    removals: part(T.Administration).removals,
-    submission: part(T.Submission),
-    mailDoors: part(T.MailDoors),
-    ownListeners: part(T.OwnListeners),
-    people: part(T.People),
-    http: part(T.Http),
-    health: part(T.Health),
-    rewriter: part(T.Rewriter),
-    engagements: part(T.Engagements),
-    ingest: part(T.Ingest),
-    webhooks: part(T.Webhooks),
-    inbound: part(T.Inbound),
-    decisions: part(T.Decisions),
-    part,
-  }
-}
+/** Builds every part of a daemon that is started and stopped. */
+export const partsOf = (part: Resolve): Daemon => ({
+  ...(Object.fromEntries(started.map((name) => [name, part(name)])) as unknown as Daemon),
+  part,
+})

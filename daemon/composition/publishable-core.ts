@@ -6,11 +6,11 @@ import { Reveals } from '#core/publishable/reveals.ts'
 import { Snippets } from '#core/publishable/snippets.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
 import type { Publishable } from './composed.ts'
-import { T, type Composition } from './parts.ts'
+import type { Composition } from './parts.ts'
 
 export function publishableCore({ get, config }: Composition): Publishable {
-  const core = get(T.Core)
-  const { accessTokens } = get(T.OAuth)
+  const core = get('core')
+  const { accessTokens } = get('oauth')
   const { issuer, resources } = oauthUrls(config, config.http.listen)
   const reveals = new Reveals({ ...core, pagesUrl: issuer })
   const tokens = new KeyTokens({ ...core, issuer, audience: resources.rest })
@@ -23,7 +23,7 @@ export function publishableCore({ get, config }: Composition): Publishable {
     captcha: {
       secrets: core.secrets,
       // the operator alone says where; a verifier of their own may stand in their private network, and in clear only there
-      post: guardedPost({ clock: core.clock, resolver: get(T.Resolver), guard: () => true }),
+      post: guardedPost({ clock: core.clock, resolver: get('resolver'), guard: () => true }),
       verifyUrls: { turnstile: config.captcha.turnstileVerifyUrl, hcaptcha: config.captcha.hcaptchaVerifyUrl },
     },
   }

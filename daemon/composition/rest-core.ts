@@ -25,18 +25,18 @@ import { Templates } from '#core/templates/templates.ts'
 import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
-import { T, type Composition } from './parts.ts'
+import type { Composition } from './parts.ts'
 
 export function restCore(composition: Composition): RestCore {
   const { get, config } = composition
-  const core = get(T.Core)
+  const core = get('core')
   const { database, policies, clock } = core
-  const health = get(T.HealthRegistry)
-  const probes = get(T.Probes)
-  const accept = get(T.Accept)
-  const resolver = get(T.Resolver)
-  const { members, invitations } = get(T.People)
-  const { keys, snippets, captcha } = get(T.Publishable)
+  const health = get('healthRegistry')
+  const probes = get('probes')
+  const accept = get('accept')
+  const resolver = get('resolver')
+  const { members, invitations } = get('people')
+  const { keys, snippets, captcha } = get('publishable')
   const { maxRecipients, maxMessageBytes } = config.submission
   const baseUrl = publicUrl(config, config.http.listen)
   const moved = movables(composition)
@@ -47,16 +47,16 @@ export function restCore(composition: Composition): RestCore {
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
-    ...get(T.Administration),
-    ...get(T.Webhooks),
-    ...get(T.Inboxes),
-    ...get(T.Inbound),
-    apiKeys: get(T.ApiKeys),
-    claims: get(T.Claims),
-    engagements: get(T.Engagements),
-    ingest: get(T.Ingest),
-    inspectTests: get(T.MailDoors).inspect.inspectTests,
-    connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get(T.Transport), health }),
+    ...get('administration'),
+    ...get('webhooks'),
+    ...get('inboxes'),
+    ...get('inbound'),
+    apiKeys: get('apiKeys'),
+    claims: get('claims'),
+    engagements: get('engagements'),
+    ingest: get('ingest'),
+    inspectTests: get('mailDoors').inspect.inspectTests,
+    connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
     routingRules: new RoutingRules(core),
     simulate: new Simulate({ ...core, health, maxRecipients, maxMessageBytes }),
     sendingDomains: new SendingDomains({
@@ -68,8 +68,8 @@ export function restCore(composition: Composition): RestCore {
     refusedSends: new RefusedSends({ ...core, accept, keys }),
     publishable: { keys, snippets, sends: new PublishableSends({ ...core, ...captcha, accept, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
-    replays: new Replays({ ...core, onJob: (organizationId, id) => get(T.ReplayRunner).wake(organizationId, id) }),
-    retries: new Retries({ ...core, queued: (entry) => get(T.Queue).offer(entry, undefined, false) }),
+    replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
+    retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     scheduledSends: new ScheduledSends(core),
     diagnoses: new Diagnoses({
       ...{ ...core, traces, resolver, records: resolver },
@@ -88,10 +88,10 @@ export function restCore(composition: Composition): RestCore {
 
 /** What can be moved to another project. */
 const movables = ({ get }: Composition): MoveOptions => ({
-  destinations: get(T.Destinations),
-  smtpCredentials: get(T.Credentials),
-  templates: new Templates(get(T.Core)),
-  webhooks: get(T.Webhooks).webhooks,
-  inboxSettings: get(T.Inboxes).inboxSettings,
-  inboundRoutes: get(T.Inbound).inboundRoutes,
+  destinations: get('destinations'),
+  smtpCredentials: get('credentials'),
+  templates: new Templates(get('core')),
+  webhooks: get('webhooks').webhooks,
+  inboxSettings: get('inboxes').inboxSettings,
+  inboundRoutes: get('inbound').inboundRoutes,
 })

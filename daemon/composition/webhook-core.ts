@@ -9,17 +9,17 @@ import { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
 import type { WebhookCore } from './composed.ts'
-import { broke, T, type Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 /** What has webhooks of its own, beside endpoints. */
 const targets = [routeTarget]
 
 export function webhookCore(composition: Composition): WebhookCore {
   const { get, config, metrics, replace } = composition
-  const core = get(T.Core)
+  const core = get('core')
   const { clock } = core
   const guard = addressGuard(config.outbound.allow.webhooks)
-  const resolver = get(T.Resolver)
+  const resolver = get('resolver')
   const sender = new Sender({ ...core, post: guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] }) })
   const webhooks = new Webhooks({ ...core, resolver, guard })
   const parts = { ...core, onError: broke(composition, 'a webhook delivery') }

@@ -43,7 +43,7 @@ import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
 import type { RestCore } from '../../admin-api/rest/operations.ts'
 import { storeFolder } from '../../daemon/process/data-folder.ts'
-import { T, type Resolve } from '../../daemon/composition/parts.ts'
+import type { Resolve } from '../../daemon/composition/parts.ts'
 import type { CuttableKv } from '../support/cuttable-kv.ts'
 import { patience } from '../support/deadline.ts'
 import { FakeClock, startOfTime } from '../support/fake-clock.ts'
@@ -165,22 +165,22 @@ export class CoreFixture {
     this.kv = kv
     this.clock = clock
     this.transport = transport
-    this.database = part(T.Database)
-    this.context = part(T.Core)
+    this.database = part('database')
+    this.context = part('core')
     this.policies = this.context.policies
     this.writes = this.context.writes
-    this.board = part(T.HealthRegistry)
-    this.attempts = part(T.Attempts)
-    this.queue = part(T.Queue)
-    this.accept = part(T.Accept)
-    this.door = part(T.SubmissionDoor)
-    this.captureEvents = part(T.CaptureEvents)
-    this.engagements = part(T.Engagements)
-    const { inboxNotifier, backgroundRead, inboxes } = part(T.Inboxes)
+    this.board = part('healthRegistry')
+    this.attempts = part('attempts')
+    this.queue = part('queue')
+    this.accept = part('accept')
+    this.door = part('submissionDoor')
+    this.captureEvents = part('captureEvents')
+    this.engagements = part('engagements')
+    const { inboxNotifier, backgroundRead, inboxes } = part('inboxes')
     this.notifier = inboxNotifier
     this.backgroundRead = backgroundRead
     this.inboxes = inboxes
-    if (options.admission) part(T.Admission).check = () => options.admission?.check()
+    if (options.admission) part('admission').check = () => options.admission?.check()
     this.#offer = this.queue.offer.bind(this.queue)
     this.#listen()
   }
@@ -198,7 +198,7 @@ export class CoreFixture {
 
   /** What the doors of HTTP work with. */
   get core(): RestCore {
-    return this.part(T.Rest)
+    return this.part('rest')
   }
 
   get traces(): TraceReader {
@@ -207,11 +207,11 @@ export class CoreFixture {
 
   /** Writes down what the parts report to each other. */
   #listen(): void {
-    const observer = this.daemon.part(T.Observer)
+    const observer = this.daemon.part('observer')
     overhear(observer, 'attempted', (trace, report) => void this.attempted.push({ trace, report }))
     overhear(observer, 'breakerChanged', (id, breaker) => void this.breakers.push({ id, ...breaker }))
     overhear(observer, 'sendAccepted', (trace) => void this.accepted.push(trace))
-    overhear(this.daemon.part(T.Inboxes), 'onCaptured', (capture) => void this.captured.push(capture))
+    overhear(this.daemon.part('inboxes'), 'onCaptured', (capture) => void this.captured.push(capture))
     observer.broke = (_what, error) => void this.errors.push(error)
     this.queue.offer = (entry, content, fresh) => {
       if (!fresh) return this.#offer(entry, content, fresh)

@@ -13,7 +13,6 @@ import { decodeRecord, encodeRecord } from '#store/record-version.ts'
 import { globalKey, type Identified, type RecordKind } from '#store/record-kind.ts'
 import { unpack } from '#store/tuple.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
-import { T } from '../../daemon/composition/parts.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
@@ -80,7 +79,7 @@ test('the first form: the daemon opens it, finds nothing wrong, and shows its re
 
 test('the first form: what was sealed still opens', async (t) => {
   const { part, organizationId } = await opened(t, await copyOf(t, 'first'))
-  const { database, secrets } = part(T.Core)
+  const { database, secrets } = part('core')
   const all = async <R extends Identified>(kind: RecordKind<R>): Promise<R[]> =>
     (await database.all(kind, { organizationId })).map(({ record }) => record)
   for (const { id, sealedSecret } of await all(webhookEndpoints)) t.regex(secrets.open(sealedSecret, secretContext(id)) ?? '', /^whsec_/)
@@ -89,7 +88,7 @@ test('the first form: what was sealed still opens', async (t) => {
     for (const { selector, sealedPrivateKey } of keys)
       if (sealedPrivateKey !== null)
         t.regex(secrets.open(sealedPrivateKey, dkimKeyContext(id, selector)) ?? '', /^-----BEGIN PRIVATE KEY-----/)
-  t.truthy(await part(T.OAuth).signingKeys.current(), 'the keys that sign access tokens')
+  t.truthy(await part('oauth').signingKeys.current(), 'the keys that sign access tokens')
 })
 
 test('a store in which a newer release has raised the version of a kind is not opened', async (t) => {

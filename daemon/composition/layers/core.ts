@@ -11,33 +11,33 @@ import { Audit } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { administration } from '../administration.ts'
 import { oauthServer } from '../oauth-core.ts'
-import { broke, T, type Add } from '../parts.ts'
+import { broke, type Add } from '../parts.ts'
 
 export function addCore(add: Add): void {
-  add(T.Core, ({ get, config, secrets }) => {
-    const database = get(T.Database)
-    const clock = get(T.Clock)
+  add('core', ({ get, config, secrets }) => {
+    const database = get('database')
+    const clock = get('clock')
     const audit = new Audit({ database, clock })
     const policies = new Policies(database, config.systemMail.destination)
     return { database, clock, secrets, policies, audit, writes: new SettingWrites(database, audit) }
   })
-  add(T.ApiKeys, ({ get }) => {
-    const core = get(T.Core)
-    return new ApiKeys({ ...core, rightsOfMember: get(T.People).members.permissionsOf, grantStands: grantStands(core.database) })
+  add('apiKeys', ({ get }) => {
+    const core = get('core')
+    return new ApiKeys({ ...core, rightsOfMember: get('people').members.permissionsOf, grantStands: grantStands(core.database) })
   })
-  add(T.Credentials, ({ get, config }) => new SmtpCredentials({ ...get(T.Core), bounceDomain: config.inboundDomain }))
-  add(T.OAuth, oauthServer)
-  add(T.People, (composition) => {
+  add('credentials', ({ get, config }) => new SmtpCredentials({ ...get('core'), bounceDomain: config.inboundDomain }))
+  add('oauth', oauthServer)
+  add('people', (composition) => {
     const { get, config } = composition
     const { signUp, systemMail } = config
     const baseUrl = pagesUrl(config, config.http.listen)
     const onError = broke(composition, 'mail of the service')
-    return people({ ...get(T.Core), signUp, systemMail, accept: get(T.Accept), baseUrl, onError })
+    return people({ ...get('core'), signUp, systemMail, accept: get('accept'), baseUrl, onError })
   })
-  add(T.Claims, ({ get }) => new Claims({ ...get(T.Core), people: get(T.People), sandboxes: get(T.OAuth).sandboxes }))
-  add(T.Administration, administration)
-  add(T.Retention, (composition) => {
+  add('claims', ({ get }) => new Claims({ ...get('core'), people: get('people'), sandboxes: get('oauth').sandboxes }))
+  add('administration', administration)
+  add('retention', (composition) => {
     const { get } = composition
-    return new Retention({ ...get(T.Core), random: get(T.Random), onError: broke(composition, 'retention') })
+    return new Retention({ ...get('core'), random: get('random'), onError: broke(composition, 'retention') })
   })
 }

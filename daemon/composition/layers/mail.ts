@@ -11,66 +11,66 @@ import { deliveryAttempts, deliveryQueue } from '../delivery-core.ts'
 import { inboundCore } from '../inbound-core.ts'
 import { inboxCore } from '../inbox-core.ts'
 import { ingestCore } from '../ingest-core.ts'
-import { broke, T, type Add, type Composition } from '../parts.ts'
+import { broke, type Add, type Composition } from '../parts.ts'
 import { webhookCore } from '../webhook-core.ts'
 
 export function addMail(add: Add): void {
-  add(T.Accept, acceptance)
-  add(T.Destinations, ({ get, config }) => {
+  add('accept', acceptance)
+  add('destinations', ({ get, config }) => {
     const defaultConnections = config.delivery.connectionsPerDestination
-    return new Destinations({ ...get(T.Core), guard: get(T.Guard), resolver: get(T.Resolver), defaultConnections })
+    return new Destinations({ ...get('core'), guard: get('guard'), resolver: get('resolver'), defaultConnections })
   })
-  add(T.HealthRegistry, ({ get }) => {
-    const onUsed = (organizationId: string, id: string): void => get(T.Probes).used(organizationId, id)
-    return new HealthRegistry({ clock: get(T.Clock), random: get(T.Random), listener: get(T.Observer), onUsed })
+  add('healthRegistry', ({ get }) => {
+    const onUsed = (organizationId: string, id: string): void => get('probes').used(organizationId, id)
+    return new HealthRegistry({ clock: get('clock'), random: get('random'), listener: get('observer'), onUsed })
   })
-  add(T.Probes, (composition) => {
+  add('probes', (composition) => {
     const { get } = composition
-    const core = get(T.Core)
+    const core = get('core')
     return new Probes({
       ...core,
-      destinations: get(T.Destinations),
+      destinations: get('destinations'),
       current: async (organizationId, id) => (await core.policies.of(organizationId)).destinations.get(id),
-      board: get(T.HealthRegistry),
-      transport: get(T.Transport),
-      random: get(T.Random),
+      board: get('healthRegistry'),
+      transport: get('transport'),
+      random: get('random'),
       onError: broke(composition, 'the probe of a destination'),
     })
   })
-  add(T.Attempts, deliveryAttempts)
-  add(T.Queue, deliveryQueue)
-  add(T.ReplayRunner, (composition) => {
+  add('attempts', deliveryAttempts)
+  add('queue', deliveryQueue)
+  add('replayRunner', (composition) => {
     const { get } = composition
     const onError = broke(composition, 'a replay')
-    return new ReplayRunner({ ...get(T.Core), queued: (entry) => get(T.Queue).offer(entry, undefined, false), onError })
+    return new ReplayRunner({ ...get('core'), queued: (entry) => get('queue').offer(entry, undefined, false), onError })
   })
-  add(T.CaptureEvents, () => new CaptureEvents())
-  add(T.Inboxes, inboxCore)
-  add(T.Engagements, (composition) => {
+  add('captureEvents', () => new CaptureEvents())
+  add('inboxes', inboxCore)
+  add('engagements', (composition) => {
     const { get } = composition
     return new Engagements({
-      ...get(T.Core),
-      admission: get(T.Admission),
+      ...get('core'),
+      admission: get('admission'),
       onError: broke(composition, 'the recording of an opening or click'),
     })
   })
-  add(T.Ingest, ingestCore)
-  add(T.Inbound, inboundCore)
-  add(T.Webhooks, webhookCore)
+  add('ingest', ingestCore)
+  add('inbound', inboundCore)
+  add('webhooks', webhookCore)
 }
 
 /** What was accepted goes on at once; a process that dies before finds it in the store. */
 function acceptance({ get, config, secrets }: Composition): Accept {
   const { maxRecipients, maxMessageBytes } = config.submission
   return new Accept({
-    ...get(T.Core),
-    tracking: new Tracking({ secrets, rewriter: get(T.Rewriter), publicUrl: config.baseUrl ?? undefined }),
+    ...get('core'),
+    tracking: new Tracking({ secrets, rewriter: get('rewriter'), publicUrl: config.baseUrl ?? undefined }),
     listener: {
-      accepted: (trace) => get(T.Observer).sendAccepted(trace),
-      queued: (entry, content) => get(T.Queue).offer(entry, content, true),
-      captured: (capture) => get(T.Inboxes).onCaptured(capture),
+      accepted: (trace) => get('observer').sendAccepted(trace),
+      queued: (entry, content) => get('queue').offer(entry, content, true),
+      captured: (capture) => get('inboxes').onCaptured(capture),
     },
-    health: get(T.HealthRegistry),
+    health: get('healthRegistry'),
     maxRecipients,
     maxMessageBytes,
     bounceDomain: config.inboundDomain,

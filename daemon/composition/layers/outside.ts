@@ -15,48 +15,48 @@ import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
 import { Readiness } from '../../observability/readiness.ts'
 import { OwnListeners } from '../../process/own-listeners.ts'
-import { broke, T, type Add, type Composition } from '../parts.ts'
+import { broke, type Add, type Composition } from '../parts.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const maxWaitingWrites = 20_000
 
 export function addOutside(add: Add): void {
-  add(T.Clock, ({ replace }) => replace.clock ?? systemClock)
-  add(T.Random, ({ replace }) => replace.random ?? Math.random)
-  add(T.Database, ({ kv, metrics, replace }) => {
+  add('clock', ({ replace }) => replace.clock ?? systemClock)
+  add('random', ({ replace }) => replace.random ?? Math.random)
+  add('database', ({ kv, metrics, replace }) => {
     const database = new Database(replace.kv?.(kv) ?? kv)
     observeCounts(database, metrics)
     return database
   })
-  add(T.Decisions, () => new Decisions())
-  add(T.Observer, ({ get, log, metrics }) => new Observer(log, metrics, get(T.Decisions)))
-  add(T.Health, () => new Readiness())
-  add(T.OwnListeners, () => new OwnListeners())
-  add(T.Guard, ({ config }) => addressGuard(config.outbound.allow.destinations))
+  add('decisions', () => new Decisions())
+  add('observer', ({ get, log, metrics }) => new Observer(log, metrics, get('decisions')))
+  add('health', () => new Readiness())
+  add('ownListeners', () => new OwnListeners())
+  add('guard', ({ config }) => addressGuard(config.outbound.allow.destinations))
   add(
-    T.Resolver,
-    ({ get, config, replace }) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: get(T.Clock) }),
+    'resolver',
+    ({ get, config, replace }) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: get('clock') }),
   )
-  add(T.Transport, (composition) => composition.replace.transport ?? relay(composition))
-  add(T.Reader, ({ get, replace }) => replace.reader ?? new WorkerMessageReader(get(T.Clock)))
-  add(T.Rewriter, ({ get, replace }) => replace.rewriter ?? new WorkerMessageRewriter(get(T.Clock)))
-  add(T.Admission, ({ get, config, kv, replace: { lagMs = defaultLag.lagMs } }) => {
+  add('transport', (composition) => composition.replace.transport ?? relay(composition))
+  add('reader', ({ get, replace }) => replace.reader ?? new WorkerMessageReader(get('clock')))
+  add('rewriter', ({ get, replace }) => replace.rewriter ?? new WorkerMessageRewriter(get('clock')))
+  add('admission', ({ get, config, kv, replace: { lagMs = defaultLag.lagMs } }) => {
     const storeIsBehind = (): boolean => kv.waitingWrites > maxWaitingWrites
-    const sources = { clock: get(T.Clock), free: () => freeBytes(config.dataDir), storeIsBehind }
+    const sources = { clock: get('clock'), free: () => freeBytes(config.dataDir), storeIsBehind }
     return new Admission(sources, { ...defaultLag, lagMs, lowDiskBytes: config.store.lowDiskBytes })
   })
-  add(T.Housekeeping, (composition) => {
+  add('housekeeping', (composition) => {
     const { get, kv } = composition
     return new Housekeeping({
-      ...{ database: get(T.Database), clock: get(T.Clock), onError: broke(composition, 'housekeeping') },
-      sweepSandboxes: () => get(T.OAuth).sandboxes.sweep(),
+      ...{ database: get('database'), clock: get('clock'), onError: broke(composition, 'housekeeping') },
+      sweepSandboxes: () => get('oauth').sandboxes.sweep(),
       collect: () => kv.collect(),
     })
   })
 }
 
 function relay({ get, config }: Composition): RelayTransport {
-  const network = { resolver: get(T.Resolver), guard: get(T.Guard), clock: get(T.Clock) }
-  const isOwn = (address: string, port: number): boolean => get(T.OwnListeners).has(address, port)
+  const network = { resolver: get('resolver'), guard: get('guard'), clock: get('clock') }
+  const isOwn = (address: string, port: number): boolean => get('ownListeners').has(address, port)
   return new RelayTransport(new SmtpTransport({ ...network, heloName: config.smtpHost, isOwn }), new HttpTransport(network))
 }

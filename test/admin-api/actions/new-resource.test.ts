@@ -2,14 +2,13 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { operationsOf } from '../../../admin-api/actions/http.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { noteActions, Notes } from './notes.ts'
 
 test('a new resource has seven operations in its project, the audit log and the OpenAPI document', async (t) => {
   const operations = operationsOf(noteActions(() => notes))
   const { rest, part } = await startDaemon(t, { replacements: { operations } })
-  const notes = new Notes(part(T.Core))
+  const notes = new Notes(part('core'))
   const made = await rest.must('POST', '/v1/notes', { text: 'Call Anna' })
   t.like(made, { text: 'Call Anna', pinned: false })
   const path = `/v1/notes/${String(made['id'])}`

@@ -6,7 +6,6 @@ import type { OAuthScope } from '#core/oauth/protocol/scopes.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { oauthServer } from '../../../daemon/composition/oauth-core.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { outcomeOf } from './outcome.ts'
 import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthFixture, type Reply } from './oauth-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
@@ -146,7 +145,7 @@ test('a refresh that meets a revocation brings nothing', async (t) => {
   const database = Object.create(fixture.database, { commit: { value: commit } }) as Database
   const { part, config } = fixture.daemon
   const { tokenEndpoint } = oauthServer({
-    get: (key) => (key === T.Core ? { ...part(T.Core), database } : part(key)) as never,
+    get: (key) => (key === 'core' ? { ...part('core'), database } : part(key)) as never,
     config,
     replace: {},
   })

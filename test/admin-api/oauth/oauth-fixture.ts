@@ -13,7 +13,6 @@ import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fe
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { baseUrl, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 
 export const issuer = baseUrl
@@ -104,11 +103,11 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
   }
   await setRole('admin')
   const projectId = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
-  const server = daemon.part(T.OAuth)
+  const server = daemon.part('oauth')
   const parts = {
-    ...daemon.part(T.Core),
+    ...daemon.part('core'),
     rightsOfMember: daemon.people.members.permissionsOf,
-    onDeleted: () => daemon.removals.wake(),
+    onDeleted: () => daemon.administration.removals.wake(),
   }
   return { ...fixture, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(fixture, server.authorizations, projectId) }
 }

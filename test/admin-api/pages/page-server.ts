@@ -18,7 +18,7 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
-import { T, type Daemon } from '../../../daemon/composition/parts.ts'
+import type { Daemon } from '../../../daemon/composition/parts.ts'
 import { destinationDefaults } from '../../core/core-fixture.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
@@ -105,8 +105,13 @@ export async function startPageServer(t: Pick<ExecutionContext, 'teardown'>, opt
   }
   return {
     ...{ daemon, url, clock, database, people, organizationId, web, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
-    ...{ oauth: part(T.OAuth), sandboxes: part(T.OAuth).sandboxes, claims: part(T.Claims), apiKeys: part(T.ApiKeys) },
-    ...{ accept: part(T.Accept), inboxCore: daemon.inboxes, projects: part(T.Administration).projects, removals: daemon.removals },
+    ...{ oauth: part('oauth'), sandboxes: part('oauth').sandboxes, claims: part('claims'), apiKeys: part('apiKeys') },
+    ...{
+      accept: part('accept'),
+      inboxCore: daemon.inboxes,
+      projects: part('administration').projects,
+      removals: daemon.administration.removals,
+    },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)
       if (!found) throw new Error(`no mail to ${address}`)

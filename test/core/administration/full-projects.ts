@@ -13,7 +13,6 @@ import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import type { Administration } from '../../../daemon/composition/composed.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import {
   factsDefaults,
@@ -26,7 +25,7 @@ import {
 } from '../core-fixture.ts'
 
 /** The parts of a fixture that delete. */
-export const officeOf = (fixture: CoreFixture): Administration => fixture.part(T.Administration)
+export const officeOf = (fixture: CoreFixture): Administration => fixture.part('administration')
 
 /** The project Default, another project and a partition of it, each with one of everything. */
 export async function furnished(t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
@@ -78,7 +77,7 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })
-  fixture.part(T.ReplayRunner).wake = () => {} // the job stays as it is
+  fixture.part('replayRunner').wake = () => {} // the job stays as it is
   await core.replays.create(inside, { filter: {}, includeUnknown: false })
   const elsewhere = {
     mailFrom: 'a@elsewhere.example',

@@ -4,14 +4,13 @@ import { Invoices } from '#core/billing/invoice.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { coreFixture, organizationId, projectId, quiet, principal } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 
 async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}) {
   const fixture = await coreFixture(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
   await fixture.organization({ plan: 'pro', ...changes })
-  return { fixture, ...fixture.core, credentials: fixture.part(T.Credentials), retention: fixture.part(T.Retention) }
+  return { fixture, ...fixture.core, credentials: fixture.part('credentials'), retention: fixture.part('retention') }
 }
 
 const amountOf = async (invoices: Invoices, axis: string, month?: string): Promise<number | undefined> =>

@@ -14,7 +14,6 @@ import {
   type CoreFixture,
   type CoreFixtureOptions,
 } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const dayMs = 86_400_000
 const never = new AbortController().signal
@@ -192,7 +191,7 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   t.deepEqual((await fixture.inboxes.messages(principal, 'inb_short', { limit: 9, since })).rows.length, 1)
   t.is((await fixture.inboxes.wait(principal, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
   await t.throwsAsync(fixture.inboxes.message(principal, 'inb_short', old), { code: 'not_found' })
-  const retention = fixture.part(T.Retention)
+  const retention = fixture.part('retention')
   const left = async () => (await fixture.database.all(captures, { organizationId })).map(({ record }) => record.id)
   t.is(await retention.round(), 0)
   t.deepEqual(await left(), [old, young])
@@ -207,6 +206,6 @@ test('a catch-all without days of its own keeps everything as long as the plan d
   await fixture.inbox({ id: 'inb_short', addressPattern: '@example.net', retentionDays: 1 })
   await captureTo(fixture, ['anna@example.net'])
   fixture.clock.advance(30 * dayMs)
-  const retention = fixture.part(T.Retention)
+  const retention = fixture.part('retention')
   t.is(await retention.round(), 0)
 })

@@ -10,7 +10,6 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { Refusal } from '#core/refusals.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { organizationId } from '../core-fixture.ts'
 import { peopleFixture, systemDestinationId, type PeopleFixture } from '../people/people-fixture.ts'
 
@@ -32,9 +31,9 @@ export async function claimFixture(
   const setup = await peopleFixture(t, { signUp: 'open', ...options })
   const { database, clock, part } = setup.fixture
   await putFirst(database)
-  const { sandboxes } = part(T.OAuth)
+  const { sandboxes } = part('oauth')
   return {
-    ...{ ...setup, database, clock, sandboxes, claims: part(T.Claims) },
+    ...{ ...setup, database, clock, sandboxes, claims: part('claims') },
     async sandbox() {
       const made = await sandboxes.make(['mcp:read', 'mcp:send-sandbox', 'api:read', 'api:send'], 'rest', '192.0.2.1')
       const { organizationId, grant } = made

@@ -4,7 +4,6 @@ import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
 import { coreFixture, organizationId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report, ScriptedTransport, take } from '../scripted-transport.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const minute = 60_000
 
@@ -23,7 +22,7 @@ class HeldProbes extends ScriptedTransport {
 async function setup(t: ExecutionContext): Promise<{ fixture: CoreFixture; transport: HeldProbes; probes: Probes }> {
   const transport = new HeldProbes()
   const fixture = await coreFixture(t, { transport })
-  return { fixture, transport, probes: fixture.part(T.Probes) }
+  return { fixture, transport, probes: fixture.part('probes') }
 }
 
 test('a destination in use is probed every five minutes, and no more a day after its last mail', async (t) => {

@@ -1,7 +1,6 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
 import test from 'ava'
 import { CoreFixture, coreFixture, quiet, until } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
 
@@ -252,7 +251,7 @@ test('DeliveryQueue keeps to the rate of a destination, also when it is idle bet
   await until('the last one', () => sent(fixture) === 13)
   fixture.clock.advance(hour)
   await quiet(fixture)
-  await fixture.daemon.part(T.Probes).stop()
+  await fixture.daemon.part('probes').stop()
   t.is(fixture.clock.pending, 0, 'an idle queue has no timer')
 })
 

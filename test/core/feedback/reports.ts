@@ -8,7 +8,6 @@ import type { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { coreFixture, organizationId, projectId, secrets, until, type CoreFixture } from '../core-fixture.ts'
 
@@ -46,7 +45,7 @@ export const mailed: FeedbackOrigin = { ...signed, sourceId: 'src_2', channel: '
 
 /** What takes reports, and what tries those again that came too early. */
 export function intakeOf(fixture: CoreFixture): { readonly feedback: Feedback; readonly pending: PendingReports } {
-  const { feedback, pendingReports } = fixture.part(T.Ingest)
+  const { feedback, pendingReports } = fixture.part('ingest')
   return { feedback, pending: pendingReports }
 }
 

@@ -10,7 +10,6 @@ import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const kibibyte = 1024
 
@@ -25,7 +24,7 @@ async function place(t: ExecutionContext): Promise<Place> {
   await fixture.organization({ overrides: { inboundMebibytes: 1 } })
   const route = { id: 'inr_1', projectId, localPartPattern: 'sales', webhookUrl: 'https://hooks.example.ch/', sealedSecret: '' }
   await fixture.put(inboundRoutes, { ...route, createdAt: startOfTime, updatedAt: startOfTime })
-  return { fixture, intake: fixture.part(T.Inbound).routeIntake }
+  return { fixture, intake: fixture.part('inbound').routeIntake }
 }
 
 async function take({ fixture: { clock }, intake }: Place, octets: number): Promise<string> {

@@ -8,7 +8,6 @@ import { parsePattern, patternsFor } from '#core/inbound-routes/route-pattern.ts
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { column } from '../../support/column.ts'
 
 const day = 86_400_000
@@ -21,7 +20,7 @@ const route = (localPartPattern: string): InboundRoute => ({
 async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ readonly fixture: CoreFixture; readonly intake: RouteIntake }> {
   const fixture = await coreFixture(t)
   for (const pattern of patterns) await fixture.put(inboundRoutes, route(pattern))
-  return { fixture, intake: fixture.part(T.Inbound).routeIntake }
+  return { fixture, intake: fixture.part('inbound').routeIntake }
 }
 
 async function take(intake: RouteIntake, local: string, octets = 10): Promise<readonly string[]> {

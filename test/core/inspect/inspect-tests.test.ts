@@ -12,7 +12,6 @@ import { pack } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
 import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { ScriptedScorer, someReport } from './scripted-scorer.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { column } from '../../support/column.ts'
 
 const domain = 'in.postern.test'
@@ -26,7 +25,7 @@ interface Bench {
 }
 
 function benchOf(fixture: CoreFixture, scorer: ScriptedScorer): Bench {
-  const { inspectTests: tests, inspectScoring: scoring } = fixture.part(T.MailDoors).inspect
+  const { inspectTests: tests, inspectScoring: scoring } = fixture.part('mailDoors').inspect
   return { fixture, tests, scorer, scoring }
 }
 

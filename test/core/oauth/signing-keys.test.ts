@@ -2,14 +2,13 @@ import test from 'ava'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { coreFixture } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const day = 86_400_000
 const facts = { grantId: 'grt_1', organizationId: 'org_1', projectId: 'prj_1', userId: null, clientId: 'c', scopes: ['api:read'] } as const
 
 test('SigningKeys publishes a new key before it signs, and the old one until its last token is over', async (t) => {
   const { clock, part } = await coreFixture(t)
-  const { signingKeys: keys } = part(T.OAuth)
+  const { signingKeys: keys } = part('oauth')
   const published = async () => (await keys.published()).map(({ kid }) => kid)
   const [first] = await published()
   t.is((await keys.current()).kid, first ?? '')
@@ -34,7 +33,7 @@ test('SigningKeys publishes a new key before it signs, and the old one until its
 
 test('a token that was signed just before the change of keys is good for its whole hour', async (t) => {
   const { clock, part } = await coreFixture(t)
-  const { signingKeys: keys, accessTokens: tokens } = part(T.OAuth)
+  const { signingKeys: keys, accessTokens: tokens } = part('oauth')
   await keys.current()
   clock.advance(90 * day)
   await keys.published()
@@ -51,7 +50,7 @@ const header = (token: string): unknown => JSON.parse(Buffer.from(token.split('.
 
 test('many who look at the same time get one key, and so does the next process', async (t) => {
   const { context, clock, part } = await coreFixture(t)
-  const { signingKeys: keys } = part(T.OAuth)
+  const { signingKeys: keys } = part('oauth')
   const found = await Promise.all(Array.from({ length: 20 }, () => keys.current()))
   t.is(new Set(found.map(({ kid }) => kid)).size, 1)
   clock.advance(90 * day)
@@ -63,7 +62,7 @@ test('many who look at the same time get one key, and so does the next process',
 
 test('a year without anybody ends in one change, not in four', async (t) => {
   const { clock, part } = await coreFixture(t)
-  const { signingKeys: keys } = part(T.OAuth)
+  const { signingKeys: keys } = part('oauth')
   const { kid: first } = await keys.current()
   clock.advance(365 * day)
   t.is((await keys.current()).kid, first)
@@ -72,7 +71,7 @@ test('a year without anybody ends in one change, not in four', async (t) => {
 
 test('private keys are neither published nor stored in clear, and another master key does not open them', async (t) => {
   const { context, database, part } = await coreFixture(t)
-  const { signingKeys: keys } = part(T.OAuth)
+  const { signingKeys: keys } = part('oauth')
   const [shown] = await keys.published()
   t.deepEqual(Object.keys(shown ?? {}).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
   let rows = ''

@@ -10,7 +10,6 @@ import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 
 export const browser = { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', cookie: undefined }
@@ -42,7 +41,7 @@ export async function peopleFixture(
   const handing = { fails: false }
   const accept = fixture.accept.accept.bind(fixture.accept)
   fixture.accept.accept = (...given) => (handing.fails ? Promise.reject(new Error('the process ends here')) : accept(...given))
-  const all = fixture.part(T.People)
+  const all = fixture.part('people')
   t.teardown(() => all.background.idle())
   return {
     ...all,

@@ -11,7 +11,6 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, secrets, type CoreFixture } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { column } from '../../support/column.ts'
 
 const dayMs = 86_400_000
@@ -41,13 +40,13 @@ test('settled traces go when they are as old as the plan keeps them, with all th
   const large = await submitted(fixture, 1, { content: `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n` })
   const old = await submitted(fixture, 250)
   fixture.clock.advance(30 * dayMs - 251_000)
-  t.is(await fixture.part(T.Retention).round(), 0, 'thirty days are not over for any')
+  t.is(await fixture.part('retention').round(), 0, 'thirty days are not over for any')
   fixture.clock.advance(1)
-  t.is(await fixture.part(T.Retention).round(), 1)
+  t.is(await fixture.part('retention').round(), 1)
   t.deepEqual(await kept(fixture), old)
   fixture.clock.advance(dayMs)
   const young = await submitted(fixture, 3)
-  t.is(await fixture.part(T.Retention).round(), 250)
+  t.is(await fixture.part('retention').round(), 250)
   t.deepEqual(await kept(fixture), young)
   t.is(await counted(fixture), 3)
   t.is((await fixture.database.list(captures, principal, { limit: 1000 })).rows.length, 3)
@@ -64,7 +63,7 @@ test('what is queued stays, however old, and goes once it is settled', async (t)
   await fixture.remove(routingRules, 'rul_1')
   await submitted(fixture, 120)
   fixture.clock.advance(40 * dayMs)
-  t.is(await fixture.part(T.Retention).round(), 120)
+  t.is(await fixture.part('retention').round(), 120)
   t.deepEqual(await kept(fixture), [queued])
   await fixture.edit(traces, queued, { status: 'failed' })
   t.true(await removeTrace(fixture.database, organizationId, queued, fixture.clock.now()))
@@ -89,25 +88,25 @@ test('return paths, openings and clicks go with their trace', async (t) => {
 test('of more traces than the plan stores, the oldest settled ones go', async (t) => {
   const fixture = await fixtureWith(t, { overrides: { tracesStored: 40 } })
   const ids = await submitted(fixture, 150)
-  t.is(await fixture.part(T.Retention).round(), 110)
+  t.is(await fixture.part('retention').round(), 110)
   t.deepEqual(await kept(fixture), ids.slice(110))
   t.is(await counted(fixture), 40)
-  t.is(await fixture.part(T.Retention).round(), 0)
+  t.is(await fixture.part('retention').round(), 0)
 })
 
 test('where the overage is billed, more traces than included are kept as long as somebody answers for the bill', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'free', overrides: { tracesStored: 5 }, paymentState: 'manual_ok' })
   await submitted(fixture, 8)
-  t.is(await fixture.part(T.Retention).round(), 0)
+  t.is(await fixture.part('retention').round(), 0)
   await fixture.organization({ paymentState: 'past_due' })
-  t.is(await fixture.part(T.Retention).round(), 3)
+  t.is(await fixture.part('retention').round(), 3)
 })
 
 test('a plan without limits removes nothing', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'enterprise' })
   await submitted(fixture, 3)
   fixture.clock.advance(4000 * dayMs)
-  t.is(await fixture.part(T.Retention).round(), 0)
+  t.is(await fixture.part('retention').round(), 0)
 })
 
 test('a crash in the middle of a round leaves each trace whole or gone, and the next round goes on', async (t) => {
@@ -120,7 +119,7 @@ test('a crash in the middle of a round leaves each trace whole or gone, and the 
     if (++writes === 130) reached.resolve()
     return writes >= 130 ? new Promise<void>(() => {}) : undefined
   }
-  void fixture.part(T.Retention).round()
+  void fixture.part('retention').round()
   await reached.promise
   fixture = await fixture.crash()
   const left = await kept(fixture)
@@ -128,7 +127,7 @@ test('a crash in the middle of a round leaves each trace whole or gone, and the 
   t.is(await counted(fixture), left.length)
   t.deepEqual(await fixture.problems(), [])
   for (const id of ids.filter((one) => !left.includes(one))) t.deepEqual(await fixture.keys(id), [])
-  t.is(await fixture.part(T.Retention).round(), left.length)
+  t.is(await fixture.part('retention').round(), left.length)
   t.deepEqual(await kept(fixture), [])
 })
 
@@ -151,7 +150,7 @@ test('inboxes lose the captures and stay', async (t) => {
   const fixture = await fixtureWith(t, {})
   await submitted(fixture, 2)
   fixture.clock.advance(31 * dayMs)
-  await fixture.part(T.Retention).round()
+  await fixture.part('retention').round()
   t.deepEqual((await fixture.inboxes.messages(principal, 'inb_1', { limit: 10 })).rows, [])
   t.is((await fixture.database.all(inboxes, principal)).length, 1)
 })
@@ -186,7 +185,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
   const { unsubscribes } = core
   const tokenOf = (one: string): string => unsubscribes.fieldsFor(one)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
   fixture.clock.advance(31 * dayMs)
-  t.is(await fixture.part(T.Retention).round(), 2)
+  t.is(await fixture.part('retention').round(), 2)
   t.like(await unsubscribes.look(tokenOf(id)), { recipient: 'anna@example.net', sender: 'shop@example.com', isUnsubscribed: false })
   await t.throwsAsync(unsubscribes.look(tokenOf(other)), { code: 'not_found' }, 'its message had no link')
   await unsubscribes.unsubscribe(tokenOf(id))
@@ -202,7 +201,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
 test('rounds begin with the start and come about every hour; a service where nothing happens writes nothing', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'enterprise' })
   await submitted(fixture, 2)
-  const retention = fixture.part(T.Retention)
+  const retention = fixture.part('retention')
   retention.start()
   await quiet(fixture)
   const snapshot = await fixture.kv.get(pack(storedTracesKey(organizationId, '2030-01-15')))

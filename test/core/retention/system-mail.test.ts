@@ -4,7 +4,6 @@ import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { peopleFixture } from '../people/people-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const reach = { organizationId: systemOrganizationId }
 
@@ -14,7 +13,7 @@ test('a sign-in mail is forgotten after seven days, with its content, but not wh
   await member('ada@example.ch', 'owner')
   loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
   const [mail] = await mails()
-  const retention = fixture.part(T.Retention)
+  const retention = fixture.part('retention')
   clock.advance(8 * 24 * 3_600_000)
   t.is(await retention.round(), 0)
   const stored = await database.get(traces, reach, mail?.trace.id ?? '')

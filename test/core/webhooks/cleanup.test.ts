@@ -6,7 +6,6 @@ import { officeOf } from '../administration/full-projects.ts'
 import { organizationId, quiet, principal, until } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 import { receiverOf, webhookFixture } from './webhook-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 import { column, columns } from '../../support/column.ts'
 
 const day = 86_400_000
@@ -14,7 +13,7 @@ const day = 86_400_000
 test('what succeeded goes after 7 days, what did not after 30, and what was asked for again counts from then', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => response.writeHead(nth > 130 ? 500 : 200).end() })
   const setup = await webhookFixture(t)
-  const retention = setup.fixture.part(T.Retention)
+  const retention = setup.fixture.part('retention')
   await setup.endpoint(receiver.url)
   await setup.announce(Array.from({ length: 130 }, (_, n) => `r${n}@example.net`))
   await setup.core.webhookDispatcher.idle()
@@ -48,7 +47,7 @@ test('a plan that keeps traces for 7 days keeps no delivery longer', async (t) =
   await setup.core.webhookDispatcher.idle()
   for (let hours = 0; hours < 45; hours++) await setup.pass(3_600_000)
   await setup.pass(7 * day)
-  await setup.fixture.part(T.Retention).round()
+  await setup.fixture.part('retention').round()
   t.is((await setup.deliveries()).length, 0)
 })
 

@@ -9,7 +9,6 @@ import { newTraceId } from '#store/ids.ts'
 import type { WebhookCore } from '../../../daemon/composition/composed.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { coreFixture, organizationId, projectId, principal, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 export const address = 'anna@example.net'
 
@@ -23,7 +22,7 @@ export class WebhookFixture {
   constructor(fixture: CoreFixture, names: Map<string, readonly string[]>) {
     this.fixture = fixture
     this.names = names
-    this.core = fixture.part(T.Webhooks)
+    this.core = fixture.part('webhooks')
   }
 
   /** The process dies, and another one starts on the same store. */

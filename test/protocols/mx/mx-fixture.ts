@@ -17,7 +17,6 @@ import { principal, secrets, relayingFixture } from '../../core/core-fixture.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/submission-fixture.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { T } from '../../../daemon/composition/parts.ts'
 
 const bounceDomain = 'bounces.site.test'
 
@@ -82,9 +81,9 @@ export async function startFixture(
   const { clock, database } = fixture
   const feedback = new FeedbackDouble()
   const events = new EventLog()
-  const { inspectTests, inspectScoring } = fixture.part(T.MailDoors).inspect
+  const { inspectTests, inspectScoring } = fixture.part('mailDoors').inspect
   inspectScoring.wake = () => {} // nothing is scored
-  const { routeIntake: routes } = fixture.part(T.Inbound)
+  const { routeIntake: routes } = fixture.part('inbound')
   const door = new InboundDoor({ ...fixture.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },

@@ -9,7 +9,6 @@ import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from
 import { type PageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
-import { T } from '../../../../daemon/composition/parts.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
   const { server } = await signedInSite(t, 'olga@example.ch')
@@ -40,7 +39,7 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
   const acts = await server.database.all(auditEntries, { organizationId })
   t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
 
-  await restoreOrganization(server.daemon.part(T.Core), organizationId)
+  await restoreOrganization(server.daemon.part('core'), organizationId)
   t.is((await ada.get(path)).status, 200, 'the operator brought it back')
   await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
 })

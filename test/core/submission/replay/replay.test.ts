@@ -7,7 +7,6 @@ import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { organizationId, projectId, quiet, principal, until, type CoreFixture, relaying } from '../../core-fixture.ts'
 import { take, type Call, type Script } from '../../scripted-transport.ts'
-import { T } from '../../../../daemon/composition/parts.ts'
 
 const everything: ReplayRequest = { filter: {}, includeUnknown: false }
 const two = ['anna@example.net', 'ben@example.net']
@@ -21,7 +20,7 @@ interface Setup {
 }
 
 function setUp(fixture: CoreFixture): Setup {
-  const runner = fixture.part(T.ReplayRunner)
+  const runner = fixture.part('replayRunner')
   const { replays } = fixture.core
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
     await until('the job ended', async () => (await replays.get(principal, job.id)).status !== 'running')

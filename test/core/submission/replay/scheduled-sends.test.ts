@@ -6,7 +6,6 @@ import { Seeded } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { coreFixture, quiet, principal, until, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
-import { T } from '../../../../daemon/composition/parts.ts'
 import { column } from '../../../support/column.ts'
 
 const second = 1000
@@ -37,7 +36,7 @@ test('a scheduled send leaves at its time and not before, beside mail that leave
   await until('it is sent', () => sent(fixture) === 2)
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1, sendAt: startOfTime + 3 * day, begunAt: startOfTime + 3 * day })
   await quiet(fixture)
-  await fixture.daemon.part(T.Probes).stop()
+  await fixture.daemon.part('probes').stop()
   t.is(fixture.clock.pending, 0)
 })
 
