@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** The entry of the daemon and its command line: words in, an exit code out. */
+/** The command line: words in, an exit code out. */
 import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'

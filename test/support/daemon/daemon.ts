@@ -13,7 +13,7 @@ import { within } from '../deadline.ts'
 import { RestClient } from './rest.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const main = join(root, 'daemon', 'main.ts')
+const main = join(root, 'daemon', 'postern.js')
 /** Compiled code, which a daemon keeps in its data folder: here all starts share it, as data folders are new. */
 const compiled = join(root, 'node_modules', '.cache', 'postern')
 /** The flags of `npm start`: what is proved and measured is what people run. */

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * The program: prepares how modules are found and compiled, then runs the command line. JavaScript, because Node would load its
+ * compiler for TypeScript at every start to read this file.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { enableCompileCache, registerHooks } from 'node:module'
+import { join } from 'node:path'
+
+const root = new URL('../', import.meta.url).href
+/** @type {{ readonly imports: Readonly<Record<string, string>> }} */
+const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+/** The URL of the folder behind each alias, such as `#core/`. */
+const folders = new Map(Object.entries(imports).map(([alias, path]) => [alias.slice(0, -1), new URL(path.slice(0, -1), root).href]))
+/** @type {Map<string, import('node:module').ResolveFnOutput>} */
+const packages = new Map()
+
+registerHooks({ resolve })
+if (process.argv[2] === 'serve') useCompiled()
+await import('./main.ts')
+
+/**
+ * Finds a module without a look at the disk where its specifier says all: own files are written with their extension, and a package
+ * is the same one for all of them.
+ * @type {import('node:module').ResolveHookSync}
+ */
+function resolve(specifier, context, next) {
+  if (specifier.startsWith('node:')) return { url: specifier, format: 'builtin', shortCircuit: true }
+  const { parentURL = '', conditions } = context
+  if (!parentURL.startsWith(root) || !parentURL.endsWith('.ts') || !conditions.includes('import')) return next(specifier, context)
+  if (specifier.endsWith('.ts')) return { url: ownFile(specifier, parentURL), format: 'module-typescript', shortCircuit: true }
+  const known = packages.get(specifier)
+  if (known !== undefined) return known
+  const { url, format } = next(specifier, context)
+  const found = { url, format, shortCircuit: true }
+  packages.set(specifier, found)
+  return found
+}
+
+/**
+ * @param {string} specifier
+ * @param {string} parentURL
+ */
+function ownFile(specifier, parentURL) {
+  const end = specifier.indexOf('/') + 1
+  const folder = folders.get(specifier.slice(0, end))
+  return folder === undefined ? new URL(specifier, parentURL).href : folder + specifier.slice(end)
+}
+
+/**
+ * Takes the code that earlier starts compiled, already for the command line. The configuration is read later, so that only a data
+ * folder counts that is there; a wrong guess costs time and nothing else.
+ */
+function useCompiled() {
+  try {
+    const { POSTERN_DATA_DIR: folder, POSTERN_CONFIG: file } = process.env
+    const dataDir = folder?.trim() || (file && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data'
+    if (statSync(dataDir).isDirectory()) enableCompileCache(join(dataDir, 'compiled'))
+  } catch {
+    // a first start, or a fault that the command line will explain
+  }
+}

@@ -1,0 +1,63 @@
+/** What a start loads, as Node itself tells it: after earlier starts nothing is compiled again. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Daemon } from '../support/daemon/daemon.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+
+interface Load {
+  /** The end of its URL, after the folder of the project. */
+  readonly path: string
+  /** It came from what an earlier start compiled. */
+  readonly found: boolean
+}
+
+const root = new URL('../../', import.meta.url).href
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await temporaryFolder('loading')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  return folder.path
+}
+
+/** One life with the compiled code of its own data folder, as `npm start` has it, and what was loaded until its welcome. */
+async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {}): Promise<readonly Load[]> {
+  const log = join(folder, 'loads.log')
+  const wrapper = ['sh', '-c', `exec "$@" 2>'${log}'`, 'sh']
+  await using daemon = await Daemon.start({ folder, wrapper, env: { NODE_COMPILE_CACHE: '', NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env } })
+  await daemon.stop()
+  const [start = ''] = (await readFile(log, 'utf8')).split('has no owner yet')
+  return [...start.matchAll(/reading cache from .+ for \w+ (\S+?)\.\.\.(.*)/g)].map(([, url = '', result = '']) => ({
+    path: url.replace(root, ''),
+    found: result.includes('success'),
+  }))
+}
+
+const compiled = (loads: readonly Load[]): string[] => loads.filter(({ found }) => !found).map(({ path }) => path)
+
+test('serve() compiles nothing from its second start on in a data folder that was there', async (t) => {
+  const folder = await folderOf(t)
+  await mkdir(join(folder, 'data'))
+  const first = await loadsOf(folder)
+  t.is(compiled(first).length, first.length)
+  const second = await loadsOf(folder)
+  t.deepEqual(compiled(second), [])
+  for (const path of ['daemon/main.ts', 'daemon/serve.ts', 'config/settings/schema.ts']) {
+    t.true(
+      second.some((load) => load.path === path),
+      path,
+    )
+  }
+})
+
+test('serve() finds compiled code in the data folder of a configuration file; the command line follows when the start made the folder', async (t) => {
+  const folder = await folderOf(t)
+  const file = join(folder, 'postern.json')
+  await writeFile(file, JSON.stringify({ dataDir: join(folder, 'stored') }))
+  const env = { POSTERN_CONFIG: file, POSTERN_DATA_DIR: '' }
+  t.false((await loadsOf(folder, env)).some(({ path }) => path === 'daemon/main.ts'))
+  const second = compiled(await loadsOf(folder, env))
+  t.true(second.includes('daemon/main.ts'))
+  t.false(second.includes('daemon/serve.ts'))
+  t.deepEqual(compiled(await loadsOf(folder, env)), [])
+})
