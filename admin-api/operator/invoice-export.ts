@@ -1,6 +1,6 @@
 /** The invoices of all organizations as one file, written as it is read. */
 import type { Organization } from '#core/tenancy/organization.ts'
-import type { RestCore } from '../rest/core.ts'
+import type { RestCore } from '../rest/rest-core.ts'
 import { invoice, invoiceCsv, invoiceCsvHeader } from '../wire/organization/usage.ts'
 
 const pageRows = 100

@@ -25,7 +25,7 @@ import type { Grants } from '#core/oauth/grants/grants.ts'
 import type { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import type { TokenCheck } from '#core/oauth/tokens/token-check.ts'
 import type { ProtectedResource } from '../../admin-api/credentials/challenge.ts'
-import type { OAuthCore } from '../../admin-api/oauth/operations.ts'
+import type { OAuthCore } from '../../admin-api/oauth/oauth-operations.ts'
 import type { CaptchaOptions } from '#core/visitors/captcha.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Reveals } from '#core/publishable/reveals.ts'
@@ -35,7 +35,7 @@ import type { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import type { Poller } from '../../protocols/imap-dsn/poller.ts'
-import type { MxServer } from '../../protocols/mx/server.ts'
+import type { MxServer } from '../../protocols/mx/mx-server.ts'
 
 export interface Administration {
   readonly projects: Projects

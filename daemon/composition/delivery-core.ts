@@ -32,12 +32,12 @@ export function deliveryQueue(composition: Composition): DeliveryQueue {
   const { get, config, metrics, replace } = composition
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
   const core = get('core')
-  const board = get('healthRegistry')
+  const health = get('healthRegistry')
   const { database } = core
   const queue = new DeliveryQueue({
     ...core,
     attempts: get('attempts'),
-    limitsOf: deliveryLimits(core.policies, board, connectionsPerDestination),
+    limitsOf: deliveryLimits(core.policies, health, connectionsPerDestination),
     maxConnections: connectionsTotal,
     maxMemoryBytes: memoryBudgetBytes,
     onError: broke(composition, 'delivery'),
@@ -54,7 +54,7 @@ export function deliveryQueue(composition: Composition): DeliveryQueue {
     'How long ago the first attempt was due of the message that waits longest, whether it is late or was put off; 0 when every message waits for its first attempt in time.',
     async () => (await queue.oldestMs()) / 1000,
   )
-  metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => board.open)
+  metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => health.open)
   metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
   return queue
 }

@@ -1,7 +1,7 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
 import { publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
-import type { RestCore } from '../../admin-api/rest/operations.ts'
+import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'

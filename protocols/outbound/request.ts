@@ -48,7 +48,7 @@ export async function request(
   const either = AbortSignal.any([signal, late.signal])
   try {
     const { socket } = await openConnection(guarded(network, url, rules), targetOf(url), either)
-    return await exchange(socket, url, asked, rules, either).finally(() => socket.destroy())
+    return await responseOn(socket, url, asked, rules, either).finally(() => socket.destroy())
   } catch (error) {
     if (late.signal.aborted) throw new OutboundFailure('answer_timeout', 'request')
     if (signal.aborted) throw new OutboundFailure('aborted', 'request')
@@ -63,7 +63,7 @@ function guarded(network: SecureNetwork, { protocol }: URL, { inClear }: Request
   return { ...network, guard: (address, port) => network.guard(address, port) && !isPublicAddress(address) }
 }
 
-function exchange(
+function responseOn(
   socket: Socket,
   { pathname, search, host }: URL,
   { method, headers, body }: HttpRequest,

@@ -1,6 +1,6 @@
 /** All listeners of one server: they open together or not at all, and close within a deadline. */
 import type { Clock } from '#core/clock.ts'
-import type { ReceptionListener } from './listener.ts'
+import type { ReceptionListener } from './reception-listener.ts'
 import type { ListenAddress } from './reception-settings.ts'
 
 export class Listeners {

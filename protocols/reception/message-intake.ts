@@ -55,7 +55,7 @@ export class MessageIntake {
     this.wireOctets += chunk.length
     const { content, end } = this.#scanner.scan(chunk)
     this.#contentOctets += content.length
-    this.#judge()
+    this.#check()
     if (this.#refusal) return end
     const pending = this.#take(content, end >= 0)
     if (!pending) return end
@@ -93,7 +93,7 @@ export class MessageIntake {
     discarded.catch(this.#onDefect)
   }
 
-  #judge(): void {
+  #check(): void {
     if (this.#refusal) return
     if (this.#contentOctets > this.#maxOctets) {
       this.#refuse(new NegativeReply(552, '5.3.4', `The message is larger than the ${this.#maxOctets} octets allowed; make it smaller.`))

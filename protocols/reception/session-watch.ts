@@ -66,12 +66,12 @@ export class SessionWatch {
     this.#octets = octetsReceived
     if (phase === 'command') this.#unproductiveMs += now - this.#lookedAt
     this.#lookedAt = now
-    const why = this.#judge(now, phase)
+    const why = this.#expiry(now, phase)
     if (why) this.#watched.expire(why)
     else this.#schedule()
   }
 
-  #judge(now: number, phase: Phase): Expiry | undefined {
+  #expiry(now: number, phase: Phase): Expiry | undefined {
     if (phase !== 'data') this.#window = undefined
     if (phase === 'working') return undefined
     if (phase === 'command' && this.#unproductiveMs >= this.#sessionMs) return 'session'

@@ -52,8 +52,8 @@ export async function verifyContent(
   organizationId: string,
   id: string,
 ): Promise<readonly string[]> {
-  const judge = (): Promise<readonly string[]> => judgeContent(database, owner, organizationId, id)
-  const problems = (await judge()).length > 0 ? await judge() : []
+  const problemsNow = (): Promise<readonly string[]> => contentProblems(database, owner, organizationId, id)
+  const problems = (await problemsNow()).length > 0 ? await problemsNow() : []
   return problems.map((problem) => `content ${id} of ${organizationId}: ${problem}`)
 }
 
@@ -63,7 +63,7 @@ export async function missingContents(database: Database, organizationId: string
   return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is not there.`)
 }
 
-async function judgeContent(database: Database, ownerOf: ContentOwner, organizationId: string, id: string): Promise<readonly string[]> {
+async function contentProblems(database: Database, ownerOf: ContentOwner, organizationId: string, id: string): Promise<readonly string[]> {
   const measure = new ContentMeasure(organizationId, id)
   for await (const { key, value } of database.kv.range(within([organizationId, 'content', id]))) measure.add(unpack(key), value)
   if (measure.rows === 0) return []

@@ -38,12 +38,12 @@ export async function verifyRecord(
   entry: Entry,
   check: RecordCheck,
 ): Promise<readonly string[]> {
-  const judge = async (now: Entry | undefined): Promise<readonly string[]> => {
+  const problemsOf = async (now: Entry | undefined): Promise<readonly string[]> => {
     const { record } = now ? readRecord(kind, key, now) : {}
     return record === undefined ? [] : check(String(key[0]), record)
   }
-  if ((await judge(entry)).length === 0) return []
-  const problems = await settled(database, entry.key, judge)
+  if ((await problemsOf(entry)).length === 0) return []
+  const problems = await settled(database, entry.key, problemsOf)
   return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
 }
 
@@ -61,24 +61,24 @@ export async function verifyIndexRow(database: Database, kind: AnyKind, key: rea
   const target = targetOf(key, row.value)
   if (!target) return [`index row ${describeKey(row.key)}: its value cannot be read.`]
   const [organizationId, id] = target
-  const judge = async (record: Entry | undefined): Promise<readonly string[]> => {
+  const problemsOf = async (record: Entry | undefined): Promise<readonly string[]> => {
     if (record && hasRow(kind, organizationId, record, row)) return []
     if (!(await database.kv.get(row.key))) return []
     return [record ? `${kind.name} ${id} does not have this row.` : `there is no ${kind.name} ${id}.`]
   }
-  const problems = await settled(database, recordKey(kind, organizationId, id), judge)
+  const problems = await settled(database, recordKey(kind, organizationId, id), problemsOf)
   return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
 }
 
-/** Judges the record of now, again and again until it did not change meanwhile: what belongs to it changes only with it. */
+/** Checks the current record until it did not change meanwhile: what belongs to it changes only with it. */
 async function settled(
   database: Database,
   key: Bytes,
-  judge: (record: Entry | undefined) => Promise<readonly string[]>,
+  problemsOf: (record: Entry | undefined) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   for (let tries = 0; tries < maxTries; tries++) {
     const record = await database.kv.get(key)
-    const problems = await judge(record)
+    const problems = await problemsOf(record)
     if (problems.length === 0) return []
     const after = await database.kv.get(key)
     if (record?.version === after?.version) return problems

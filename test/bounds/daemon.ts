@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Daemon } from '../support/daemon/daemon.ts'
-import { probeVariable, type Cost, type Order, type Served } from './probe.ts'
+import { probeVariable, type Cost, type Order, type Served } from './daemon-probe.ts'
 
-const probe = new URL('./probe.ts', import.meta.url)
+const probe = new URL('./daemon-probe.ts', import.meta.url)
 
 export class MeasuredDaemon implements AsyncDisposable {
   readonly daemon: Daemon

@@ -1,5 +1,5 @@
 /** JSON bodies that attack an operation: as a whole, and field by field of its schema, at a size. */
-import type { Schema } from './probe.ts'
+import type { Schema } from './daemon-probe.ts'
 
 /** Bytes that attack, made when their turn has come. */
 export interface Attack {

@@ -6,7 +6,7 @@ import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'
 import { maxInflated } from '../../admin-api/bodies/signed-body.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
-import type { Served } from './probe.ts'
+import type { Served } from './daemon-probe.ts'
 
 /** A request that attacks. */
 export interface Hostile {

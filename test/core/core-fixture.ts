@@ -41,7 +41,7 @@ import { newTraceId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
-import type { RestCore } from '../../admin-api/rest/operations.ts'
+import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { storeFolder } from '../../daemon/process/data-folder.ts'
 import type { Resolve } from '../../daemon/composition/parts.ts'
 import type { CuttableKv } from '../support/cuttable-kv.ts'
@@ -131,7 +131,7 @@ export class CoreFixture {
   readonly policies: Policies
   readonly writes: SettingWrites
   readonly transport: ScriptedTransport
-  readonly board: HealthRegistry
+  readonly health: HealthRegistry
   /** Every change of a breaker. */
   readonly breakers: ({ readonly id: string } & BreakerView)[] = []
   readonly attempts: Attempts
@@ -169,7 +169,7 @@ export class CoreFixture {
     this.context = part('core')
     this.policies = this.context.policies
     this.writes = this.context.writes
-    this.board = part('healthRegistry')
+    this.health = part('healthRegistry')
     this.attempts = part('attempts')
     this.queue = part('queue')
     this.accept = part('accept')

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../support/deadline.ts'
 import { Seeded } from '../support/seeded.ts'
-import { auditCaptures, auditTraces } from './audit.ts'
+import { auditCaptures, auditTraces } from './crash-audit.ts'
 import { faultNames, faultScript, refuseForGood, type FaultName } from './faults.ts'
 import { Ledger, type Fate } from './ledger.ts'
 import { repeatKeys, restLoad, smtpLoad, type Load } from './load.ts'

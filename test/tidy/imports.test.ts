@@ -21,7 +21,7 @@ test(refused, 'store/kv.ts', '#core/clock.ts', 'store stands below or beside dae
 test(refused, 'daemon/core/trace/states.ts', '#ingest/dsn.ts', 'daemon/core stands below or beside ingest')
 test(refused, 'daemon/core/trace/states.ts', '../../main.ts', 'daemon/core stands below or beside daemon')
 test(refused, 'protocols/mx/data.ts', '../../admin-api/server.ts', 'protocols stands below or beside admin-api')
-test(refused, 'admin-api/http/server.ts', '../../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
+test(refused, 'admin-api/http/http-server.ts', '../../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
 test(refused, 'daemon/main.ts', '../test/support/peer.ts', 'daemon stands below or beside test')
 test(refused, 'ingest/dsn.ts', '#core/feedback/apply.ts', 'ingest takes only types from the core')
 test(refused, 'daemon/core/clock.ts', '#core/limits.ts', 'inside daemon/core, import by relative path')
@@ -113,7 +113,7 @@ test('nounCycles() finds nouns of the core that know each other through differen
 
 test('packageHomes() keeps every package in its home', (t) => {
   const faults = (path: string, specifier: string) => packageHomes(importing(path, specifier)).join()
-  t.is(faults('admin-api/http/server.ts', 'level'), 'admin-api/http/server.ts:1 imports level: level lives in store/** only')
+  t.is(faults('admin-api/http/http-server.ts', 'level'), 'admin-api/http/http-server.ts:1 imports level: level lives in store/** only')
   t.is(
     faults('daemon/main.ts', 'tsyringe'),
     'daemon/main.ts:1 imports tsyringe: tsyringe lives in daemon/composition/composition.ts and daemon/composition/parts.ts only',
@@ -148,7 +148,7 @@ test('waysOut() refuses connections that are opened elsewhere, in every way a mo
 test('waysOut() keeps relay for mail, and outbound below it', (t) => {
   const faults = (path: string, specifier: string) => waysOut(importing(path, specifier)).join()
   t.regex(
-    faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/http-exchange.ts'),
+    faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/vendor-call.ts'),
     /nothing leaves through relay but relay/,
   )
   t.regex(faults('protocols/imap-dsn/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)

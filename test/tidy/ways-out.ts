@@ -17,7 +17,7 @@ const opening: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Beside the folder itself: requests of relay over an agent of that folder. */
-const mayOpen = [`${outbound}/**`, `${relay}/http/http-exchange.ts`]
+const mayOpen = [`${outbound}/**`, `${relay}/http/vendor-call.ts`]
 
 /** Who may import relay: itself, and who puts the daemon together. */
 const mayRelay = [`${relay}/**`, 'daemon/composition/layers/outside.ts']

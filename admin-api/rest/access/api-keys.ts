@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import { apiKeyChanges, apiKeyEncoder, mintedApiKeyEncoder, newApiKey } from '../../wire/access/api-key.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { id } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const keys = resource('/v1/api-keys', { name: 'ApiKey', tags: ['api keys'] })
 

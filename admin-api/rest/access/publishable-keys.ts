@@ -10,7 +10,7 @@ import {
   rotation,
   snippet,
 } from '../../wire/access/publishable-key.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['publishable keys']
 const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys' })

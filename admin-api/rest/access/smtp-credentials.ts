@@ -9,7 +9,7 @@ import {
   smtpCredential,
   smtpCredentialChanges,
 } from '../../wire/access/smtp-credential.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', tags: ['smtp credentials'], feature: 'smtp_relay' })
 

@@ -4,7 +4,7 @@ import { maxSearch } from '#core/diagnose/search/find-message.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { bounceDiagnosis, missingDiagnosis, type NothingFound } from '../../wire/feedback/diagnose.ts'
 import { filledLine } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['diagnose']
 

@@ -13,7 +13,7 @@ import { BodyMemory } from '../../bodies/request-body.ts'
 import { inflated, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
 import { ingestMemoryBytes, signedOperation } from './ingest.ts'
 

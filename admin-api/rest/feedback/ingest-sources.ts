@@ -2,7 +2,7 @@
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { mintedSourceEncoder, newIngestSource, sourceDetailEncoder, sourceEncoder } from '../../wire/feedback/ingest-source.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
 

@@ -11,7 +11,7 @@ import { operation, type Operation, type OperationFacts } from '../../operation/
 import { BodyMemory } from '../../bodies/request-body.ts'
 import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { eventCounts, reportAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
 
 /** Octets of all bodies that are looked at at a time. */

@@ -3,7 +3,7 @@ import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { newPostofficeMapping, postofficeMapping, postofficeMappingChanges } from '../../wire/feedback/ingest-source.ts'
 import { id } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMapping', tags: ['ingest'], feature: 'bounce_sources' })
 

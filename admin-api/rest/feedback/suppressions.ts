@@ -25,7 +25,7 @@ import {
   suppressionChanges,
   suppressionFilter,
 } from '../../wire/feedback/suppression.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['suppressions']
 const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })

@@ -13,7 +13,7 @@ import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { line } from '../../wire/fields/text.ts'
 import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['suppressions']
 const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })

@@ -14,7 +14,7 @@ import {
   webhookTest,
   webhookTestInput,
 } from '../../wire/feedback/webhook.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['webhooks']
 const endpoints = resource('/v1/webhooks', { name: 'Webhook', tags, feature: 'webhooks' })

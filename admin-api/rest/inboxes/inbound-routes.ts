@@ -14,7 +14,7 @@ import {
   newInboundRoute,
 } from '../../wire/inboxes/inbound-route.ts'
 import { id } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
 import { unlisted } from '../sending/unlisted-headers.ts'
 

@@ -13,7 +13,7 @@ import { encoder, encoderOf } from '../../wire/fields/codec.ts'
 import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
 import { pageFields, pageOf, project } from '../../wire/fields/paging.ts'
 import { id, idParams } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
 
 const tags = ['inboxes']

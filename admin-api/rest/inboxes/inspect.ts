@@ -7,7 +7,7 @@ import { operation, type Operation } from '../../operation/operation.ts'
 import { reportPage } from '../../pages/inspect/inspect-report.ts'
 import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReportPath } from '../../wire/inboxes/inspect.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['inspect']
 const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags, feature: 'inspect' })

@@ -1,7 +1,7 @@
 /** The account behind a session of an agent. Spec "Agent session claim". */
 import { action, type Action } from '../../actions/action.ts'
 import { newClaim, startedClaim } from '../../wire/organization/claim.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 export const accountActions = ({ claims }: RestCore): readonly Action[] => [
   action({

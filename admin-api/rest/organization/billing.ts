@@ -5,7 +5,7 @@ import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { invoice, invoiceFormat, period, usage } from '../../wire/organization/usage.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { invoiceFile } from '../../http/download.ts'
 
 const tags = ['usage']

@@ -2,7 +2,7 @@
 import { action, type Action } from '../../actions/action.ts'
 import { flags } from '../../wire/organization/flag.ts'
 import { noInput } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 export const flagActions = ({ policies }: RestCore): readonly Action[] => [
   action({

@@ -2,7 +2,7 @@
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { invitationEncoder, newInvitation, openedInvitationEncoder } from '../../wire/organization/member.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/invitations', { name: 'Invitation', tags: ['members'] })
 

@@ -5,7 +5,7 @@ import { resource } from '../../actions/resource.ts'
 import { keyFates } from '../../wire/access/api-key.ts'
 import { allMembers, member, roleChoice } from '../../wire/organization/member.ts'
 import { idList, noInput } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['members']
 const one = resource('/v1/members', { name: 'Member', tags })

@@ -4,7 +4,7 @@ import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { deletion } from '../../wire/fields/discard-queued.ts'
 import { madeOrganization, organization, organizationInput } from '../../wire/organization/organization.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/organizations', { name: 'Organization', tags: ['organizations'] })
 

@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import { deletion } from '../../wire/fields/discard-queued.ts'
 import { newProject, noRoutePolicyChoice, project, projectChanges, projectState } from '../../wire/organization/project.ts'
 import { id, noInput } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['projects']
 const all = resource('/v1/projects', { name: 'Project', tags })

@@ -1,7 +1,7 @@
 /** The test and the health of a destination. Spec "Destinations, routing, projects". */
 import type { Action } from '../../actions/action.ts'
 import { destinationHealth, destinationTest } from '../../wire/routing/destination-health.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { destinationResource } from './destinations.ts'
 
 export const destinationHealthActions = ({ probes }: RestCore): readonly Action[] => [

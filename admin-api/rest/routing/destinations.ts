@@ -18,7 +18,7 @@ import { deletion } from '../../wire/fields/discard-queued.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
 import { provider, providerIds } from '../../wire/routing/provider.ts'
 import { noInput } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const tags = ['destinations']
 

@@ -5,7 +5,7 @@ import { resource } from '../../actions/resource.ts'
 import { domain, domainRecord, newDomain } from '../../wire/routing/domain.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
 import { id } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const domains = resource('/v1/domains', { name: 'Domain', tags: ['domains'] })
 

@@ -4,7 +4,7 @@ import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { failoverPolicy, failoverPolicyInput } from '../../wire/routing/failover-policy.ts'
 import { project } from '../../wire/fields/paging.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const policies = resource('/v1/failover/policy', {
   name: 'FailoverPolicy',

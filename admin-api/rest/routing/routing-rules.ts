@@ -2,7 +2,7 @@
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { newRoutingRule, routingRule, routingRuleChanges } from '../../wire/routing/routing-rule.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'] })
 

@@ -1,7 +1,7 @@
 /** What a message would get now, without sending it. Spec "Routing rule". */
 import { action, type Action } from '../../actions/action.ts'
 import { simulation, simulationInput, toSimulationRequest } from '../../wire/routing/routing-simulation.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 export const routingSimulationActions = ({ simulate }: RestCore): readonly Action[] => [
   action({

@@ -7,7 +7,7 @@ import { action, type Action } from '../../actions/action.ts'
 import { publishable } from '../../credentials/credentials.ts'
 import { toRefusedSend } from '../../wire/sending/refused-send.ts'
 import { acceptance, sendInput, toSendOrder } from '../../wire/sending/send.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */

@@ -2,7 +2,7 @@
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { newReplay, replay } from '../../wire/sending/replay.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', key: 'job_id' })
 

@@ -5,7 +5,7 @@ import { resource } from '../../actions/resource.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { scheduledSend } from '../../wire/sending/scheduled-send.ts'
 import { traceId } from '../../wire/sending/trace.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const sends = resource('/v1/messages/scheduled', { name: 'ScheduledSend', tags: ['messages'], key: 'trace_id', keySchema: traceId })
 

@@ -15,7 +15,7 @@ import {
   versionInput,
 } from '../../wire/sending/template.ts'
 import { moveBody } from '../../wire/fields/text.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const templates = resource('/v1/templates', { name: 'Template', tags: ['templates'], feature: 'templates' })
 const http = { maxBodyBytes: maxTemplateBodyBytes }

@@ -23,7 +23,7 @@ import {
   traceSummary,
   type TraceSeen,
 } from '../../wire/sending/trace.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { attachmentHeaders } from '../../http/download.ts'
 import { unlisted } from './unlisted-headers.ts'
 

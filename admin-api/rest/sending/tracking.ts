@@ -5,7 +5,7 @@ import { media, raw, type Answer } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { html } from '../../pages/layout/html.ts'
 import { page } from '../../pages/layout/layout.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 import { unlisted } from './unlisted-headers.ts'
 
 const tags = ['tracking']

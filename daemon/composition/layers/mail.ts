@@ -31,7 +31,7 @@ export function addMail(add: Add): void {
       ...core,
       destinations: get('destinations'),
       current: async (organizationId, id) => (await core.policies.of(organizationId)).destinations.get(id),
-      board: get('healthRegistry'),
+      health: get('healthRegistry'),
       transport: get('transport'),
       random: get('random'),
       onError: broke(composition, 'the probe of a destination'),

@@ -1,7 +1,7 @@
 /** Looks up the records of a sending domain and judges each; a look-up that fails says so and decides nothing. */
 import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
 import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
-import { isDmarc, judgeDkim, judgeDmarc, judgeMx, judgeSpf, type Judgement } from './judge-records.ts'
+import { isDmarc, dkimFinding, dmarcFinding, mxFinding, spfFinding, type RecordFinding } from './record-findings.ts'
 import type { RecordCheck } from './sending-domain.ts'
 import { isSpf, readSpf } from './spf-terms.ts'
 
@@ -11,7 +11,7 @@ const maxFoundText = 1000
 /** The tree above a domain is walked no further (RFC 7489 §6.6.3 asks once more; deeper names exist). */
 const maxParents = 5
 
-type Findings = Judgement & Pick<RecordCheck, 'found' | 'spf'>
+type Findings = RecordFinding & Pick<RecordCheck, 'found' | 'spf'>
 
 /** All look-ups run side by side; each takes at most as long as the resolver lets one take. */
 export function checkRecords(resolver: RecordResolver, records: readonly ExpectedRecord[], facts: PublishingFacts): Promise<RecordCheck[]> {
@@ -30,21 +30,21 @@ async function look(resolver: RecordResolver, record: ExpectedRecord, facts: Pub
   if (purpose === 'dmarc') return lookForDmarc(resolver, name.replace(/^_dmarc\./, ''))
   if (purpose === 'bounce_mx') {
     const found = await resolver.resolveMx(name)
-    return { ...judgeMx(found, facts.mxHost), found: found.map(({ priority, exchange }) => `${priority} ${exchange}`) }
+    return { ...mxFinding(found, facts.mxHost), found: found.map(({ priority, exchange }) => `${priority} ${exchange}`) }
   }
   const texts = await resolver.resolveTxt(name)
-  if (purpose === 'dkim') return { ...judgeDkim(texts, expected), found: texts }
+  if (purpose === 'dkim') return { ...dkimFinding(texts, expected), found: texts }
   const records = texts.filter(isSpf)
   const spf = records.length === 1 ? await readSpf(resolver, records[0] ?? '') : undefined
-  return { ...judgeSpf(records, facts.spfMechanisms, expected, spf), found: records, spf }
+  return { ...spfFinding(records, facts.spfMechanisms, expected, spf), found: records, spf }
 }
 
 async function lookForDmarc(resolver: RecordResolver, domain: string): Promise<Findings> {
   for (const at of withParents(domain)) {
     const found = (await resolver.resolveTxt(`_dmarc.${at}`)).filter(isDmarc)
-    if (found.length > 0) return { ...judgeDmarc(found, at, domain), found }
+    if (found.length > 0) return { ...dmarcFinding(found, at, domain), found }
   }
-  return { ...judgeDmarc([], domain, domain), found: [] }
+  return { ...dmarcFinding([], domain, domain), found: [] }
 }
 
 /** The domain and those above it, down to two labels. */

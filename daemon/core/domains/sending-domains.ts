@@ -11,7 +11,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import { checkRecords } from './check-records.ts'
 import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
 import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
-import { judgeSpf } from './judge-records.ts'
+import { spfFinding } from './record-findings.ts'
 import { spfMechanismOf } from './provider-spf.ts'
 import {
   sendingDomains,
@@ -143,7 +143,10 @@ export class SendingDomains implements List<unknown, ShownDomain> {
       const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
       // what was found is judged again where more mechanisms are asked for than at the look-up
       const isOther = record.purpose === 'spf' && mechanisms.length > 0 && check !== undefined && check.verdict !== 'error'
-      return { ...record, check: isOther ? { ...check, ...judgeSpf(check.found, facts.spfMechanisms, record.expected, check.spf) } : check }
+      return {
+        ...record,
+        check: isOther ? { ...check, ...spfFinding(check.found, facts.spfMechanisms, record.expected, check.spf) } : check,
+      }
     })
     return { domain, records }
   }

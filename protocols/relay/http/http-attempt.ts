@@ -11,7 +11,7 @@ import type {
   RecipientVerdict,
 } from '#core/delivery/transport.ts'
 import { Failure } from '../attempt-failure.ts'
-import { exchange, type Exchanged, type ExchangeOptions } from './http-exchange.ts'
+import { callVendor, type CallResult, type CallOptions } from './vendor-call.ts'
 import { Content, Outgoing, Unreadable } from './contract/outgoing.ts'
 import {
   VendorRefusal,
@@ -32,14 +32,14 @@ const maxRefusedAlone = 2
 /** Characters of an answer that are kept in a report. */
 const maxReply = 1000
 
-export interface AttemptOptions extends Omit<ExchangeOptions, 'signal' | 'beforeLastByte'> {
+export interface AttemptOptions extends Omit<CallOptions, 'signal' | 'beforeLastByte'> {
   readonly reader: Pick<PartsReader, 'read'>
 }
 
 type Refused = Exclude<VendorVerdict, { readonly kind: 'accepted' }>
 
 /** What a vendor needs for making requests; further requests go through `ask`, which throws `Failure`. */
-export function vendorContext(target: HttpTarget, clock: Clock, ask: (request: VendorRequest) => Promise<Exchanged>): VendorContext {
+export function vendorContext(target: HttpTarget, clock: Clock, ask: (request: VendorRequest) => Promise<CallResult>): VendorContext {
   return {
     base: target.baseUrl,
     nowMs: clock.now(),
@@ -60,7 +60,7 @@ export class HttpAttempt {
   readonly #reports = new Map<string, RecipientReport>()
   readonly #startedAt: number
   #url: URL | undefined
-  #last: Exchanged | undefined
+  #last: CallResult | undefined
   #error: AttemptError | undefined
   #retryAfterSeconds: number | undefined
   /** From now on each recipient gets a request of its own. */
@@ -109,7 +109,7 @@ export class HttpAttempt {
     }
   }
 
-  /** Makes one request; answers for whom. */
+  /** Makes one request; returns for whom. */
   async #send(recipients: readonly string[]): Promise<readonly string[]> {
     const message = new Outgoing(this.#job, recipients, this.#content)
     const request = await this.#prepare(message)
@@ -117,12 +117,12 @@ export class HttpAttempt {
     this.#url = new URL(request.url)
     let recorded: Promise<void> | undefined
     const beforeLastByte = (): Promise<void> => (recorded ??= this.#record(message.reached))
-    const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte })
-    this.#last = exchanged
-    if (exchanged.answer) return this.#judge(exchanged.answer, message.reached)
-    if (exchanged.failure) {
-      this.#error = exchanged.failure.toAttemptError()
-      if (exchanged.handedOver) this.#note(message.reached, 'unknown')
+    const result = await callVendor(request, { ...this.#options, signal: this.#job.signal, beforeLastByte })
+    this.#last = result
+    if (result.answer) return this.#apply(result.answer, message.reached)
+    if (result.failure) {
+      this.#error = result.failure.toAttemptError()
+      if (result.handedOver) this.#note(message.reached, 'unknown')
     }
     return message.reached
   }
@@ -131,7 +131,7 @@ export class HttpAttempt {
     const { clock } = this.#options
     const context = vendorContext(this.#target, clock, (request) => {
       this.#url = new URL(request.url)
-      return exchange(request, { ...this.#options, signal: this.#job.signal })
+      return callVendor(request, { ...this.#options, signal: this.#job.signal })
     })
     try {
       return await this.#vendor.send(this.#target.credentials, message, context)
@@ -146,7 +146,7 @@ export class HttpAttempt {
   }
 
   /** Returns whose outcome is known now: none when several were refused together, which may be because of one of them. */
-  #judge(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
+  #apply(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
     if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {
       this.#error = new Failure('final_timeout', 'final', `(${answer.status})`).toAttemptError()

@@ -12,7 +12,7 @@ import { answer, media, noBody, raw } from '../../../admin-api/operation/answer.
 import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
 import type { Answered } from '../../../admin-api/http/request-handler.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
-import { AdminApi, type AdminApiOptions } from '../../../admin-api/http/server.ts'
+import { AdminApi, type AdminApiOptions } from '../../../admin-api/http/http-server.ts'
 import { encoder } from '../../../admin-api/wire/fields/codec.ts'
 import { project } from '../../../admin-api/wire/fields/paging.ts'
 

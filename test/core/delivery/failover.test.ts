@@ -259,7 +259,7 @@ test('a provider that throttled takes one message at a time again, also where me
   const held: (() => void)[] = []
   const script: Script = async (call) => {
     if (call.target.destinationId !== 'dst_1') return take(call)
-    if (fixture.board.throttledMs('dst_1') === 0 && fixture.clock.now() === startOfTime)
+    if (fixture.health.throttledMs('dst_1') === 0 && fixture.clock.now() === startOfTime)
       return report(call, 'transient', 'provider_rate_limited')
     await new Promise<void>((go) => held.push(go))
     return take(call)
@@ -267,7 +267,7 @@ test('a provider that throttled takes one message at a time again, also where me
   const fixture = await chain(t, { dst_1: script }, { on: ['rate_limited'] })
   const first = await fixture.submit()
   await until('it is sent', async () => (await fixture.trace(first.traceId)).status === 'sent')
-  t.is(fixture.board.throttledMs('dst_1'), 5000)
+  t.is(fixture.health.throttledMs('dst_1'), 5000)
   fixture.clock.advance(5000)
   await Promise.all([1, 2, 3, 4].map(() => fixture.submit()))
   await until('one is handed over', () => held.length === 1)

@@ -22,7 +22,7 @@ async function broken(t: import('ava').ExecutionContext, script: Script = dead, 
 test('while a breaker is open mail rests without an attempt; the trial goes alone, and its success lets everything go', async (t) => {
   const fixture = await broken(t)
   t.like(fixture.breakers, [{ id: 'dst_1', phase: 'open' }])
-  t.is(fixture.board.open, 1)
+  t.is(fixture.health.open, 1)
   const waiting = await Promise.all(Array.from({ length: 12 }, () => fixture.submit()))
   await quiet(fixture)
   t.is(fixture.attempted.length, 5)
@@ -37,11 +37,11 @@ test('while a breaker is open mail rests without an attempt; the trial goes alon
   await until('the trial is under way', () => fixture.transport.calls.length === 6)
   await quiet(fixture)
   t.is(fixture.transport.calls.length, 6, 'one message alone')
-  t.is(fixture.board.gate({ id: 'dst_1', updatedAt: 0 }).pauseMs, 0)
+  t.is(fixture.health.gate({ id: 'dst_1', updatedAt: 0 }).pauseMs, 0)
   answer()
   await until('all are sent', () => fixture.attempted.length === 17)
   t.is(fixture.breakers.at(-1)?.phase, 'closed')
-  t.is(fixture.board.open, 0)
+  t.is(fixture.health.open, 0)
   fixture.clock.advance(2 * minute)
   await until('the first ones are sent too', () => fixture.attempted.length === 22)
   t.is(await fixture.queueLength(), 0)
@@ -68,7 +68,7 @@ test('refused and deferred recipients of a provider that works never open its br
   for (const verdict of ['permanent', 'transient'] as const) {
     const fixture = await broken(t, (call) => take(call, verdict), 12)
     t.deepEqual(fixture.breakers, [])
-    t.is(fixture.board.figures('dst_1').errors, verdict === 'permanent' ? 0 : 12)
+    t.is(fixture.health.figures('dst_1').errors, verdict === 'permanent' ? 0 : 12)
   }
 })
 
@@ -89,8 +89,8 @@ test('an attempt under older settings says nothing about the new ones', async (t
   const old = { id: 'dst_1', updatedAt: 1 }
   const call = fixture.transport.calls[0]
   if (!call) return t.fail()
-  fixture.board.attempted('org_1', { id: 'dst_1', updatedAt: fixture.clock.now() + 1 }, report(call, 'accepted'))
-  for (let n = 0; n < 9; n++) fixture.board.attempted('org_1', old, report(call, 'transient', 'connect_refused'))
+  fixture.health.attempted('org_1', { id: 'dst_1', updatedAt: fixture.clock.now() + 1 }, report(call, 'accepted'))
+  for (let n = 0; n < 9; n++) fixture.health.attempted('org_1', old, report(call, 'transient', 'connect_refused'))
   t.deepEqual(fixture.breakers, [])
 })
 
@@ -112,12 +112,12 @@ test('latency is judged by the last five minutes and by ten attempts or more', a
   if (!call) return t.fail()
   const subject = { id: 'dst_9', updatedAt: 1 }
   const slow = { ...report(call, 'accepted'), milliseconds: { total: 3000 } }
-  for (let n = 0; n < 9; n++) fixture.board.attempted('org_1', subject, slow)
-  t.is(fixture.board.recentP95Ms('dst_9'), undefined)
-  fixture.board.attempted('org_1', subject, slow)
-  t.true((fixture.board.recentP95Ms('dst_9') ?? 0) >= 3000)
+  for (let n = 0; n < 9; n++) fixture.health.attempted('org_1', subject, slow)
+  t.is(fixture.health.recentP95Ms('dst_9'), undefined)
+  fixture.health.attempted('org_1', subject, slow)
+  t.true((fixture.health.recentP95Ms('dst_9') ?? 0) >= 3000)
   fixture.clock.advance(6 * minute)
-  t.is(fixture.board.recentP95Ms('dst_9'), undefined)
+  t.is(fixture.health.recentP95Ms('dst_9'), undefined)
 })
 
 const throttled: Script = (call) => ({
@@ -135,12 +135,12 @@ test('a provider that asks for fewer messages gets none for a pause that grows, 
   await quiet(fixture)
   t.is(fixture.attempted.length, 1, 'the second message rests')
   t.like(await fixture.trace(traceId), { status: 'queued', attempts: 0 })
-  t.is(fixture.board.throttledMs('dst_1'), 5 * second)
-  t.is(fixture.board.open, 0, 'no breaker is open')
+  t.is(fixture.health.throttledMs('dst_1'), 5 * second)
+  t.is(fixture.health.open, 0, 'no breaker is open')
   fixture.clock.advance(5 * second)
   await until('the second message is tried', () => fixture.attempted.length === 2)
   await quiet(fixture)
-  t.is(fixture.board.throttledMs('dst_1'), 10 * second)
+  t.is(fixture.health.throttledMs('dst_1'), 10 * second)
   fixture.transport.script = take
   const waiting = await Promise.all(Array.from({ length: 6 }, () => fixture.submit()))
   await quiet(fixture)
@@ -148,5 +148,5 @@ test('a provider that asks for fewer messages gets none for a pause that grows, 
   fixture.clock.advance(10 * second)
   await until('all that were never tried are sent', () => fixture.attempted.length === 8)
   for (const one of waiting) t.like(await fixture.trace(one.traceId), { status: 'sent' })
-  t.is(fixture.board.gate({ id: 'dst_1', updatedAt: 0 }).onTrial, false)
+  t.is(fixture.health.gate({ id: 'dst_1', updatedAt: 0 }).onTrial, false)
 })

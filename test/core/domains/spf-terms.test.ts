@@ -1,5 +1,5 @@
 import test from 'ava'
-import { judgeSpf } from '#core/domains/judge-records.ts'
+import { spfFinding } from '#core/domains/record-findings.ts'
 import { readSpf } from '#core/domains/spf-terms.ts'
 
 /** A DNS of TXT records that notes what it was asked. */
@@ -13,7 +13,7 @@ function dns(zone: Readonly<Record<string, string | readonly string[]>>) {
 }
 
 const judged = async (resolver: ReturnType<typeof dns>, record: string, wanted: string) =>
-  judgeSpf([record], [wanted], '', await readSpf(resolver, record))
+  spfFinding([record], [wanted], '', await readSpf(resolver, record))
 
 test('readSpf() finds what an included record includes', async (t) => {
   const resolver = dns({

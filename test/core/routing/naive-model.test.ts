@@ -214,8 +214,8 @@ for (const seed of seeds) {
     for (const one of world.destinations) await fixture.put(destinations, one)
     for (const one of world.rules) await fixture.put(routingRules, one)
     for (const one of world.destinations) if (world.down.has(one.id)) breakDown(fixture, one)
-    const { board, core } = fixture
-    for (const one of world.destinations) t.is(board.restMs(one) > 0, world.down.has(one.id))
+    const { health, core } = fixture
+    for (const one of world.destinations) t.is(health.restMs(one) > 0, world.down.has(one.id))
     for (let n = 0; n < 60; n++) {
       const question = questionOf(random, world)
       const headerFrom = `${typed(random, question.local)}@${spelled(random, question.labels)}`
@@ -240,11 +240,11 @@ for (const seed of seeds) {
 }
 
 /** As attempts that fail would have it. */
-function breakDown({ board }: CoreFixture, destination: Destination): void {
+function breakDown({ health }: CoreFixture, destination: Destination): void {
   const report = { error: { code: 'connect_timeout', message: 'x', phase: 'connect' }, milliseconds: {}, recipients: [] }
   for (let n = 0; n < 5; n++) {
-    board.attempting(destination)
-    board.attempted(organizationId, destination, { ...report, recipients: [{ address: 'a@b.ch', verdict: 'transient' }] } as never)
+    health.attempting(destination)
+    health.attempted(organizationId, destination, { ...report, recipients: [{ address: 'a@b.ch', verdict: 'transient' }] } as never)
   }
 }
 

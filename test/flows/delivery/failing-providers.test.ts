@@ -343,8 +343,8 @@ for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
     t.is(fallback.sink.deliveries.length, 1)
-    t.is(fixture.board.throttledMs('dst_1'), 5000)
-    t.is(fixture.board.throttledMs('dst_2'), 0)
+    t.is(fixture.health.throttledMs('dst_1'), 5000)
+    t.is(fixture.health.throttledMs('dst_2'), 0)
   })
 
 for (const hasFallback of [true, false]) {

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { transportContract } from '../../contracts/transport.ts'
+import { transportContract } from '../../contracts/transport-contract.ts'
 import { targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import type { PeerMood } from '../../contracts/transport.ts'
+import type { PeerMood } from '../../contracts/transport-contract.ts'
 
 const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]>>> = {
   defer: ['rcpt', '451 4.7.1 Later'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Kv } from '#store/kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { kvContract } from '../../contracts/kv.ts'
+import { kvContract } from '../../contracts/kv-contract.ts'
 
 const folders = new Map<Kv, string>()
 

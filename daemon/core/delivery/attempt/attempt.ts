@@ -251,12 +251,12 @@ export class Attempts {
     const now = clock.now()
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
-      const judged = applyReport(stored.record, report, retry, now, chance, {
+      const applied = applyReport(stored.record, report, retry, now, chance, {
         isAtOnce: failover?.isAtOnce ?? false,
         afterUnknown: failover !== undefined && afterUnknown,
       })
-      const bounces = bouncesIn(stored.record, judged, report, now)
-      const trace = withBounces(failover && judged.status === 'queued' ? afterFailover(judged, failover) : judged, bounces)
+      const bounces = bouncesIn(stored.record, applied, report, now)
+      const trace = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
       const { recipients, milliseconds, ...seen } = report
       const record: Omit<AttemptRecord, 'number' | 'startedAt'> = {
         ...seen,
@@ -266,7 +266,7 @@ export class Attempts {
         endedAt: now,
         recipients,
         nextAttemptAt: trace.nextAttemptAt,
-        failover: failover && judged.status === 'queued' ? failover.note : undefined,
+        failover: failover && applied.status === 'queued' ? failover.note : undefined,
       }
       const change = log.end(new Change(), record).rewrite(traces, entry.organizationId, stored, trace)
       const { nextAttemptAt: dueMs, attempts } = trace
@@ -305,9 +305,9 @@ export class Attempts {
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
     const nowMs = this.#options.clock.now()
-    const judged = applyInterruption(stored.record, attempt.recipients)
-    const bounces = bouncesIn(stored.record, judged, attempt, nowMs)
-    const trace = withBounces(judged, bounces)
+    const applied = applyInterruption(stored.record, attempt.recipients)
+    const bounces = bouncesIn(stored.record, applied, attempt, nowMs)
+    const trace = withBounces(applied, bounces)
     const settings = await this.#options.policies.of(entry.organizationId)
     announceFailures(change, settings.webhooks, {
       ...entry,

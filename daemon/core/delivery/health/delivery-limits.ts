@@ -5,7 +5,7 @@ import type { HealthRegistry } from './health-registry.ts'
 
 /** Returns the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
 export const deliveryLimits =
-  (policies: Policies, board: HealthRegistry, connectionsWhenGone: number) =>
+  (policies: Policies, health: HealthRegistry, connectionsWhenGone: number) =>
   async (organizationId: string, destinationId: string): Promise<DeliveryLimits> => {
     const { destinations, failovers } = await policies.of(organizationId)
     const destination = destinations.get(destinationId)
@@ -13,6 +13,6 @@ export const deliveryLimits =
     const { maxConnections, maxRatePerMin } = destination
     // where messages may pass it over, each of them looks for itself; but a provider that throttled begins with one at a time
     if (failovers.isSkipped(destinationId))
-      return { maxConnections, maxRatePerMin, breaker: { pauseMs: 0, onTrial: board.isSpeedingUp(destinationId) } }
-    return { maxConnections, maxRatePerMin, breaker: board.gate(destination) }
+      return { maxConnections, maxRatePerMin, breaker: { pauseMs: 0, onTrial: health.isSpeedingUp(destinationId) } }
+    return { maxConnections, maxRatePerMin, breaker: health.gate(destination) }
   }

@@ -16,7 +16,7 @@ export interface ProbeOptions extends Core {
   readonly destinations: { get(principal: Principal, id: string): Promise<Destination> }
   /** The destination now; undefined when it is gone. For rounds, which run by themselves. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
-  readonly board: HealthRegistry
+  readonly health: HealthRegistry
   readonly transport: Transport
   readonly random: () => number
   readonly onError: (error: unknown, destinationId: string) => void
@@ -92,16 +92,16 @@ export class Probes {
 
   /** Connects and signs in now, without a message. When that works, mail that rests behind an open breaker is tried at once. */
   async test(principal: Principal, id: string): Promise<ProbeResult> {
-    const { destinations, board } = this.#options
+    const { destinations, health } = this.#options
     const destination = await destinations.get(principal, id)
     const result = await this.#probe(destination)
-    if (result.ok) board.sawWorking(destination)
+    if (result.ok) health.sawWorking(destination)
     return result
   }
 
   /** The snapshot, with a probe made now unless one was made within the last minute under the same settings. */
   async health(principal: Principal, id: string): Promise<HealthSnapshot> {
-    const { destinations, board, clock } = this.#options
+    const { destinations, health, clock } = this.#options
     const destination = await destinations.get(principal, id)
     const cached = this.#cached.get(id)
     const isFresh = cached?.revision === destination.updatedAt && clock.monotonic() - cached.monotonic < freshMs
@@ -111,8 +111,8 @@ export class Probes {
       checkedAt: at,
       ...readSteps(steps),
       latencyMs: steps.reduce((sum, { milliseconds }) => sum + milliseconds, 0),
-      breaker: board.breaker(destination),
-      lastHour: board.figures(id),
+      breaker: health.breaker(destination),
+      lastHour: health.figures(id),
     }
   }
 
@@ -133,9 +133,9 @@ export class Probes {
   /** Why a queued message rests, where that is because of the breaker of its destination. Shown with the trace, never stored. */
   async waiting(organizationId: string, { status, destinationId }: Trace): Promise<TimelineEntry | undefined> {
     if (status !== 'queued' || destinationId === null) return undefined
-    const { board, current } = this.#options
+    const { health, current } = this.#options
     const destination = await current(organizationId, destinationId)
-    const breaker = destination && board.breaker(destination)
+    const breaker = destination && health.breaker(destination)
     if (!destination || !breaker || breaker.phase === 'closed') return undefined
     const until = new Date(breaker.until ?? 0).toISOString()
     return {

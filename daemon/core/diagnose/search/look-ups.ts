@@ -1,6 +1,6 @@
 /** What DNS says now, within a short time; a look-up that fails is a finding and never fails the diagnosis. */
 import type { Clock } from '../../clock.ts'
-import { isDmarc } from '../../domains/judge-records.ts'
+import { isDmarc } from '../../domains/record-findings.ts'
 import { withParents } from '../../domains/check-records.ts'
 import { isSpf } from '../../domains/spf-terms.ts'
 import { ResolveError, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'

@@ -67,9 +67,9 @@ const mailbox = ({ name, address }: NamedAddress) => ({ email: address, ...(name
 /** `{errors: [{message, field, help}]}` */
 function refusal(answer: VendorAnswer): VendorVerdict {
   const { errors } = jsonOf(answer)
-  const told = (Array.isArray(errors) ? errors : []).map((one: unknown) => {
+  const messages = (Array.isArray(errors) ? errors : []).map((one: unknown) => {
     const { message, field } = Object(one) as { readonly message?: unknown; readonly field?: unknown }
     return [textOf(field), textOf(message)].filter((word) => word !== undefined).join(': ')
   })
-  return verdictByStatus(answer, { message: told.filter((words) => words !== '').join('; ') || undefined })
+  return verdictByStatus(answer, { message: messages.filter((words) => words !== '').join('; ') || undefined })
 }

@@ -64,15 +64,15 @@ test('scheduled mail, canceled mail and mail that is queued are told apart', asy
 })
 
 test('a destination that rests is the reason, with its test as the next step', async (t) => {
-  const { rest, board, organizationId, database } = await startFixture(t)
+  const { rest, health, organizationId, database } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   await send(rest, 'ada@example.ch', { destination_id })
   const subject = (await database.get(destinations, { organizationId }, destination_id))?.record
   if (!subject) throw new Error('no destination')
   for (let i = 0; i < 5; i++) {
-    board.attempting(subject)
+    health.attempting(subject)
     const error = { code: 'connect_refused', message: 'The host refused the connection.', phase: 'connect' }
-    board.attempted(organizationId, subject, {
+    health.attempted(organizationId, subject, {
       recipients: [{ address: 'x@y.ch', verdict: 'transient' }],
       host: 'h',
       port: 1,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { vendorContract } from '../../../contracts/vendor.ts'
+import { vendorContract } from '../../../contracts/vendor-contract.ts'
 import { mailersendRules } from '../../../support/vendors/mailersend.ts'
 import { mailjetRules } from '../../../support/vendors/mailjet.ts'
 import { msgraphRules } from '../../../support/vendors/msgraph.ts'

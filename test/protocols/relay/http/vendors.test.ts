@@ -1,5 +1,5 @@
 import test from 'ava'
-import { vendorContract } from '../../../contracts/vendor.ts'
+import { vendorContract } from '../../../contracts/vendor-contract.ts'
 import { brevoRules } from '../../../support/vendors/brevo.ts'
 import { mailgunRules } from '../../../support/vendors/mailgun.ts'
 import { postmarkRules } from '../../../support/vendors/postmark.ts'

@@ -5,8 +5,8 @@ import { operationsOf } from '../actions/http.ts'
 import type { Operation } from '../operation/operation.ts'
 import { apiKeyActions } from './access/api-keys.ts'
 import { accountActions } from './organization/account.ts'
-import type { RestCore } from './core.ts'
-import { auditActions } from './organization/audit.ts'
+import type { RestCore } from './rest-core.ts'
+import { auditActions } from './organization/audit-entries.ts'
 import { billingEntries } from './organization/billing.ts'
 import { destinationHealthActions } from './routing/destination-health.ts'
 import { destinationActions } from './routing/destinations.ts'
@@ -39,7 +39,7 @@ import { trackingOperations } from './sending/tracking.ts'
 import { unsubscribeActions } from './feedback/unsubscribe.ts'
 import { webhookActions } from './feedback/webhooks.ts'
 
-export { flagCheck, type RestCore } from './core.ts'
+export { flagCheck, type RestCore } from './rest-core.ts'
 
 /** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail; `credentials` as `operationsOf` takes them. */
 export const restOperations = (core: RestCore, credentials?: Credentials): readonly Operation[] =>

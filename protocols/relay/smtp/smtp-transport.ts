@@ -8,7 +8,7 @@ import { Delivery } from './transaction/delivery.ts'
 import { Failure } from '../attempt-failure.ts'
 import type { HandshakeOptions } from './connection/handshake.ts'
 import { Pool } from './pool.ts'
-import { probeTarget } from './probe.ts'
+import { probeTarget } from './smtp-probe.ts'
 import { reportFailure } from './attempt-report.ts'
 import type { SessionLimits } from './session.ts'
 

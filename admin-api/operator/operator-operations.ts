@@ -8,7 +8,7 @@ import { operationsOf } from '../actions/http.ts'
 import { resource } from '../actions/resource.ts'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
-import type { RestCore } from '../rest/core.ts'
+import type { RestCore } from '../rest/rest-core.ts'
 import { attachmentHeaders, invoiceFile } from '../http/download.ts'
 import {
   account,

@@ -4,7 +4,7 @@ import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
 import { Failure, type Phase } from '../attempt-failure.ts'
 import { verdictByStatus } from './contract/answers.ts'
 import { shown, vendorContext } from './http-attempt.ts'
-import { exchange, type ExchangeOptions } from './http-exchange.ts'
+import { callVendor, type CallOptions } from './vendor-call.ts'
 import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } from './contract/vendor.ts'
 
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', body: 'auth', final: 'auth' }
@@ -29,11 +29,11 @@ export class ProbeWalk {
     this.#steps.push({ step: nameOf(phase), ok: true, detail, milliseconds })
   }
 
-  async through(vendor: Vendor, options: Omit<ExchangeOptions, 'beforeLastByte'>): Promise<readonly ProbeStep[]> {
+  async through(vendor: Vendor, options: Omit<CallOptions, 'beforeLastByte'>): Promise<readonly ProbeStep[]> {
     try {
-      const context = vendorContext(this.#target, this.#clock, (asked) => exchange(asked, options))
-      const { answer, failure } = await exchange(await vendor.probe(this.#target.credentials, context), options)
-      if (answer) this.#judge(vendor, answer)
+      const context = vendorContext(this.#target, this.#clock, (asked) => callVendor(asked, options))
+      const { answer, failure } = await callVendor(await vendor.probe(this.#target.credentials, context), options)
+      if (answer) this.#noteAnswer(vendor, answer)
       else if (failure) throw failure
     } catch (error) {
       if (error instanceof Failure) this.#note(error.phase, false, error.message)
@@ -43,7 +43,7 @@ export class ProbeWalk {
     return this.#steps
   }
 
-  #judge(vendor: Vendor, answer: VendorAnswer): void {
+  #noteAnswer(vendor: Vendor, answer: VendorAnswer): void {
     const isGood = answer.status >= 200 && answer.status < 300
     const verdict: VendorVerdict = vendor.readProbe?.(answer) ?? (isGood ? { kind: 'accepted' } : verdictByStatus(answer))
     if (verdict.kind === 'accepted') this.#note('auth', true, `${vendor.title} accepts the credentials.`)

@@ -14,7 +14,7 @@ const maxAnswerOctets = 64 * 1024
 const usualHeaders = { accept: 'application/json', 'user-agent': 'Postern' }
 const bytesPerUnit = 16 * 1024
 
-export interface ExchangeOptions {
+export interface CallOptions {
   readonly agent: KeepAliveAgent
   readonly clock: Clock
   readonly deadlines: HttpDeadlines
@@ -23,8 +23,8 @@ export interface ExchangeOptions {
   readonly beforeLastByte?: (() => Promise<void>) | undefined
 }
 
-/** How an exchange went: an answer, or why there is none. */
-export interface Exchanged {
+/** How a call went: an answer, or why there is none. */
+export interface CallResult {
   readonly answer: VendorAnswer | undefined
   readonly failure: Failure | undefined
   /** The last byte of the request was given to the system, so the provider may have all of it. */
@@ -35,18 +35,18 @@ export interface Exchanged {
 }
 
 /** Never rejects. A connection that was used before and turns out dead before the body is through is replaced once. */
-export async function exchange(request: VendorRequest, options: ExchangeOptions): Promise<Exchanged> {
-  const first = await new HttpExchange(request, options).run()
+export async function callVendor(request: VendorRequest, options: CallOptions): Promise<CallResult> {
+  const first = await new VendorCall(request, options).run()
   const wasDead = first.failure?.code === 'connection_lost' && first.reused && !first.handedOver
-  return wasDead && !options.signal.aborted ? new HttpExchange(request, options).run() : first
+  return wasDead && !options.signal.aborted ? new VendorCall(request, options).run() : first
 }
 
-class HttpExchange {
+class VendorCall {
   readonly #request: VendorRequest
-  readonly #options: ExchangeOptions
+  readonly #options: CallOptions
   readonly #milliseconds: Record<string, number> = {}
   #client!: ClientRequest
-  #resolve!: (exchanged: Exchanged) => void
+  #resolve!: (result: CallResult) => void
   #timer: Timer | undefined
   #since: number
   #connection: ConnectionFacts | undefined
@@ -54,13 +54,13 @@ class HttpExchange {
   #handedOver = false
   #settled = false
 
-  constructor(request: VendorRequest, options: ExchangeOptions) {
+  constructor(request: VendorRequest, options: CallOptions) {
     this.#request = request
     this.#options = options
     this.#since = options.clock.monotonic()
   }
 
-  run(): Promise<Exchanged> {
+  run(): Promise<CallResult> {
     return new Promise((resolve) => {
       this.#resolve = resolve
       const { signal } = this.#options
@@ -150,7 +150,7 @@ class HttpExchange {
   #answered({ statusCode = 0, headers, complete }: IncomingMessage, chunks: readonly Buffer[]): void {
     this.#note('final')
     const answer = { status: statusCode, headers: flatHeaders(headers), text: Buffer.concat(chunks).toString('utf8') }
-    // A whole exchange gives its connection back; of any other nothing can be used again.
+    // A complete call gives its connection back; of any other nothing can be used again.
     this.#settle(answer, undefined, complete && (this.#handedOver || this.#request.body === undefined))
   }
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPServerSession } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
-import { ReceptionListener } from '../reception/listener.ts'
+import { ReceptionListener } from '../reception/reception-listener.ts'
 import { readForwardPath, saysSmtpUtf8, type PathArgument } from '../reception/paths.ts'
 import type { ListenAddress } from '../reception/reception-settings.ts'
 import { noteTriedUser } from '../reception/reception-context.ts'

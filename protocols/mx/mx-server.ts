@@ -2,7 +2,7 @@
 import { Listeners } from '../reception/listeners.ts'
 import type { ListenAddress } from '../reception/reception-settings.ts'
 import { MxContext } from './mx-context.ts'
-import { MxListener } from './listener.ts'
+import { MxListener } from './mx-listener.ts'
 import type { MxOptions } from './mx-settings.ts'
 
 export class MxServer {

@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads'
 import * as z from 'zod'
 import { isStreamed } from '../../admin-api/bodies/body-stream.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
-import { AdminApi } from '../../admin-api/http/server.ts'
+import { AdminApi } from '../../admin-api/http/http-server.ts'
 
 /** The path of the socket on which it is asked. */
 export const probeVariable = 'BOUNDS_PROBE'

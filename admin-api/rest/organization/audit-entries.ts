@@ -1,9 +1,9 @@
 /** The audit log of the organization. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { auditEntry, auditFilter } from '../../wire/organization/audit.ts'
+import { auditEntry, auditFilter } from '../../wire/organization/audit-entry.ts'
 import { project } from '../../wire/fields/paging.ts'
-import type { RestCore } from '../core.ts'
+import type { RestCore } from '../rest-core.ts'
 
 const entries = resource('/v1/audit', { name: 'AuditEntry', plural: 'AuditEntries', tags: ['audit'] })
 

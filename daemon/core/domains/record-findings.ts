@@ -4,26 +4,26 @@ import type { RecordVerdict } from './sending-domain.ts'
 import { isSpf, maxSpfLookups, termsOf, type SpfReading } from './spf-terms.ts'
 import { parseTagList } from './tag-list.ts'
 
-export interface Judgement {
+export interface RecordFinding {
   readonly verdict: RecordVerdict
   readonly hint: string
 }
 
-const ok = (hint: string): Judgement => ({ verdict: 'ok', hint })
-const missing = (hint: string): Judgement => ({ verdict: 'missing', hint })
-const mismatch = (hint: string): Judgement => ({ verdict: 'mismatch', hint })
+const ok = (hint: string): RecordFinding => ({ verdict: 'ok', hint })
+const missing = (hint: string): RecordFinding => ({ verdict: 'missing', hint })
+const mismatch = (hint: string): RecordFinding => ({ verdict: 'mismatch', hint })
 
 /** A key record (RFC 6376 §3.6.1) against the one that belongs there. */
-export function judgeDkim(found: readonly string[], expected: string): Judgement {
+export function dkimFinding(found: readonly string[], expected: string): RecordFinding {
   if (found.length === 0) return missing('Publish this record; it can take some minutes to become visible.')
-  const judged = found.map((text) => judgeKeyRecord(text, expected))
-  const right = judged.find(({ verdict }) => verdict === 'ok')
+  const findings = found.map((text) => keyRecordFinding(text, expected))
+  const right = findings.find(({ verdict }) => verdict === 'ok')
   if (right && found.length > 1)
     return mismatch('This name has several records, which receivers may refuse (RFC 6376 §3.6.2.2); keep only this one.')
-  return right ?? judged[0] ?? mismatch('Replace it with the expected record.')
+  return right ?? findings[0] ?? mismatch('Replace it with the expected record.')
 }
 
-function judgeKeyRecord(text: string, expected: string): Judgement {
+function keyRecordFinding(text: string, expected: string): RecordFinding {
   if (/["\\]/.test(text)) return mismatch('The record contains quotes or backslashes; enter it without them.')
   const tags = parseTagList(text)
   const wanted = parseTagList(expected)
@@ -53,12 +53,12 @@ const lists = (value: string | undefined, word: string, unless = true): boolean 
         .some((entry) => entry === word || (entry === '*' && unless))
 
 /** An SPF record (RFC 7208 §3): exactly one, not open to everybody, and with the mechanisms under which mail leaves. */
-export function judgeSpf(
+export function spfFinding(
   texts: readonly string[],
   mechanisms: readonly string[],
   expected: string,
   reading: SpfReading = ownTerms(texts),
-): Judgement {
+): RecordFinding {
   const records = texts.filter(isSpf)
   const [record] = records
   if (record === undefined) return missing(`Publish ${expected}.`)
@@ -106,7 +106,7 @@ function withTerms(record: string, added: readonly string[]): string {
 }
 
 /** A DMARC record and where it stands: the domain itself, or one above it (RFC 7489 §6.6.3). */
-export function judgeDmarc(texts: readonly string[], at: string, domain: string): Judgement {
+export function dmarcFinding(texts: readonly string[], at: string, domain: string): RecordFinding {
   const records = texts.filter(isDmarc)
   const [record] = records
   if (record === undefined) return missing('Publish this record, or one at the organizational domain; large receivers require it.')
@@ -129,7 +129,7 @@ export function judgeDmarc(texts: readonly string[], at: string, domain: string)
 export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)
 
 /** The MX records of the bounce domain: ours must be the most preferred. */
-export function judgeMx(found: readonly { readonly exchange: string; readonly priority: number }[], host: string): Judgement {
+export function mxFinding(found: readonly { readonly exchange: string; readonly priority: number }[], host: string): RecordFinding {
   if (found.length === 0) return missing('Publish this record so that bounces reach this service.')
   const best = Math.min(...found.map(({ priority }) => priority))
   const first = found.filter(({ priority }) => priority === best).map(({ exchange }) => exchange.toLowerCase().replace(/\.$/, ''))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { checkRecords, withParents } from '#core/domains/check-records.ts'
-import { judgeDkim, judgeDmarc, judgeMx, judgeSpf } from '#core/domains/judge-records.ts'
+import { dkimFinding, dmarcFinding, mxFinding, spfFinding } from '#core/domains/record-findings.ts'
 import { spfMechanismOf } from '#core/domains/provider-spf.ts'
 import { ResolveError, type RecordResolver } from '#core/outbound/resolver.ts'
 
@@ -24,7 +24,7 @@ for (const [verdict, found, hint] of [
   ['mismatch', [expectedKey, 'v=DKIM1; p=AAAA'], /several records/],
 ] as const)
   test(`judgeDkim() ${JSON.stringify(found)} is ${verdict}`, (t) => {
-    const judged = judgeDkim(found, expectedKey)
+    const judged = dkimFinding(found, expectedKey)
     t.is(judged.verdict, verdict)
     t.regex(judged.hint, hint)
   })
@@ -42,13 +42,13 @@ for (const [verdict, found, hint] of [
   ['mismatch', ['v=spf1 -all', 'v=spf1 include:x.test ip4:192.0.2.1 ~all'], /permerror/],
 ] as const)
   test(`judgeSpf() ${JSON.stringify(found)} is ${verdict}`, (t) => {
-    const judged = judgeSpf(found, ['include:x.test', 'ip4:192.0.2.1'], 'v=spf1 …')
+    const judged = spfFinding(found, ['include:x.test', 'ip4:192.0.2.1'], 'v=spf1 …')
     t.is(judged.verdict, verdict)
     t.regex(judged.hint, hint)
   })
 
 test('judgeSpf() a network is covered by a network around it only', (t) => {
-  const verdict = (record: string, mechanism: string) => judgeSpf([`v=spf1 ${record} ~all`], [mechanism], '').verdict
+  const verdict = (record: string, mechanism: string) => spfFinding([`v=spf1 ${record} ~all`], [mechanism], '').verdict
   t.is(verdict('ip4:192.0.2.0/24', 'ip4:192.0.2.128/25'), 'ok')
   t.is(verdict('ip4:192.0.2.128/25', 'ip4:192.0.2.0/24'), 'mismatch')
   t.is(verdict('ip6:2001:db8::/32', 'ip6:2001:db8:1::7'), 'ok')
@@ -67,16 +67,16 @@ for (const [verdict, found, at, hint] of [
   ['mismatch', ['v=DMARC1; p=rejekt'], 'shop.example.ch', /policy/],
 ] as const)
   test(`judgeDmarc() ${JSON.stringify(found)} at ${at} is ${verdict}`, (t) => {
-    const judged = judgeDmarc(found, at, 'shop.example.ch')
+    const judged = dmarcFinding(found, at, 'shop.example.ch')
     t.is(judged.verdict, verdict)
     t.regex(judged.hint, hint)
   })
 
 test('judgeMx() wants our host as the most preferred', (t) => {
-  t.is(judgeMx([], 'mx.post.test').verdict, 'missing')
-  t.is(judgeMx([{ exchange: 'MX.post.test.', priority: 5 }], 'mx.post.test').verdict, 'ok')
+  t.is(mxFinding([], 'mx.post.test').verdict, 'missing')
+  t.is(mxFinding([{ exchange: 'MX.post.test.', priority: 5 }], 'mx.post.test').verdict, 'ok')
   const ours = { exchange: 'mx.post.test', priority: 20 }
-  t.regex(judgeMx([ours, { exchange: 'other.test', priority: 10 }], 'mx.post.test').hint, /goes to other\.test/)
+  t.regex(mxFinding([ours, { exchange: 'other.test', priority: 10 }], 'mx.post.test').hint, /goes to other\.test/)
 })
 
 test('checkRecords() takes a DMARC record from above, and does not go on behind a failed look-up', async (t) => {

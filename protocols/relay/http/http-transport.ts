@@ -7,7 +7,7 @@ import { KeepAliveAgent } from '../../outbound/keep-alive-agent.ts'
 import { Failure } from '../attempt-failure.ts'
 import { HttpAttempt } from './http-attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
-import { ProbeWalk } from './probe.ts'
+import { ProbeWalk } from './http-probe.ts'
 import type { Vendor } from './contract/vendor.ts'
 import { vendors } from './vendors/vendors.ts'
 

@@ -3,7 +3,7 @@ import { Listeners } from '../reception/listeners.ts'
 import type { ListenAddress } from '../reception/reception-settings.ts'
 import { LoginGate } from './auth.ts'
 import { SubmissionContext } from './submission-context.ts'
-import { SubmissionListener } from './listener.ts'
+import { SubmissionListener } from './submission-listener.ts'
 import type { SubmissionOptions } from './submission-settings.ts'
 
 /** The real addresses, in the order of the options. */
