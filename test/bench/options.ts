@@ -21,8 +21,8 @@ export interface BenchOptions {
   readonly rounds: number
   /** Queue lengths of the backlog section. */
   readonly backlogs: readonly number[]
-  /** Rows in the store when look-ups are timed. */
-  readonly rows: number
+  /** Captures in the store when their intake is measured; look-ups are timed at the last. */
+  readonly stored: readonly number[]
   /** Lines of each log that is read. */
   readonly logLines: number
   /** Whether a further life of Postern is profiled. */
@@ -38,7 +38,7 @@ const usage = `npm run bench -- [options]
   --seconds N    no measurement counts longer than this (20)
   --rounds N     lives of each server (3)
   --quick        2,000 messages, 1 round, small backlogs: does it work?
-  --full         adds the backlog of 1 million and look-ups among as many rows
+  --full         adds a backlog of 1 million, and as many captures in the store
   --no-profile   without the lives under the profiler
   --output FILE  where the JSON goes (bench-results.json)
   --verbose      every single measurement`
@@ -71,6 +71,7 @@ function interpret(args: readonly string[]): BenchOptions {
     },
   })
   const { quick, full } = values
+  const sizes = quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000]
   return {
     only: values.only.split(',').map(section),
     traffic: values.traffic?.split(',').map(traffic),
@@ -79,8 +80,8 @@ function interpret(args: readonly string[]): BenchOptions {
     messages: positive('messages', values.messages ?? (quick ? '2000' : '10000')),
     seconds: positive('seconds', values.seconds),
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
-    backlogs: quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000],
-    rows: quick ? 10_000 : full ? 1_000_000 : 100_000,
+    backlogs: sizes,
+    stored: sizes,
     logLines: quick ? 100_000 : 1_000_000,
     profile: values.profile,
     output: values.output,

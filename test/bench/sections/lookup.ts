@@ -1,31 +1,39 @@
-/** Section "lookup": how long reads take when the store is full of traces and captures. */
-import { Daemon, portOf } from '../../support/daemon/daemon.ts'
+/** Section "lookup": what a store full of captures and traces costs at intake, and how long reads take in it. */
+import { Daemon } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { posternOptions, provision, recipient, sender } from '../contenders.ts'
-import { loadBySmtp } from '../load/generators.ts'
-import { percentile, sessions } from '../load/load-job.ts'
+import { contender, posternOptions, provision, type Contender } from '../contenders.ts'
+import { percentile } from '../load/load-job.ts'
+import { measure } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
 import { untilQuiet } from '../resources.ts'
-import { figure, judge, row, type Section } from '../results.ts'
-import { pipelined } from './intake.ts'
+import { costHead, costRow, judge, row, sampleHead, sampleRow, type Sample, type Section, type Verdict } from '../results.ts'
+import { accept, pipelined, usual } from './intake.ts'
 
 const calls = 500
 const fillSeconds = 1800
-/** How long the work that follows an acknowledgement, such as reading captures, may go on before reads are timed anyway. */
-const settleSeconds = 120
+/** Of the messages of a measurement; reading a capture costs more than taking it. */
+const share = 0.5
+/** How long the work that follows an acknowledgement, such as reading captures, may go on before it is waited for no longer. */
+const settleSeconds = 60
 
-/** Fills the store with captures, each of which has a trace, and reads one after the other. */
+interface Stored {
+  readonly captures: number
+  /** What a further capture costs, with the reading of it that follows its acknowledgement. */
+  readonly intake: Sample
+  /** Whether earlier captures were still being read, which then is part of the cost. */
+  readonly isBehind: boolean
+}
+
+/** Fills the store with captures, each of which has a trace, measures intake on the way, and then reads one after the other. */
 export async function measureLookup(options: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-lookup')
-  await using daemon = await Daemon.start(posternOptions(folder.path, { POSTERN_LOG_LEVEL: 'warn' }))
+  await using daemon = await Daemon.start(posternOptions(folder.path))
   const login = await provision(daemon, 25, 'sandbox')
-  const port = portOf(daemon.addresses.submission[0])
-  const job = { port, login, sessions, size: 1024, from: sender, to: recipient, ...pipelined.dialog }
-  const { traceIds, acknowledged } = await loadBySmtp({ ...job, count: options.rows, mostSeconds: fillSeconds })
-  const settled = await untilQuiet(daemon.addresses.pid, settleSeconds)
+  const subject = { ...contender(daemon, login), [Symbol.asyncDispose]: () => Promise.resolve() }
+  const { stored, traceIds, captures } = await fill(subject, daemon.addresses.pid, options)
   const inbox = await catchAllInbox(daemon.rest)
-  const rows = acknowledged.toLocaleString('en')
+  const rows = captures.toLocaleString('en')
   const reads = {
     'trace by id': (n: number) => `/v1/traces/${String(traceIds[(n * 7919) % traceIds.length])}`,
     'newest 50 traces': () => '/v1/traces?limit=50',
@@ -36,14 +44,60 @@ export async function measureLookup(options: BenchOptions): Promise<Section> {
   return {
     name: 'lookup',
     lines: [
+      'Intake of captures, 4 KiB, reused, on top of those in the store:',
+      sampleHead,
+      ...stored.map((one) => sampleRow(label(one), one.intake)),
+      'What one capture costs, with the reading of it:',
+      costHead,
+      ...stored.map((one) => costRow(label(one), one.intake)),
+      ...stored
+        .filter(({ isBehind }) => isBehind)
+        .map((one) => `At ${label(one)} earlier ones were still being read after ${settleSeconds} s: the costs above contain that.`),
       `Reads over one kept connection, one after the other, with ${rows} captures and as many traces stored.`,
-      `The daemon was busy for ${figure(settled)} s after the last acknowledgement.`,
       row('', ['p50 ms', 'p99 ms']),
       ...timed.map(({ name, p50, p99 }) => row(name, [p50, p99])),
     ],
-    verdicts: timed.map(({ name, p99 }) => judge(`${name} at ${rows} rows: p99 <= 5 ms`, p99, '<=', 5, 'ms')),
-    data: { rows: acknowledged, settled, timed },
+    verdicts: [...growthOf(stored), ...timed.map(({ name, p99 }) => judge(`${name} at ${rows} rows: p99 <= 5 ms`, p99, '<=', 5, 'ms'))],
+    data: { stored, rows: captures, timed },
   }
+}
+
+interface Filled {
+  readonly stored: readonly Stored[]
+  /** Of some of the captures. */
+  readonly traceIds: readonly string[]
+  readonly captures: number
+}
+
+async function fill(subject: Contender, pid: number, { stored: sizes, cold, messages, seconds }: BenchOptions): Promise<Filled> {
+  const stored: Stored[] = []
+  const traceIds: string[] = []
+  let captures = (await accept(subject, usual, cold, fillSeconds)).acknowledged
+  for (const size of sizes) {
+    if (size > captures) {
+      const filled = await accept(subject, { ...pipelined, size: 1024 }, size - captures, fillSeconds)
+      captures += filled.acknowledged
+      traceIds.push(...filled.traceIds)
+    }
+    const isBehind = (await untilQuiet(pid, settleSeconds)) > settleSeconds
+    const { sample } = await measure(subject, async () => {
+      const result = await accept(subject, usual, Math.ceil(messages * share), seconds)
+      captures += result.acknowledged
+      await untilQuiet(pid, settleSeconds)
+      return result
+    })
+    stored.push({ captures: size, intake: sample, isBehind })
+  }
+  return { stored, traceIds, captures }
+}
+
+const label = ({ captures }: Stored): string => `${captures.toLocaleString('en')} captures`
+
+function growthOf(stored: readonly Stored[]): Verdict[] {
+  const [fewest, most] = [stored[0], stored.at(-1)]
+  if (!fewest || !most) return []
+  const ratio = most.intake.perSecond / fewest.intake.perSecond
+  return [judge(`${label(most)} against ${label(fewest)}: intake >= 0.8 x`, ratio, '>=', 0.8, 'x')]
 }
 
 async function time(daemon: Daemon, path: (n: number) => string): Promise<{ readonly p50: number; readonly p99: number }> {
