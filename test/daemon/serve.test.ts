@@ -1,13 +1,13 @@
 /** A start that cannot succeed, seen from outside: what is printed, what is kept, and how the process ends. */
-import { once } from 'node:events'
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { within } from '../support/deadline.ts'
 import { RestClient } from '../support/daemon/rest.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { listenIn } from '../support/web/listen.ts'
 
 /** Without the administrator's key of the tests, so that the daemon makes its own. */
 const ownKey = { POSTERN_ADMIN_KEY: '', POSTERN_LOG_LEVEL: 'warn' }
@@ -38,10 +38,7 @@ async function firstLife(t: ExecutionContext, folder: string, env: Record<string
 
 test('serve() prints nothing to sign in with when a port is taken; the next starts print key, login and link until there is an owner', async (t) => {
   const folder = await folderOf(t)
-  const holder = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => holder.close())
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
+  const port = await listenIn(t, createServer())
   const first = await failing(folder, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.is(first.code, 1)
   t.notRegex(first.output, /svckey_|sign-in/, 'what was not served is not promised')
@@ -74,10 +71,7 @@ test('serve() prints nothing to sign in with when a port is taken; the next star
 
 test('serve() names the setting of an SMTP port that is taken', async (t) => {
   const folder = await folderOf(t)
-  const holder = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => holder.close())
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
+  const port = await listenIn(t, createServer())
   const { code, output } = await failing(folder, { POSTERN_SUBMISSIONS_LISTEN: `127.0.0.1:${port}` })
   t.is(code, 1)
   t.regex(output, new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_SUBMISSIONS_LISTEN\\) is in use by `, 'm'))

@@ -8,17 +8,11 @@ import type { Post, PostOutcome, PostRequest } from '#core/outbound/post.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 
 const noNames = { resolve4: async () => [], resolve6: async () => [] }
-
-async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
-  const receiver = await new WebhookReceiver(options).listen()
-  t.teardown(() => receiver[Symbol.asyncDispose]())
-  return receiver
-}
 
 async function fixtureWith(t: ExecutionContext, post?: Post): Promise<CoreFixture> {
   const clock = new FakeClock()

@@ -4,7 +4,8 @@ import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { projectId, quiet, until } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
-import { receiverOf, webhookFixture } from './webhook-fixture.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+import { webhookFixture } from './webhook-fixture.ts'
 
 const elsewhere = 'https://hooks.example.ch/'
 

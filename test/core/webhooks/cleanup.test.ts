@@ -5,7 +5,8 @@ import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/full-projects.ts'
 import { organizationId, quiet, principal, until } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
-import { receiverOf, webhookFixture } from './webhook-fixture.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+import { webhookFixture } from './webhook-fixture.ts'
 import { column, columns } from '../../support/column.ts'
 
 const day = 86_400_000

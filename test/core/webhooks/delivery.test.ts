@@ -8,7 +8,8 @@ import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, principal, until } from '../core-fixture.ts'
-import { receiverOf, webhookFixture } from './webhook-fixture.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+import { webhookFixture } from './webhook-fixture.ts'
 import { columns } from '../../support/column.ts'
 
 const minute = 60_000

@@ -7,7 +7,8 @@ import { addDue } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { coreFixture, organizationId, projectDefaults, quiet, until, type CoreFixture } from '../core-fixture.ts'
-import { receiverOf, webhookFixture } from './webhook-fixture.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+import { webhookFixture } from './webhook-fixture.ts'
 import { column } from '../../support/column.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}@example.net`)

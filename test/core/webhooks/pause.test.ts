@@ -2,7 +2,8 @@
 import test from 'ava'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, quiet, principal } from '../core-fixture.ts'
-import { receiverOf, webhookFixture, type WebhookFixture } from './webhook-fixture.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+import { webhookFixture, type WebhookFixture } from './webhook-fixture.ts'
 import { columns } from '../../support/column.ts'
 
 const minute = 60_000

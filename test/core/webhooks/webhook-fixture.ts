@@ -7,7 +7,6 @@ import type { WebhookRequest } from '#core/webhooks/endpoints/webhooks.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { WebhookCore } from '../../../daemon/composition/composed.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
 import { coreFixture, organizationId, projectId, principal, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 
 export const address = 'anna@example.net'
@@ -95,10 +94,4 @@ export async function webhookFixture(
   const setup = new WebhookFixture(await coreFixture(t, { resolver, env, ...options }), names)
   if (!options.isIdle) await setup.core.webhookDispatcher.start()
   return setup
-}
-
-export async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
-  const receiver = await new WebhookReceiver(options).listen()
-  t.teardown(() => receiver[Symbol.asyncDispose]())
-  return receiver
 }

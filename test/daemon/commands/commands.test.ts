@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
@@ -16,6 +15,7 @@ import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 async function started(t: ExecutionContext, env: Record<string, string> = {}): Promise<{ daemon: Daemon; options: DaemonOptions }> {
   const folder = await temporaryFolder('commands')
@@ -58,10 +58,8 @@ test('postern send takes another daemon by address and key, and says what is mis
     t.is(code, 64)
     t.is(output, `--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(wrong)}.\n`)
   }
-  const site = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
-  t.teardown(() => site.close())
-  await once(site, 'listening')
-  const page = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  const site = createServer((_, response) => response.end('<html>'))
+  const page = `http://127.0.0.1:${await listenIn(t, site)}`
   t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `What answers at ${page} is no Postern; check the address.\n`)
   const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
   t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
@@ -169,9 +167,7 @@ test('postern tail lets no sender steer the terminal', async (t) => {
   const server = createServer((_, response) =>
     response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`),
   )
-  t.teardown(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listenIn(t, server)
   await writeOperatorFile(folder.path, { http: { host: '127.0.0.1', port }, submission: [], submissions: [], mx: [] }, 'token')
   const options = { folder: folder.path, dataDir: folder.path }
   const line = (text: string): string => text.split('\n').find((one) => one.includes('accepted')) ?? ''

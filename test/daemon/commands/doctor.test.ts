@@ -10,6 +10,7 @@ import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/process/certificate.ts'
 import { examine, type Finding } from '../../../daemon/commands/doctor.ts'
 import { column } from '../../support/column.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const day = 24 * 3600 * 1000
 const quiet = {
@@ -61,10 +62,7 @@ test('examine() finds a fresh machine in order', async (t) => {
 
 test('examine() says who holds a port', async (t) => {
   const { load } = await setUp(t)
-  const server = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listenIn(t, createServer())
   const finding = named(await examine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
   t.false(finding?.ok)
   t.regex(
@@ -111,11 +109,8 @@ test('examine() finds a master key that others can read', async (t) => {
 
 test('examine() looks at the addresses for mail from other servers', async (t) => {
   const { load } = await setUp(t)
-  const listening = createServer().listen(0, '127.0.0.1')
-  await once(listening, 'listening')
-  const { port } = listening.address() as AddressInfo
+  const port = await listenIn(t, createServer())
   const finding = named(await examine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
-  listening.close()
   t.regex(finding?.detail ?? '', /\(POSTERN_MX_LISTEN\) is in use by /)
 })
 

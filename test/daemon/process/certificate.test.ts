@@ -2,7 +2,6 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
@@ -10,6 +9,7 @@ import test, { type ExecutionContext } from 'ava'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { loadCertificate, readCertificate } from '../../../daemon/process/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/process/self-signed.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const day = 24 * 3600 * 1000
 const now = Date.now()
@@ -35,10 +35,8 @@ test('loadCertificate() makes a certificate that a checking TLS client accepts',
   const { cert, key, selfSigned, expires } = await loadCertificate(configFor(dataDir), now)
   t.true(selfSigned)
   t.true(expires.getTime() > now + 365 * day)
-  const server = createServer({ cert, key, minVersion: 'TLSv1.2' }, (socket) => socket.end()).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = createServer({ cert, key, minVersion: 'TLSv1.2' }, (socket) => socket.end())
+  const port = await listenIn(t, server)
   for (const servername of ['mail.example.org', 'localhost']) {
     const client = connect({ host: '127.0.0.1', port, ca: cert, servername })
     await once(client, 'secureConnect')

@@ -1,12 +1,11 @@
 /** A generated form in Chromium, on pages of two origins, posting to the service at a third; providers of captchas are replaced. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { baseUrl, startFixture, type Fixture, type FixtureOptions } from '../../admin-api/rest/fixture/rest-fixture.ts'
 import { axeFaults, browserOf, overflows, type Page } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const test = testWith('chromium')
 
@@ -18,13 +17,7 @@ async function siteWith(t: ExecutionContext, html: { current: string }): Promise
     const document = `<!doctype html><html lang="en"><head><title>Contact</title></head><body><main><h1>Contact</h1>${html.current}</main></body></html>`
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(document)
   })
-  server.listen(0, 'localhost')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://localhost:${(server.address() as AddressInfo).port}`
+  return `http://localhost:${await listenIn(t, server, 'localhost')}`
 }
 
 interface Form extends Fixture {

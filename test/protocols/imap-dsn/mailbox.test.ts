@@ -1,5 +1,4 @@
 /** Servers that a mailbox must not be polled from, or that do not do their part. */
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { ImapFlow } from 'imapflow'
@@ -8,6 +7,7 @@ import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../.
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
 import { within } from '../../support/deadline.ts'
 import { ImapScript, type Answer } from './imap-script.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const network: ImapNetwork = {
   resolver: { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) },
@@ -98,10 +98,7 @@ test('openMailbox() ends when it is told to', async (t) => {
 
 test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
   const server = createServer((socket) => socket.end('* BYE\r\n'))
-  server.listen(0, '127.0.0.2')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as { port: number }
+  const port = await listenIn(t, server, '127.0.0.2')
   let asked: string[] = []
   const guard = (address: string): boolean => {
     asked.push(address)

@@ -1,7 +1,6 @@
 /** Documents of others: fetched whole, or not at all, and never from inside. */
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
@@ -11,6 +10,7 @@ import { publicFetch } from '../../../daemon/composition/oauth-core.ts'
 import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/relay-fixture.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const limits = { deadlineMs: 20_000, maxBytes: 1000 }
 
@@ -24,12 +24,7 @@ async function site(
     asked.push(`${req.method ?? ''} ${req.url ?? ''} ${req.headers.accept ?? ''} ${req.headers.host ?? ''}`)
     handle(req, res)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenIn(t, server)
   const fetch = guardedFetch({ resolver: testResolver, guard: addressGuard(allowed), clock: systemClock, trusted: [authority] })
   return { asked, port, origin: `https://localhost:${port}`, fetch }
 }

@@ -1,11 +1,11 @@
 /** Images of others: a file comes whole and with status 200, or not at all. */
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../../../protocols/outbound/clients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/relay-fixture.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const limits = { deadlineMs: 5000, maxBytes: 4 }
 const never = new AbortController().signal
@@ -16,12 +16,7 @@ async function site(t: ExecutionContext, answer: RequestListener, allowed: reado
     asked.push(`${request.method} ${request.url} ${request.headers.accept} ${request.headers.connection}`)
     answer(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenIn(t, server)
   const clock = new FakeClock()
   const get = guardedGet({ resolver: testResolver, guard: addressGuard(allowed), clock })
   return { asked, clock, get: (signal = never) => get(`http://mail.test:${port}/a.png?b=c`, limits, signal) }

@@ -6,10 +6,11 @@ import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts
 import type { PostOutcome } from '#core/outbound/post.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../support/web/webhook-receiver.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/relay-fixture.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 const limits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
 const never = new AbortController().signal
@@ -32,12 +33,6 @@ const postFrom = ({
   return (url: string, signal: AbortSignal = never): Promise<PostOutcome> => post({ url, ...message }, limits, signal)
 }
 
-async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
-  const receiver = await new WebhookReceiver(options).listen()
-  t.teardown(() => receiver[Symbol.asyncDispose]())
-  return receiver
-}
-
 /** A server that does as it likes with the bare connection. */
 async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
@@ -45,13 +40,10 @@ async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void):
     sockets.add(socket.on('error', () => undefined))
     behave(socket)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
-    server.close()
   })
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? String(address?.port) : ''}/`
+  return `http://127.0.0.1:${await listenIn(t, server)}/`
 }
 
 const textOf = (outcome: PostOutcome): unknown =>

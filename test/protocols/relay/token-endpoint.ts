@@ -1,9 +1,9 @@
 /** A token endpoint of OAuth 2.0 over HTTPS that answers as a test sets it, and keeps the forms it was sent. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { goodCertificate } from './certificates.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 /** The answer to the n-th request, counted from 1; JSON unless it is a text. `hold` never answers. */
 export type TokenScript = (count: number) => readonly [status: number, body: unknown] | 'hold'
@@ -37,14 +37,9 @@ export async function tokenEndpoint(t: ExecutionContext, script: TokenScript = g
       response.writeHead(status, { 'content-type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const port = await listenIn(t, server)
   const endpoint: TokenEndpoint = {
-    url: `https://mail.test:${(server.address() as AddressInfo).port}/token?v=2`,
+    url: `https://mail.test:${port}/token?v=2`,
     forms,
     script,
     async reached(count) {

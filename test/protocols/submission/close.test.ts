@@ -6,6 +6,7 @@ import { within } from '../../support/deadline.ts'
 import type { LineClient } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
+import { listenIn } from '../../support/web/listen.ts'
 
 /** Node publishes every connection that a server takes here. */
 const accepted = 'net.server.socket'
@@ -122,11 +123,7 @@ test.serial('SubmissionServer.close() survives a connection to the TLS listener 
 })
 
 test('SubmissionServer.listen() fails when one address is taken, and leaves the others closed', async (t) => {
-  const squatter = createServer()
-  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => squatter.close())
-  const address = squatter.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const port = await listenIn(t, createServer())
   const free = await startFixture(t)
   await free.server.close(0)
   const listen = [

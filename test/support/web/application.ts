@@ -1,21 +1,13 @@
 /** An OAuth client as a program on the machine of the person: it waits for its answer, and the browser shows that it came. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import type { Page } from './browser.ts'
-import { freePort } from '../daemon/workspace.ts'
+import { listenIn } from './listen.ts'
 
 /** Starts it, and returns its redirect URI. */
 export async function startApplication(t: ExecutionContext): Promise<string> {
-  const port = await freePort()
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Welcome back</title>'))
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${port}/callback`
+  return `http://127.0.0.1:${await listenIn(t, server)}/callback`
 }
 
 /** Presses a button that leads back to it, and returns where it was called. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import type { ExecutionContext } from 'ava'
 
 export interface Received {
   readonly path: string
@@ -71,4 +72,11 @@ export class WebhookReceiver implements AsyncDisposable {
     this.#arrived = Promise.withResolvers()
     resolve()
   }
+}
+
+/** A receiver that lives as long as the test. */
+export async function receiverOf(t: Pick<ExecutionContext, 'teardown'>, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
+  const receiver = await new WebhookReceiver(options).listen()
+  t.teardown(() => receiver[Symbol.asyncDispose]())
+  return receiver
 }

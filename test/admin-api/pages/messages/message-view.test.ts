@@ -11,6 +11,7 @@ import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { openTab, settled, titleOf, type TabOptions } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
+import { listenIn } from '../../../support/web/listen.ts'
 
 const test = testWith('chromium')
 
@@ -263,12 +264,10 @@ test('the proxy gives out images alone, from public addresses alone, and only th
 
 test('an image server that says nothing is given up', async (t) => {
   const silent = createServer()
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => silent.close())
+  const port = await listenIn(t, silent)
   const pageServer = await startPageServer(t, { imagesFromHere: true })
   const { view } = await captured(pageServer, good)
   const { messageViews } = pageServer.inboxCore
-  const { port } = silent.address() as { port: number }
   const viewed = messageViews.read(view.slice(view.lastIndexOf('/') + 1))
   const answer = asked(`${view}/image?${messageViews.imageQuery(viewed, `http://127.0.0.1:${port}/`)}`)
   const [socket] = (await new Promise((resolve) => silent.once('connection', (...all) => resolve(all)))) as { destroy(): void }[]

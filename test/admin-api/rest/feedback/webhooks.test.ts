@@ -7,18 +7,15 @@ import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../../protocols/relay/certificates.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../../support/web/webhook-receiver.ts'
+import { receiverOf, type ReceiverOptions, type WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
 const target = 'https://hooks.example.ch/mail'
 type Row = Readonly<Record<string, unknown>>
 
-async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
-  const receiver = await new WebhookReceiver({ certificate: goodCertificate, ...options }).listen()
-  t.teardown(() => receiver[Symbol.asyncDispose]())
-  return receiver
-}
+const secureReceiverOf = (t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> =>
+  receiverOf(t, { certificate: goodCertificate, ...options })
 
 /** So many events for every endpoint of the project that wants them. */
 async function announceIn(
@@ -156,8 +153,8 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   const fixture = await startFixture(t)
   const { rest, clock, webhookDispatcher } = fixture
   const project = await projectOf(fixture)
-  const good = await receiverOf(t, { answer: (response) => response.writeHead(200).end('thanks') })
-  const bad = await receiverOf(t, {
+  const good = await secureReceiverOf(t, { answer: (response) => response.writeHead(200).end('thanks') })
+  const bad = await secureReceiverOf(t, {
     answer: (response) => response.writeHead(500, { 'content-type': 'text/html' }).end(`<b>no</b>\u0000\u001b[2J${'ä'.repeat(4000)}`),
   })
   const { id: a } = await rest.must('POST', '/v1/webhooks', { name: 'Good', target_url: good.url })
@@ -212,8 +209,10 @@ test('what is in last_error says what to do', async (t) => {
   const fixture = await startFixture(t)
   const { rest, webhookDispatcher } = fixture
   const project = await projectOf(fixture)
-  const moved = await receiverOf(t, { answer: (response) => response.writeHead(301, { location: 'https://elsewhere.example.ch/' }).end() })
-  const early = await receiverOf(t, { answer: (_response, request) => request.socket.destroy() })
+  const moved = await secureReceiverOf(t, {
+    answer: (response) => response.writeHead(301, { location: 'https://elsewhere.example.ch/' }).end(),
+  })
+  const early = await secureReceiverOf(t, { answer: (_response, request) => request.socket.destroy() })
   await webhookDispatcher.start()
   const table = [
     [moved.url, /returned status 301: redirects are not followed; set target_url/],
@@ -234,7 +233,7 @@ test('what is in last_error says what to do', async (t) => {
 
 test('a test sends an event like any other at once, tells what was said, and leaves nothing behind', async (t) => {
   const { rest } = await startFixture(t)
-  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(202).end('thank you') })
+  const receiver = await secureReceiverOf(t, { answer: (response) => response.writeHead(202).end('thank you') })
   const made = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url, event_types: ['bounced'] })
   const path = `/v1/webhooks/${String(made['id'])}`
   const secret = String(made['hmac_secret'])
@@ -297,7 +296,7 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
 test('a webhook that is paused says so, keeps its events as pending attempts, takes tests, and goes on when it is resumed', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
-  const receiver = await receiverOf(t)
+  const receiver = await secureReceiverOf(t)
   await fixture.webhookDispatcher.start()
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url })
   const path = `/v1/webhooks/${String(id)}`
