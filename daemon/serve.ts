@@ -25,7 +25,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
-  const { listening, bootstrapped, certificate } = await open(config, log, lifecycle, { version, operatorToken })
+  const { listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, { version, operatorToken })
     .then(async ({ part, ...built }) => ({ ...built, listening: await start(part, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
@@ -41,6 +41,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
   announce(config, log, { listening, version, certificate })
+  setImmediate(() => metrics.watchProcess())
   await ended
   return exitCodes.ok
 }

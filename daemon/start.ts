@@ -27,6 +27,7 @@ export interface Opened {
   readonly part: Resolve
   readonly bootstrapped: Bootstrapped
   readonly certificate: Certificate
+  readonly metrics: Metrics
 }
 
 /** Opens what is stored, composes the daemon over it, and makes what its first start makes. The store is a part of the lifecycle. */
@@ -71,7 +72,7 @@ export async function open(
     adminKey: config.adminKey,
     plan: config.plan,
   })
-  return { part, bootstrapped, certificate }
+  return { part, bootstrapped, certificate, metrics }
 }
 
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */

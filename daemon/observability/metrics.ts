@@ -2,12 +2,20 @@
  * Counts what happens, for Prometheus. Each method is an event; label values come from closed sets, never from callers. What alarms are
  * made of is there from the start at 0: of a counter that appears with its first event, `increase()` and `rate()` do not see that one.
  */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createRequire } from 'node:module'
+import type * as prom from 'prom-client'
 import { bounceClasses } from '#core/feedback/event.ts'
 import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import { attemptEndings } from '#core/webhooks/delivery.ts'
 import type { CommittedGroup } from '#store/level/level-kv.ts'
+
+const require = createRequire(import.meta.url)
+// one by one, as the whole package loads another one for the figures of the process
+const Counter = require('prom-client/lib/counter.js') as typeof prom.Counter
+const Gauge = require('prom-client/lib/gauge.js') as typeof prom.Gauge
+const Histogram = require('prom-client/lib/histogram.js') as typeof prom.Histogram
+const Registry = require('prom-client/lib/registry.js') as typeof prom.Registry
 
 const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
@@ -49,14 +57,14 @@ export class Metrics {
     'Octets of these rows, keys and values, message content among them; not what the store writes again when it compacts.',
     [],
   )
-  readonly #openSessions: Gauge<'listener'>
-  readonly #acknowledgements: Histogram<'door'>
-  readonly #answers: Histogram<'route'>
-  readonly #groups: Histogram
+  readonly #openSessions: prom.Gauge<'listener'>
+  readonly #acknowledgements: prom.Histogram<'door'>
+  readonly #answers: prom.Histogram<'route'>
+  readonly #groups: prom.Histogram
+  #watchesProcess = false
 
   constructor() {
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
     this.#openSessions = new Gauge({
       name: 'postern_smtp_sessions_open',
       help: 'SMTP sessions open now, by listener.',
@@ -166,12 +174,20 @@ export class Metrics {
 
   /** Shows what `read` returns at each scrape. It must not scan. `name` gets the prefix `postern_`. */
   watch(name: string, help: string, read: () => number | Promise<number>): void {
-    const gauge: Gauge = new Gauge({
+    const gauge: prom.Gauge = new Gauge({
       name: `postern_${name}`,
       help,
       registers: [this.#registry],
       collect: async () => gauge.set(await read()),
     })
+  }
+
+  /** Shows processor, memory, event loop and garbage collection of the process from now on; from the first scrape on if nobody asks before. */
+  watchProcess(): void {
+    if (this.#watchesProcess) return
+    this.#watchesProcess = true
+    const { collectDefaultMetrics } = require('prom-client') as typeof prom
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   }
 
   /** The type of what `render` answers. */
@@ -181,11 +197,17 @@ export class Metrics {
 
   /** All metrics in the text format of Prometheus. */
   render(): Promise<string> {
+    this.watchProcess()
     return this.#registry.metrics()
   }
 
   /** `known` are all values of the first label. */
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[], known: readonly string[] = []): Counter<Label> {
+  #counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    known: readonly string[] = [],
+  ): prom.Counter<Label> {
     const counter = new Counter({ name: `postern_${name}_total`, help, labelNames, registers: [this.#registry] })
     const [label] = labelNames
     if (label !== undefined) for (const value of known) counter.labels(value).inc(0)

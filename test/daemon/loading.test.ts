@@ -1,4 +1,4 @@
-/** What a start loads, as Node itself tells it: after earlier starts nothing is compiled again. */
+/** What a start loads, as Node itself tells it: after earlier starts nothing is compiled again, and what can wait is not there. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -48,6 +48,22 @@ test('serve() compiles nothing from its second start on in a data folder that wa
       path,
     )
   }
+})
+
+/** What most daemons never need, or need in threads only. */
+const waiting = [
+  ...['@opentelemetry/api', '@simplewebauthn/server', 'css-tree', 'imapflow', 'jose', 'linkify-it', 'mailauth', 'mailparser'],
+  ...['pino-pretty', 'sanitize-html', 'tdigest'],
+]
+
+test('serve() is ready without the packages that wait for their first use', async (t) => {
+  const loads = await loadsOf(await folderOf(t))
+  const packages = new Set(loads.map(({ path }) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))
+  t.true(packages.has('pino'))
+  t.deepEqual(
+    waiting.filter((name) => packages.has(name)),
+    [],
+  )
 })
 
 test('serve() finds compiled code in the data folder of a configuration file; the command line follows when the start made the folder', async (t) => {

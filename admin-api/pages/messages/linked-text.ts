@@ -1,8 +1,10 @@
 /** Plain text in which addresses of the web and of mail are links. They open in a window of their own that knows nothing of this one. */
-import LinkifyIt from 'linkify-it'
+import { createRequire } from 'node:module'
+import type LinkifyIt from 'linkify-it'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 
-const linkify = new LinkifyIt({ fuzzyLink: false, fuzzyIP: false, fuzzyEmail: true }).add('ftp:', null).add('//', null)
+const require = createRequire(import.meta.url)
+let linkify: LinkifyIt | undefined
 
 /** Characters. The search costs the square of a line, so both bounds together keep a page under a tenth of a second. */
 const maxLine = 1500
@@ -10,6 +12,7 @@ const maxSearched = 64 * 1024
 
 /** Text beyond the bounds is shown without links. */
 export function linkedText(text: string): Html {
+  linkify ??= newLinkify()
   const pieces: HtmlValue[] = []
   for (const line of text.slice(0, maxSearched).split(/(?<=\n)/)) {
     const found = line.length <= maxLine ? (linkify.match(line) ?? []) : []
@@ -24,6 +27,12 @@ export function linkedText(text: string): Html {
   }
   pieces.push(text.slice(maxSearched))
   return html`${pieces}`
+}
+
+/** Loaded with the first text that someone reads. */
+function newLinkify(): LinkifyIt {
+  const Linkify = require('linkify-it') as typeof LinkifyIt
+  return new Linkify({ fuzzyLink: false, fuzzyIP: false, fuzzyEmail: true }).add('ftp:', null).add('//', null)
 }
 
 const link = (address: string, text: string): Html => html`<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`

@@ -1,6 +1,6 @@
 /** Access tokens: JWTs that say whose they are and what they are for, for one surface each (RFC 9068 §2). */
 import { randomUUID } from 'node:crypto'
-import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { Clock } from '../../clock.ts'
 import { parseScopes, type OAuthScope, type OAuthUrls, type Surface } from '../protocol/scopes.ts'
 import { signingAlgorithm, type SigningKeys } from './signing-keys.ts'
@@ -46,6 +46,7 @@ export class AccessTokens {
     const { keys, urls, clock } = this.#options
     const audience = urls.resources[surface]
     if (audience === undefined) throw new Error(`no token is for ${surface}, which is not served`)
+    const { SignJWT } = await import('jose') // loaded with the first token, as many daemons meet none
     const { kid, key } = await keys.current()
     const now = Math.floor(clock.now() / 1000)
     const own = { org: organizationId, prj: projectId, gid: grantId, kind: userId === null ? 'anonymous' : 'user' }
@@ -72,6 +73,7 @@ export class AccessTokens {
 
   async #verify(token: string, audience: string): Promise<JWTPayload | undefined> {
     const { keys, urls, clock } = this.#options
+    const { errors, jwtVerify } = await import('jose')
     try {
       const { payload } = await jwtVerify(
         token,

@@ -2,7 +2,7 @@
  * The keys that access tokens are signed with. A new one is published before it signs and an old one as long as a token of it
  * may live, so that whoever caches the key set for a while never misses one. Made and retired on request, without a timer.
  */
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose'
+import type { CryptoKey, JWK } from 'jose'
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within, type Element } from '#store/tuple.ts'
@@ -88,6 +88,7 @@ export class SigningKeys {
   async #open(row: SigningKeyRow): Promise<SigningKey> {
     const text = this.#core.secrets.open(row.sealed, place(row.kid))
     if (text === undefined) throw new Error(`the signing key ${row.kid} cannot be opened with this master key`)
+    const { importJWK } = await import('jose')
     const [signs, verifies] = await Promise.all([JSON.parse(text) as JWK, row.publicKey].map((jwk) => importJWK(jwk, signingAlgorithm)))
     return { ...row, signs: signs as CryptoKey, verifies: verifies as CryptoKey }
   }
@@ -103,6 +104,7 @@ export class SigningKeys {
   }
 
   async #make(now: number): Promise<SigningKey> {
+    const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose')
     const pair = await generateKeyPair(signingAlgorithm, { extractable: true })
     const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
     const kid = await calculateJwkThumbprint(publicKey) // RFC 7638 §3
