@@ -8,6 +8,7 @@ import { firstValue, headerFields, type HeaderField } from '../mime/header-field
 import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
 import { safeContentType } from '../mime/media-type.ts'
+import { joined } from '../mime/message-parts.ts'
 import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
 import { embeddableHtml } from '../html/sanitize-html.ts'
 
@@ -50,13 +51,7 @@ export async function readAttachment(raw: Buffer, cut: boolean, index: number): 
   })
   const offered = cut && bodies.endsInAttachment ? count - 1 : count
   if (!Number.isInteger(index) || index < 0 || index >= offered) return undefined
-  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  return joined(chunks)
 }
 
 function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'addressesSeen'> {

@@ -66,7 +66,7 @@ function describe(raw: RawAttachment, content: Uint8Array<ArrayBuffer>): Attache
 }
 
 /** In memory of its own, which can be handed to another thread. */
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
   let at = 0
   for (const chunk of chunks) {

@@ -6,7 +6,7 @@ import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint
 import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { MintedEndpoint } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
-import { id, nameLine } from '../fields/text.ts'
+import { hmacSecret, id, nameLine } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
 const eventType = z.enum(webhookEventTypes)
@@ -27,10 +27,7 @@ const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoin
 const mintedWebhookEndpointShape = z
   .object({
     ...endpointFields,
-    hmac_secret: z.string().meta({
-      description:
-        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
-    }),
+    hmac_secret: hmacSecret,
   })
   .meta({ id: 'MintedWebhookEndpoint' })
 

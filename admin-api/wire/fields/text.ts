@@ -63,3 +63,9 @@ export const moveBody = z.strictObject({ project_id: id })
  * functions must bear fields of any sort.
  */
 export const besideFaults = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null }
+
+/** Of an endpoint, when it is created or its secret is rotated. */
+export const hmacSecret = z.string().meta({
+  description:
+    'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
+})

@@ -7,7 +7,7 @@ import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'
 import { contentsOf } from '../fields/reading.ts'
-import { id } from '../fields/text.ts'
+import { hmacSecret, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
 const pattern = z.string().min(1).max(66).meta({
@@ -41,10 +41,7 @@ const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
 const mintedInboundRouteShape = z
   .object({
     ...routeFields,
-    hmac_secret: z.string().meta({
-      description:
-        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
-    }),
+    hmac_secret: hmacSecret,
   })
   .meta({ id: 'MintedInboundRoute' })
 

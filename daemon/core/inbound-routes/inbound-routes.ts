@@ -1,5 +1,4 @@
 /** Inbound routes: making, showing, changing, moving and deleting them, and their secrets. Spec "Inbound route". */
-import { isDeepStrictEqual } from 'node:util'
 import { decode, type Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -17,7 +16,7 @@ import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-
 import { removeMessages } from './remove-mail.ts'
 import { isOperators, isReserved, nameOf, parsePattern } from './route-pattern.ts'
 import { inboundRoutes, routeSecretContext, type InboundRoute } from './route.ts'
-import { must } from '../writes/transact.ts'
+import { changeSetting, must } from '../writes/transact.ts'
 
 export interface InboundRouteOptions extends TargetGuards, Core {
   /** A-label domain; null when none is set up, and then nothing comes in. */
@@ -102,7 +101,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return writes.runAudited(principal, 'inbound_route.updated', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
-      return this.#change(change, principal, id, (record) => ({
+      return changeSetting(this.#options, { change, kind: inboundRoutes, reach: principal, id }, (record) => ({
         ...record,
         projectId: projectId ?? record.projectId,
         webhookUrl: webhookUrl ?? record.webhookUrl,
@@ -115,7 +114,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     const secret = newWebhookSecret()
     const sealedSecret = this.#options.secrets.seal(secret, routeSecretContext(id))
     const route = await this.#options.writes.runAudited(principal, 'inbound_route.secret_rotated', (change) =>
-      this.#change(change, principal, id, (record) => ({ ...record, sealedSecret })),
+      changeSetting(this.#options, { change, kind: inboundRoutes, reach: principal, id }, (record) => ({ ...record, sealedSecret })),
     )
     return { route, secret }
   }
@@ -171,15 +170,6 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     const turn = this.#last.then(work)
     this.#last = turn.catch(() => undefined)
     return turn
-  }
-
-  async #change(change: Change, principal: Principal, id: string, next: (record: InboundRoute) => InboundRoute): Promise<InboundRoute> {
-    const stored = await this.#stored(principal, id)
-    const changed = next(stored.record)
-    if (isDeepStrictEqual(changed, stored.record)) return stored.record
-    const record = { ...changed, updatedAt: this.#options.clock.now() }
-    change.replace(inboundRoutes, principal.organizationId, stored, record)
-    return record
   }
 
   #stored(principal: Principal, id: string): Promise<Stored<InboundRoute>> {

@@ -7,6 +7,9 @@ export interface PostRequest {
   readonly body: Uint8Array
 }
 
+/** Of every message in JSON. */
+export const jsonHeaders = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'Postern' } as const
+
 export interface PostLimits {
   /** Milliseconds for all of it. */
   readonly deadlineMs: number

@@ -6,6 +6,7 @@ import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
+import { RecentMap } from '../recent-map.ts'
 
 /** Looks up the addresses of a host name. An empty list means that the name has none of that family. */
 export interface Resolver {
@@ -75,7 +76,7 @@ export class SystemResolver implements Resolver, RecordResolver {
   readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #ownServers: boolean
-  readonly #cache = new Map<string, Entry>()
+  readonly #cache = new RecentMap<string, Entry>(maxEntries)
 
   constructor(options: SystemResolverOptions = {}) {
     this.#clock = options.clock ?? systemClock
@@ -122,10 +123,7 @@ export class SystemResolver implements Resolver, RecordResolver {
     const ask = () => this.#ask(name, family, (seconds) => this.#keep(entry, seconds))
     const entry: Entry = { addresses: this.#inTime(name, ask), expiresAt: Infinity }
     entry.addresses.catch(() => this.#drop(key, entry))
-    this.#cache.delete(key)
     this.#cache.set(key, entry)
-    const oldest = this.#cache.keys().next().value
-    if (this.#cache.size > maxEntries && oldest !== undefined) this.#cache.delete(oldest)
     return entry.addresses
   }
 

@@ -1,8 +1,10 @@
 /** Transactions: what a write was decided on is still true when it happens, or it is decided again. One bound of tries and one refusal. */
+import { isDeepStrictEqual } from 'node:util'
 import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
 import { recordKey, type Identified, type RecordKind, type Stored } from '#store/record-kind.ts'
 import { keyName, type Element } from '#store/tuple.ts'
+import type { Clock } from '../clock.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
 import { Refusal } from '../refusals.ts'
 
@@ -102,4 +104,18 @@ export async function must<R extends Identified>(
   const stored = await database.get(kind, reach, id)
   if (!stored) throw new Refusal('not_found', `No ${kind.noun} has this id.`)
   return stored
+}
+
+/** Changes a setting by what it says now. One that stays as it is is not written, and keeps its time. Throws `not_found`. */
+export async function changeSetting<R extends Identified & { readonly updatedAt: number }>(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { change, kind, reach, id }: { readonly change: Change; readonly kind: RecordKind<R>; readonly reach: Visibility; readonly id: string },
+  next: (record: R) => R,
+): Promise<R> {
+  const stored = await must(database, kind, reach, id)
+  const changed = next(stored.record)
+  if (isDeepStrictEqual(changed, stored.record)) return stored.record
+  const record = { ...changed, updatedAt: clock.now() }
+  change.replace(kind, reach.organizationId, stored, record)
+  return record
 }

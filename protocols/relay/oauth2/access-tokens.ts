@@ -7,6 +7,7 @@ import { OutboundFailure } from '../../outbound/failure.ts'
 import { request, type HttpAnswer } from '../../outbound/request.ts'
 import { Failure } from '../attempt-failure.ts'
 import { readToken, tokenRequest } from '../http/token.ts'
+import { RecentMap } from '#core/recent-map.ts'
 
 const rules = { deadlineMs: 20_000, maxAnswerBytes: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
 /** So long before its end a token is not used any more, or for half its life when that is shorter. */
@@ -32,7 +33,7 @@ interface Entry {
 export class AccessTokens implements Disposable {
   readonly #network: SecureNetwork
   readonly #clock: Clock
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new RecentMap<string, Entry>(maxGrants)
   readonly #closing = new AbortController()
 
   constructor(network: SecureNetwork) {
@@ -68,8 +69,6 @@ export class AccessTokens implements Disposable {
     const known = this.#entries.get(key)
     if (known) return known
     const entry: Entry = { token: undefined, usableUntil: 0, refreshToken: undefined, fetching: undefined }
-    const oldest = this.#entries.size < maxGrants ? undefined : this.#entries.keys().next().value
-    if (oldest !== undefined) this.#entries.delete(oldest)
     this.#entries.set(key, entry)
     return entry
   }

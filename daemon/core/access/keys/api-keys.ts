@@ -16,6 +16,7 @@ import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, scopesUnder, t
 import { reachableProject } from '../principal/project-choice.ts'
 import type { Role } from '../principal/role.ts'
 import { administersAll, requireAdministration, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 export interface ApiKeyOptions extends Core {
   readonly rightsOfMember: ScopesOfMember
@@ -114,7 +115,7 @@ export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
 
 export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   readonly #options: ApiKeyOptions
-  readonly #cached = new Map<string, CachedKey>()
+  readonly #cached = new RecentMap<string, CachedKey>(maxCached)
   readonly #uses: KeyUses
 
   constructor(options: ApiKeyOptions) {
@@ -284,8 +285,6 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     }
     const cached = { generation, organizationId, record, principal }
     this.#cached.set(sha256, cached)
-    const oldest = this.#cached.keys().next().value
-    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
     return cached
   }
 

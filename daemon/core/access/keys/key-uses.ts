@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Core } from '../../core.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 const schema = z.strictObject({
   /** Of the key. */
@@ -27,7 +28,7 @@ const maxCached = 10_000
 export class KeyUses {
   readonly #core: Core
   /** When the last use was written down, by id of the key. */
-  readonly #written = new Map<string, number>()
+  readonly #written = new RecentMap<string, number>(maxCached)
 
   constructor(core: Core) {
     this.#core = core
@@ -38,10 +39,7 @@ export class KeyUses {
     const now = this.#core.clock.now()
     const before = this.#written.get(id)
     if (before !== undefined && now < before + useStepMs) return
-    this.#written.delete(id)
     this.#written.set(id, now)
-    const oldest = this.#written.keys().next().value
-    if (this.#written.size > maxCached && oldest !== undefined) this.#written.delete(oldest)
     const change = new Change().insertUnchecked(keyUses, organizationId, { id, projectId, usedAt: now })
     // a store that cannot write ends the process by itself, and one that is closing needs no such row
     this.#core.database.commit(change).catch(() => this.#written.delete(id))

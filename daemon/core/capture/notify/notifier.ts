@@ -7,7 +7,7 @@ import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { hasScope, type Principal } from '../../access/principal/principal.ts'
-import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
+import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
 import { inboxes, type Capture, type Inbox } from '../capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
 import { landsIn } from '../inbox-pattern.ts'
@@ -126,9 +126,7 @@ export class Notifier {
     const at = clock.now()
     const body = Buffer.from(JSON.stringify(bodyOf(notice, baseUrl, at)))
     const headers = {
-      'content-type': 'application/json',
-      accept: '*/*',
-      'user-agent': 'Postern',
+      ...jsonHeaders,
       'service-virtual-inbox-signature': notifySignature(sharedSecret ?? notifySecret(secrets, inbox.id), at, body),
     }
     const begun = clock.monotonic()

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '../../outbound/fetch.ts'
 import { clientMetadata, readMetadata, type Client } from './client.ts'
 import { OAuthError } from '../protocol/oauth-error.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 export interface MetadataDocumentOptions {
   readonly fetch: Fetch
@@ -37,7 +38,7 @@ export function isMetadataAddress(clientId: string): boolean {
 
 export class ClientMetadataDocuments {
   readonly #options: MetadataDocumentOptions
-  readonly #cached = new Map<string, CachedClient>()
+  readonly #cached = new RecentMap<string, CachedClient>(maxCached)
   #fetching = 0
   /** Fetches of this minute by client network. */
   #counted = { minute: NaN, fetches: new Map<string, number>() }
@@ -54,11 +55,11 @@ export class ClientMetadataDocuments {
     if (this.#fetching >= maxFetches || !this.#mayFetch(clientNetwork(remoteAddress), now))
       throw problem('cannot be fetched now; try again in a moment')
     const client = this.#fetch(clientId).then(({ document, until }) => {
-      this.#keep(clientId, { until, client })
+      this.#cached.set(clientId, { until, client })
       return document
     })
     // while it is under way everybody waits for the same; a failure is remembered for a while, or it could be asked for without end
-    this.#keep(clientId, { until: now + shortestMs, client })
+    this.#cached.set(clientId, { until: now + shortestMs, client })
     client.catch(() => undefined)
     return client
   }
@@ -70,13 +71,6 @@ export class ClientMetadataDocuments {
     const before = fetches.get(network) ?? 0
     fetches.set(network, before + 1)
     return before < fetchesPerMinute
-  }
-
-  #keep(clientId: string, cached: CachedClient): void {
-    this.#cached.delete(clientId)
-    this.#cached.set(clientId, cached)
-    const oldest = this.#cached.keys().next().value
-    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
   }
 
   async #fetch(clientId: string): Promise<{ readonly document: Client; readonly until: number }> {

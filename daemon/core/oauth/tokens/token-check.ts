@@ -9,6 +9,7 @@ import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
 import type { StoredGrant } from '../grants/grant.ts'
 import type { Grants } from '../grants/grants.ts'
 import type { OAuthScope, Surface } from '../protocol/scopes.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */
@@ -43,7 +44,7 @@ const cachedMs = 60_000
 
 export class TokenCheck {
   readonly #options: TokenCheckOptions
-  readonly #cached = new Map<string, CachedToken>()
+  readonly #cached = new RecentMap<string, CachedToken>(maxCached)
 
   constructor(options: TokenCheckOptions) {
     this.#options = options
@@ -81,8 +82,6 @@ export class TokenCheck {
     const cached = await this.#look(token, surface)
     if (!cached) return undefined
     this.#cached.set(key, cached)
-    const oldest = this.#cached.keys().next().value
-    if (this.#cached.size > maxCached && oldest !== undefined) this.#cached.delete(oldest)
     return cached
   }
 

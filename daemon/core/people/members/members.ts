@@ -14,6 +14,7 @@ import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
 import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
 import { userById, type User } from '../users/user.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 /** Receives what a member should be notified of by mail. */
 export interface MemberNotices {
@@ -46,7 +47,7 @@ const maxCached = 10_000
 
 export class Members {
   readonly #options: MemberOptions
-  readonly #known = new Map<string, CachedRole>()
+  readonly #known = new RecentMap<string, CachedRole>(maxCached)
 
   constructor(options: MemberOptions) {
     this.#options = options
@@ -228,10 +229,7 @@ export class Members {
     const kept = this.#known.get(name)
     if (kept?.generation === generation) return kept.role
     const stored = await database.get(members, { organizationId }, userId)
-    this.#known.delete(name)
     this.#known.set(name, { generation, role: stored?.record.role })
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > maxCached && oldest !== undefined) this.#known.delete(oldest)
     return stored?.record.role
   }
 }

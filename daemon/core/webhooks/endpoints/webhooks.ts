@@ -1,6 +1,4 @@
 /** Webhook endpoints: making, showing, changing and deleting them, and their secrets. Spec "POST /v1/webhooks". */
-import { isDeepStrictEqual } from 'node:util'
-import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -14,7 +12,7 @@ import { scheduleCleanup } from '../sending/cleanup.ts'
 import { secretContext, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
-import { must } from '../../writes/transact.ts'
+import { changeSetting, must } from '../../writes/transact.ts'
 
 export interface WebhookOptions extends TargetGuards, Core {}
 
@@ -99,7 +97,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
       const { record: before } = await this.#stored(principal, id)
       if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(principal.organizationId, projectId)
       if (changes.paused === false && before.pausedAt !== undefined) change.schedule(resumedWork, id)
-      return this.#change(change, principal, id, ({ pausedAt, ...record }) => ({
+      return changeSetting(this.#options, { change, kind: webhookEndpoints, reach: principal, id }, ({ pausedAt, ...record }) => ({
         ...record,
         ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
         projectId: projectId ?? record.projectId,
@@ -115,7 +113,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     const secret = newWebhookSecret()
     const sealedSecret = this.#options.secrets.seal(secret, secretContext(id))
     const endpoint = await this.#options.writes.runAudited(principal, 'webhook_endpoint.secret_rotated', (change) =>
-      this.#change(change, principal, id, (record) => ({ ...record, sealedSecret })),
+      changeSetting(this.#options, { change, kind: webhookEndpoints, reach: principal, id }, (record) => ({ ...record, sealedSecret })),
     )
     return { endpoint, secret }
   }
@@ -136,20 +134,6 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     if (all.length < maxEndpoints) return
     const message = `A project can have at most ${maxEndpoints} webhook endpoints; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
-  }
-
-  async #change(
-    change: Change,
-    principal: Principal,
-    id: string,
-    next: (record: WebhookEndpoint) => WebhookEndpoint,
-  ): Promise<WebhookEndpoint> {
-    const stored = await this.#stored(principal, id)
-    const changed = next(stored.record)
-    if (isDeepStrictEqual(changed, stored.record)) return stored.record
-    const record = { ...changed, updatedAt: this.#options.clock.now() }
-    change.replace(webhookEndpoints, principal.organizationId, stored, record)
-    return record
   }
 
   #stored(principal: Principal, id: string): Promise<Stored<WebhookEndpoint>> {

@@ -1,6 +1,6 @@
 /** Sends a delivery once and says what the receiver said. */
 import type { Core } from '../../core.ts'
-import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
+import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
 import { signatureHeaders } from './signature.ts'
 import type { DeliveryTarget } from './target.ts'
 
@@ -42,9 +42,7 @@ export class Sender {
     if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
     const body = Buffer.from(text)
     const headers = {
-      'content-type': 'application/json',
-      accept: '*/*',
-      'user-agent': 'Postern',
+      ...jsonHeaders,
       ...signatureHeaders(secret, { deliveryId, at, body }),
     }
     const begun = clock.monotonic()
