@@ -13,7 +13,7 @@ export class CursorInvalid extends Error {
 
 const listMarkBytes = 6
 
-/** Tells a list from others without saying which it is. */
+/** Identifies a list without saying which it is. */
 const listMark = (prefix: Uint8Array): Buffer => hash('sha256', prefix, 'buffer').subarray(0, listMarkBytes)
 
 /**

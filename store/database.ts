@@ -45,7 +45,7 @@ export interface ListOptions {
 
 /** Chooses among the rows of a list what no index can choose. */
 export interface Sieve<R> {
-  /** What becomes of a record; `end` says that neither it nor any behind it is wanted. */
+  /** What happens to a record; `end` says that neither it nor any behind it is wanted. */
   sort(record: R): 'take' | 'pass' | 'end'
   /** A page ends behind so many rows, taken or not. */
   readonly maxLooks: number

@@ -60,7 +60,7 @@ const put = (id: string, what: string, body: Readonly<Record<string, unknown>>):
 const pathOf = (id: string): string => `${root}/${encodeURIComponent(id)}`
 const inPeriod = ({ period }: Given): string => (period === undefined ? '' : `?period=${encodeURIComponent(period)}`)
 
-/** How many words each takes, and what becomes of them. */
+/** How many words each takes, and what they mean. */
 const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
   organizations: { least: 0, most: 0, make: () => ({ method: 'GET', path: root, show: 'organizations' }) },
   logins: { least: 0, most: 0, make: () => ({ method: 'GET', path: '/operator/v1/smtp-logins', show: 'logins' }) },

@@ -28,7 +28,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const core = get('core')
   const { database, clock } = core
   const { members, notices } = get('people')
-  const parts = { ...core, rightsOfMember: members.permissionsOf, notices, events: get('observer') }
+  const parts = { ...core, scopesOfMember: members.scopesOfMember, notices, events: get('observer') }
   const urls = oauthUrls(config, config.http.listen, replace.servesMcp)
   const fetch = replace.fetch ?? publicFetch(get('resolver'), clock)
   const registrations = new Registrations(parts)

@@ -3,7 +3,7 @@
  * of the event loop in between.
  */
 
-/** Work that stops after every step, and returns what came of it. */
+/** Work that stops after every step, and returns its result. */
 export type Steps<T> = Generator<void, T, void>
 
 /** Does all steps without a pause: for work that is known to be small. */

@@ -1,4 +1,4 @@
-/** Tells whoever started the daemon where it listens: a JSON file that appears, whole, once every listener accepts. */
+/** Reports where the daemon listens to whoever started it: a JSON file that appears, whole, once every listener accepts. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
 

@@ -24,8 +24,8 @@ export function requirementsOf(facts: Facts, results: readonly CheckResult[]): R
   return rules(facts, new Map(results.map((result) => [result.id, result]))).map(({ providers, ...rule }) => ({
     ...rule,
     providers: Object.entries(providers).map(([provider, [need, status, refusal]]): ProviderRule => {
-      const told: RuleStatus = typeof status === 'string' ? status : status ? 'met' : 'missed'
-      return { provider: provider as Provider, need, status: told, refusal: refusal ?? null }
+      const outcome: RuleStatus = typeof status === 'string' ? status : status ? 'met' : 'missed'
+      return { provider: provider as Provider, need, status: outcome, refusal: refusal ?? null }
     }),
   }))
 }

@@ -12,7 +12,7 @@ const isPlace = (status: string): status is keyof typeof places => Object.hasOwn
 export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, session: LogSession): FeedbackEvent | undefined {
   const { status, words, to } = delivery
   if (!isPlace(status) || (status === 'sent' && movesOn(line.service, delivery))) return undefined
-  const { smtpCode, status: told } = replyIn(words)
+  const { smtpCode, status: replied } = replyIn(words)
   return feedbackEvent({
     ...shared(line, session),
     type: places[status],
@@ -20,7 +20,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
     ...recipients(delivery),
     action:
       status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',
-    status: statusOf(delivery.dsn) ?? told ?? (smtpCode === null ? null : statusFor(smtpCode, words)),
+    status: statusOf(delivery.dsn) ?? replied ?? (smtpCode === null ? null : statusFor(smtpCode, words)),
     smtpCode,
     diagnostic: diagnosticOf(delivery),
     ...peerOf(delivery),

@@ -4,7 +4,7 @@ import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from
 import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
 import { zonedTime } from './shipped-record.ts'
 
-/** What came of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
+/** The outcome of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
 export type Outcome =
   { readonly event: FeedbackEvent; readonly domains: readonly string[] } | { readonly event: null; readonly reason: string | null }
 
@@ -14,7 +14,7 @@ export const refused = (reason: string): Outcome => ({ event: null, reason })
 type Meaning = Pick<FeedbackEvent, 'type' | 'action'>
 
 const delivered: Meaning = { type: 'delivered', action: 'delivered' }
-/** Refusals within an attempt are left out: `dsn-perm-fail` and `dsn-temp-fail` follow them, and say what came of it. */
+/** Refusals within an attempt are left out: `dsn-perm-fail` and `dsn-temp-fail` follow them, and report the outcome. */
 const deliveries: ReadonlyMap<string, Meaning> = new Map([
   ['delivery.delivered', delivered],
   ['delivery.dsn-success', delivered],

@@ -118,7 +118,7 @@ function partsOf(raw: Buffer): PlacedPart[] {
   }
 }
 
-/** Nobody needs to know of what begins with more blank lines than that. */
+/** What begins with more blank lines than that is not examined. */
 const isBlank = (raw: Buffer, { bodyStart, bodyEnd }: PlacedPart): boolean =>
   raw.toString('latin1', bodyStart, Math.min(bodyEnd, bodyStart + maxBlank)).trim() === ''
 

@@ -12,7 +12,7 @@ const commands: Readonly<Record<string, RegExp>> = {
 /** A-labels (RFC 5890 §2.3.2.1) are turned into their other form, which is the package's work. */
 const aLabel = /@(?:.*\.)?xn--/i
 
-/** The address in a command such as `MAIL FROM:<a@b.example>`, the same as the package reads; undefined for what it has to look at itself. */
+/** The address in a command such as `MAIL FROM:<a@b.example>`, as the package reads it; undefined for what it has to parse itself. */
 export function plainPath(name: string, command: string): string | undefined {
   const address = commands[name]?.exec(command)?.[1]
   return address !== undefined && address.length <= maxAddress && !aLabel.test(address) ? address : undefined

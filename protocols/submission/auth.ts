@@ -44,7 +44,7 @@ const isSameUser = (one: string, other: string): boolean => one.trim().toLowerCa
 
 const actsForAnother = new NegativeReply(535, '5.7.8', 'This login may not act for another user; leave the authorization identity empty.')
 
-/** Told to wait, as RFC 4954 §6 has it for what passes. */
+/** Has to wait, as RFC 4954 §6 describes a temporary failure. */
 const isBlocked = (error: unknown): error is Refusal => error instanceof Refusal && error.code === 'rate_limit_exceeded'
 
 /** Milliseconds before the answer to the nth failure: 1 s for the first, up to 3 s, with jitter. `random` is in [0, 1). */

@@ -57,7 +57,7 @@ export async function verifyContent(
   return problems.map((problem) => `content ${id} of ${organizationId}: ${problem}`)
 }
 
-/** Tells of contents that a record refers to and that are not there. */
+/** The contents that a record refers to and that are not there. */
 export async function missingContents(database: Database, organizationId: string, refs: readonly ContentRef[]): Promise<readonly string[]> {
   const lastRows = await database.kv.getMany(refs.map(({ id, rows }) => pack(contentRowKey(organizationId, id, rows - 1))))
   return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is not there.`)

@@ -47,7 +47,7 @@ export async function verifyRecord(
   return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
 }
 
-/** Tells of each index row of a record that is missing or leads elsewhere. */
+/** The index rows of a record that are missing or lead elsewhere. */
 export const missingRows =
   (database: Database, kind: AnyKind): RecordCheck =>
   async (organizationId, record) => {

@@ -82,7 +82,7 @@ class Verifier {
   readonly #open = new Set<string>()
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
   readonly #problems: string[] = []
-  #untold = 0
+  #unlisted = 0
   #content: ContentMeasure | undefined
 
   constructor(database: Database, options: VerifyOptions) {
@@ -106,14 +106,14 @@ class Verifier {
   }
 
   report(): VerifyReport {
-    const more = this.#untold > 0 ? [`And ${this.#untold} more.`] : []
+    const more = this.#unlisted > 0 ? [`And ${this.#unlisted} more.`] : []
     return { ...this.#counts, problems: [...this.#problems, ...more] }
   }
 
   #report(...problems: readonly string[]): void {
     for (const problem of problems) {
       if (this.#problems.length < maxProblems) this.#problems.push(problem)
-      else this.#untold++
+      else this.#unlisted++
     }
   }
 
@@ -139,7 +139,7 @@ class Verifier {
     }
   }
 
-  /** Tells once of a value that cannot be read, and of which. Throws everything else on. */
+  /** Reports once a value that cannot be read, and which. Throws everything else on. */
   #unreadableKey(error: unknown): Bytes {
     if (!(error instanceof StoreFailure) || error.key === undefined) throw error
     const problem = `${describeKey(error.key)}: ${error.message}`

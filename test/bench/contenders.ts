@@ -23,7 +23,7 @@ export interface Contender extends AsyncDisposable {
   readonly inside?: { threads(): Promise<ThreadTimes>; written(): Promise<Written> }
 }
 
-/** What a daemon has written to its store since it started, as its metrics tell. */
+/** What a daemon has written to its store since it started, as its metrics show. */
 export interface Written {
   readonly rows: number
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** What the benchmark measured, and how it is judged and printed. */
+/** What the benchmark measured, and how it is rated and printed. */
 
 /** One measurement of one server. Absent figures do not apply. */
 export interface Sample {

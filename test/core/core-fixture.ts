@@ -279,7 +279,7 @@ export class CoreFixture {
     return this.put(inboxes, { ...defaults, ...changes })
   }
 
-  /** Tells the queue of a message that was accepted, in a fixture that is deaf too. */
+  /** Notifies the queue of an accepted message, also in a fixture without listeners. */
   offer(entry: QueueEntry): void {
     this.#offer(entry, undefined, true)
   }

@@ -16,7 +16,7 @@ export interface Fault {
   readonly name: FaultName
   readonly seed: string
   readonly ended: Promise<void>
-  /** Told of every message whose sender is hung up on after the final dot while it lives. */
+  /** Called for every message whose sender is hung up on after the final dot while it lives. */
   readonly hangingUpOn: (content: Buffer) => void
 }
 

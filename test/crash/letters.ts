@@ -1,6 +1,6 @@
 /**
  * The messages of a crash test. Each has a marker in its subject and a content that follows from marker and size
- * alone, so that any copy of it can be judged anywhere without having kept the original.
+ * alone, so that any copy of it can be checked anywhere without having kept the original.
  */
 import { Seeded } from '../support/seeded.ts'
 

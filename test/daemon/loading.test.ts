@@ -1,4 +1,4 @@
-/** What a start loads, as Node itself tells it: after earlier starts nothing is compiled again, and what can wait is not there. */
+/** What a start loads, as Node itself reports it: after earlier starts nothing is compiled again, and what can wait is not there. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'

@@ -18,7 +18,7 @@ const run = promisify(execFile)
 
 const dkimpy = testWith('python', 'dkimpy', 'nacl')
 
-/** Verifies every signature of a message with records from a table, and prints what came of each. */
+/** Verifies every signature of a message with records from a table, and prints each outcome. */
 const verifier = `
 import sys, json, base64, dkim
 given = json.load(sys.stdin)

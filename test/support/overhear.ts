@@ -1,15 +1,15 @@
 /** Records what the parts of a daemon report to each other. */
 
-/** Calls `hear` with what a method of this object is called with, before the method itself. */
+/** Calls `listener` with what a method of this object is called with, before the method itself. */
 export function overhear<Part, Name extends keyof Part>(
   part: Part,
   name: Name,
-  hear: Part[Name] extends (...given: infer A) => unknown ? (...given: A) => void : never,
+  listener: Part[Name] extends (...given: infer A) => unknown ? (...given: A) => void : never,
 ): void {
   const method = part[name] as (...given: unknown[]) => unknown
-  const heard = (...given: unknown[]): unknown => {
-    ;(hear as (...given: unknown[]) => void)(...given)
+  const wrapped = (...given: unknown[]): unknown => {
+    ;(listener as (...given: unknown[]) => void)(...given)
     return method.apply(part, given)
   }
-  part[name] = heard as Part[Name]
+  part[name] = wrapped as Part[Name]
 }

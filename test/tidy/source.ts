@@ -138,7 +138,7 @@ export function parseSource(path: string, text: string): Source {
   }
 }
 
-/** Reads every `.ts` and `.md` file that is tracked or could be, so that a new file is judged before it is committed. */
+/** Reads every `.ts` and `.md` file that is tracked or could be, so that a new file is checked before it is committed. */
 export function readTree(root: string): Tree {
   const paths = listFiles(root).filter((path) => existsSync(join(root, path)))
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')

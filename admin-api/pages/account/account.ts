@@ -2,7 +2,7 @@
 import type { Membership } from '#core/people/members/members.ts'
 import type { Passkey } from '#core/people/sign-in/passkey.ts'
 import type { RelyingParty } from '#core/people/sign-in/relying-party.ts'
-import { permissionsOfRole } from '#core/access/principal/role.ts'
+import { scopesOfRole } from '#core/access/principal/role.ts'
 import type { Session } from '#core/people/sign-in/session.ts'
 import { maxUserName } from '#core/people/users/user.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -135,7 +135,7 @@ const noPasskeys = ({ origin }: RelyingParty): Html =>
   </section>`
 
 const mailLinks = (mine: readonly Membership[]): Html | readonly Html[] => {
-  const readable = mine.filter(({ member }) => permissionsOfRole(member.role).scopes.length > 0)
+  const readable = mine.filter(({ member }) => scopesOfRole(member.role).scopes.length > 0)
   if (readable.length === 0) return html`You can read the mail of no organization.`
   return readable.map(({ organization: { id, name } }) => html`<a class="button quiet" href="/organizations/${id}/inboxes">${name}</a> `)
 }

@@ -101,9 +101,9 @@ const nowhere = (places: readonly OrganizationChoice[]): Html =>
     : html`<p class="note">Your role has no access to projects, so there is nothing to allow. Ask an administrator for another role.</p>`
 
 /** The scopes of each surface; the person may give less than was asked for, or more, as far as a role allows anywhere. */
-function whatFields({ pending, places, form, fault: told }: ConsentView, fault: FieldFault | undefined): Html {
+function whatFields({ pending, places, form, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
   const most = new Set(places.flatMap(({ reach }) => reach))
-  const ticked = new Set<string>(told ? form.getAll('scope') : suggestedScopes(pending))
+  const ticked = new Set<string>(formFault ? form.getAll('scope') : suggestedScopes(pending))
   const row = (scope: OAuthScope): Html => {
     const { label, meaning } = scopeWords[scope]
     const id = scope.replaceAll(':', '-')

@@ -53,7 +53,7 @@ export async function memberPrincipal({ people }: Pages, { signedIn, params: { i
   const { user } = signedIn
   const mine = await people.members.organizationsOf(user.id)
   const organization = mine.find((one) => one.organization.id === id)?.organization
-  const scopes = organization && (await people.members.permissionsOf(id, user.id))?.scopes
+  const scopes = organization && (await people.members.scopesOfMember(id, user.id))?.scopes
   if (!organization || !scopes || scopes.length === 0) throw new Refusal('not_found', 'No message with this id is visible to you.')
   const holder = { kind: 'user', userId: user.id } as const
   return { organizationId: id, projectId: organization.defaultProjectId, bound: false, scopes, credentialId: user.id, holder }

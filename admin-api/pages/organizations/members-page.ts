@@ -1,6 +1,6 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
-import { roles, type Role, type RolePermissions } from '#core/access/principal/role.ts'
+import { roles, type Role, type RoleScopes } from '#core/access/principal/role.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import type { Person } from '#core/people/members/members.ts'
@@ -21,7 +21,7 @@ import { roleWords, timeOf } from '../layout/page-words.ts'
 /** What every row needs to know of its reader. */
 interface Reader {
   readonly userId: string
-  readonly permissions: RolePermissions
+  readonly permissions: RoleScopes
   /** Forms are shown: the reader may use them, and has confirmed who they are. */
   readonly mayChange: boolean
   /** The service sends mail of its own. */
@@ -48,7 +48,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   const { user, session } = signedIn
   const principal = await people.members.principalOf(user.id, id)
   const [permissions, list, invited, mine, isMailed, endingKeys] = await Promise.all([
-    people.members.permissionsOf(id, user.id),
+    people.members.scopesOfMember(id, user.id),
     people.members.list(principal),
     people.invitations.list(principal, { limit: invitationsShown }),
     people.members.organizationsOf(user.id),
@@ -94,7 +94,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   })
 }
 
-const noPermissions: RolePermissions = { scopes: [], administersOrganization: false, seesBilling: false, owns: false }
+const noPermissions: RoleScopes = { scopes: [], administersOrganization: false, seesBilling: false, owns: false }
 
 const faultOf = ({ message, code }: Refusal): FieldFault =>
   code === 'validation_failed'
@@ -148,7 +148,7 @@ function manage(userId: string, name: string, role: Role, { csrf, path, permissi
   </details>`
 }
 
-const roleChoices = ({ owns }: RolePermissions) =>
+const roleChoices = ({ owns }: RoleScopes) =>
   roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: roleWords[value].label }))
 
 const inviteForm = ({ csrf, path, permissions, isMailed }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>

@@ -1,7 +1,7 @@
 /** The start page: the organizations of the user, and invitations to others. */
 import type { Membership } from '#core/people/members/members.ts'
 import type { InvitationView } from '#core/people/members/invitations.ts'
-import { permissionsOfRole } from '#core/access/principal/role.ts'
+import { scopesOfRole } from '#core/access/principal/role.ts'
 import { maxUserName } from '#core/people/users/user.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
@@ -99,8 +99,8 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
       <p class="meta">${roleWords[role].label}: ${roleWords[role].meaning}.</p>
     </div>
     <p class="side">
-      ${permissionsOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="Captured mail of ${name}">Captured mail</a>`}
-      ${permissionsOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="Usage of ${name}">Usage</a>`}
+      ${scopesOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="Captured mail of ${name}">Captured mail</a>`}
+      ${scopesOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="Usage of ${name}">Usage</a>`}
       ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="Members of ${name}">Members</a>`}
     </p>
   </li>`

@@ -1,7 +1,7 @@
 /** Usage and the invoice of a month, for owners, admins and the role for billing. */
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
-import type { RolePermissions } from '#core/access/principal/role.ts'
+import type { RoleScopes } from '#core/access/principal/role.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
@@ -47,7 +47,7 @@ interface Billed {
 async function organizationOf({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Billed> {
   const mine = await people.members.organizationsOf(signedIn.user.id)
   const found = mine.find(({ organization }) => organization.id === id)
-  const permissions: RolePermissions | undefined = found && (await people.members.permissionsOf(id, signedIn.user.id))
+  const permissions: RoleScopes | undefined = found && (await people.members.scopesOfMember(id, signedIn.user.id))
   if (found && permissions?.seesBilling) return { id, name: found.organization.name, leavesHere: permissions.scopes.length === 0 }
   throw new Refusal('not_found', 'No usage is visible to you.')
 }

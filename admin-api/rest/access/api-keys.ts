@@ -1,7 +1,7 @@
 /** API keys. Spec "Authentication" 3. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { apiKeyChanges, apiKeyEncoder, mintedApiKeyEncoder, newApiKey } from '../../wire/access/api-key.ts'
+import { apiKeyChanges, apiKeyEncoder, apiKeyWithSecretEncoder, newApiKey } from '../../wire/access/api-key.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -10,7 +10,7 @@ const keys = resource('/v1/api-keys', { name: 'ApiKey', tags: ['api keys'] })
 
 export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] => {
   const apiKey = apiKeyEncoder(clock)
-  const mintedApiKey = mintedApiKeyEncoder(clock)
+  const apiKeyWithSecret = apiKeyWithSecretEncoder(clock)
   return [
     keys.list({
       summary: 'List API keys, newest first',
@@ -34,16 +34,16 @@ export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] =
         'A key that expires, and does not have `api:admin` for the whole organization, cannot create one that expires later: without `expires_at`, both expire at the same time. ' +
         'With `send_only`, the key can send, and read the status of its own sends, and nothing else.',
       input: newApiKey,
-      output: mintedApiKey,
+      output: apiKeyWithSecret,
       examples: { input: { name: 'Shop', send_only: true } },
-      run: ({ principal }, { scopes = [], ...key }) => apiKeys.mint(principal, { ...key, scopes }),
+      run: ({ principal }, { scopes = [], ...key }) => apiKeys.create(principal, { ...key, scopes }),
     }),
     keys.act('rotate', {
       summary: 'Replace the secret of an API key',
       description:
         'The old secret stops working immediately. Only this response contains the new one. ' +
         'A caller cannot rotate a key that has more access or lasts longer than the caller: members, their keys and their applications can rotate only keys that end with them.',
-      output: mintedApiKey,
+      output: apiKeyWithSecret,
       run: ({ principal }, { id }) => apiKeys.rotate(principal, id),
     }),
     keys.change({

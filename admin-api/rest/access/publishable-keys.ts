@@ -2,7 +2,7 @@
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import {
-  mintedPublishableKey,
+  publishableKeyWithToken,
   newPublishableKey,
   newSnippet,
   publishableKey,
@@ -34,17 +34,17 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
       'Only this response contains the token, which can be part of the source of a web page. It allows sends from one address to those of allowed_to, ' +
       'from pages of allowed_origins, and nothing else.',
     input: newPublishableKey,
-    output: mintedPublishableKey,
+    output: publishableKeyWithToken,
     examples: {
       input: { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' },
     },
-    run: ({ principal }, { reveal, ...key }) => (reveal ? keys.mintWithReveal(principal, key) : keys.mint(principal, key)),
+    run: ({ principal }, { reveal, ...key }) => (reveal ? keys.createWithReveal(principal, key) : keys.create(principal, key)),
   }),
   publishableKeys.act('rotate', {
     summary: 'Rotate a publishable key',
     description: 'The old token stops working immediately. Messages that were sent with it still count toward the rates of the key.',
     input: rotation,
-    output: mintedPublishableKey,
+    output: publishableKeyWithToken,
     http: { emptyBody: {} },
     run: ({ principal }, { id, reason, reveal }) =>
       reveal ? keys.rotateWithReveal(principal, id, reason) : keys.rotate(principal, id, reason),

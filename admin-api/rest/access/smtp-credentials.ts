@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import {
   changedSmtpCredential,
   connectionTest as testResult,
-  mintedSmtpCredential,
+  smtpCredentialWithSecret,
   newSmtpCredential,
   smtpCredential,
   smtpCredentialChanges,
@@ -38,7 +38,7 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     description: 'A user name and password for SMTP submission. Only this response contains the password.',
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     input: newSmtpCredential,
-    output: mintedSmtpCredential,
+    output: smtpCredentialWithSecret,
     examples: { input: { label: 'Shop', allowed_from_domains: ['example.ch'] } },
     run: ({ principal }, credential) => smtpCredentials.create(principal, credential),
   }),
@@ -46,7 +46,7 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     summary: 'Rotate an SMTP credential',
     description:
       'The old user name and password stop authenticating immediately, in open sessions too. Only this response contains the new password.',
-    output: mintedSmtpCredential,
+    output: smtpCredentialWithSecret,
     run: ({ principal }, { id }) => smtpCredentials.rotate(principal, id),
   }),
   credentials.change({

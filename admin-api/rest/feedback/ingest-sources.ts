@@ -1,7 +1,7 @@
 /** Ingest sources: who may post reports, and from which mailboxes they are fetched. Spec "Bounce and complaint ingestion". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { mintedSourceEncoder, newIngestSource, sourceDetailEncoder, sourceEncoder } from '../../wire/feedback/ingest-source.ts'
+import { sourceWithSecretEncoder, newIngestSource, sourceDetailEncoder, sourceEncoder } from '../../wire/feedback/ingest-source.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
@@ -21,7 +21,7 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
       'hexadecimal HMAC-SHA256 of the raw body, keyed by the secret.',
     errors: ['conflict'],
     input: newIngestSource,
-    output: mintedSourceEncoder(baseUrl),
+    output: sourceWithSecretEncoder(baseUrl),
     examples: { input: { provider: 'stalwart', label: 'mx1' } },
     run: ({ principal }, { imapConfig, ...source }) => sources.create(principal, { ...source, imap: imapConfig ?? undefined }),
   }),

@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { id } from '../../wire/fields/text.ts'
 import {
-  mintedWebhookEndpoint,
+  webhookEndpointWithSecret,
   newWebhookEndpoint,
   webhookAttempt,
   webhookAttemptDetail,
@@ -37,7 +37,7 @@ const endpointActions = ({ webhooks }: RestCore): readonly Action[] => [
     summary: 'Create a webhook endpoint',
     description: 'Events of the project are sent to the endpoint from now on. Only this response contains the secret.',
     input: newWebhookEndpoint,
-    output: mintedWebhookEndpoint,
+    output: webhookEndpointWithSecret,
     examples: { input: { name: 'Shop', target_url: 'https://shop.example.ch/mail-events', event_types: ['bounced', 'complained'] } },
     run: ({ principal }, endpoint) => webhooks.create(principal, endpoint),
   }),
@@ -45,7 +45,7 @@ const endpointActions = ({ webhooks }: RestCore): readonly Action[] => [
     summary: 'Rotate the secret of a webhook endpoint',
     description:
       'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
-    output: mintedWebhookEndpoint,
+    output: webhookEndpointWithSecret,
     run: ({ principal }, { id }) => webhooks.rotate(principal, id),
   }),
   endpoints.change({

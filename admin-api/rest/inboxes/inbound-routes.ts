@@ -10,7 +10,7 @@ import {
   inboundMessageSummary,
   inboundRouteChanges,
   inboundRouteEncoder,
-  mintedInboundRouteEncoder,
+  inboundRouteWithSecretEncoder,
   newInboundRoute,
 } from '../../wire/inboxes/inbound-route.ts'
 import { id } from '../../wire/fields/text.ts'
@@ -32,7 +32,7 @@ export const inboundRouteOperations = (core: RestCore): readonly (Action | Opera
 
 const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
   const inboundRoute = inboundRouteEncoder((route) => inboundRoutes.addressOf(route))
-  const mintedInboundRoute = mintedInboundRouteEncoder((route) => inboundRoutes.addressOf(route))
+  const inboundRouteWithSecret = inboundRouteWithSecretEncoder((route) => inboundRoutes.addressOf(route))
   return [
     routes.list({
       summary: 'List inbound routes, newest first',
@@ -51,7 +51,7 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
         'All organizations share the inbound domain: a name, with every address that extends it after a `+`, belongs to the first organization that ' +
         'creates a route for it. Only this response contains the secret.',
       input: newInboundRoute,
-      output: mintedInboundRoute,
+      output: inboundRouteWithSecret,
       examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
       run: ({ principal }, route) => inboundRoutes.create(principal, route),
     }),
@@ -59,7 +59,7 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
       summary: 'Rotate the secret of an inbound route',
       description:
         'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
-      output: mintedInboundRoute,
+      output: inboundRouteWithSecret,
       run: ({ principal }, { id: routeId }) => inboundRoutes.rotate(principal, routeId),
     }),
     routes.change({

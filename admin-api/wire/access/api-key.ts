@@ -1,9 +1,9 @@
 /** API keys on the wire. */
 import * as z from 'zod'
 import type { ApiKey } from '#core/access/keys/api-key.ts'
-import { statusOf, type MintedKey, type ShownKey } from '#core/access/keys/api-keys.ts'
-import type { KeyFates } from '#core/access/keys/minted-keys.ts'
-import { followsMinter } from '#core/access/principal/minter.ts'
+import { statusOf, type KeyWithSecret, type ShownKey } from '#core/access/keys/api-keys.ts'
+import type { KeyFates } from '#core/access/keys/dependent-keys.ts'
+import { followsCreator } from '#core/access/principal/key-creator.ts'
 import { roles } from '#core/access/principal/role.ts'
 import { scopesInOrder } from '#core/access/principal/principal.ts'
 import type { Clock } from '#core/clock.ts'
@@ -13,7 +13,7 @@ import { orNull, timeInput, wireTime } from '../fields/time.ts'
 
 const scopes = z.array(z.enum(scopesInOrder))
 
-const mintedBy = z
+const keyCreatorShape = z
   .object({
     user_id: z.string().nullable().meta({ description: 'The member; null when a key of the organization created it.' }),
     role: z.enum(roles).nullable().meta({
@@ -39,7 +39,7 @@ const fields = {
   expires_at: wireTime.nullable(),
   revoked_at: wireTime.nullable(),
   last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null for a key that was never used.' }),
-  minted_by: mintedBy.nullable().meta({
+  minted_by: keyCreatorShape.nullable().meta({
     description: 'Null for the first key of an organization, for that of POSTERN_ADMIN_KEY, and for keys created before this was recorded.',
   }),
   ends_with: z.enum(['member', 'application', 'nothing']).meta({
@@ -51,7 +51,7 @@ const fields = {
 }
 
 const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
-const mintedKeyShape = z
+const keyWithSecretShape = z
   .object({ ...fields, key: z.string().meta({ description: 'The key itself. Shown only once.' }) })
   .meta({ id: 'MintedApiKey' })
 
@@ -107,7 +107,7 @@ const codeOf = (clock: Clock) => ({
   send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,
   status: (key: ApiKey) => statusOf(key, clock.now()),
   last_used_at: ({ usedAt }: KeyFields) => orNull(usedAt),
-  minted_by: toWireMinter,
+  minted_by: toWireCreator,
   ends_with: endsWith,
 })
 
@@ -115,12 +115,12 @@ export const apiKeyEncoder = (clock: Clock) =>
   encoder(apiKeyShape)
     .from<KeyFields>(codeOf(clock))
     .via(fieldsOf<ShownKey>)
-export const mintedApiKeyEncoder = (clock: Clock) =>
-  encoder(mintedKeyShape)
+export const apiKeyWithSecretEncoder = (clock: Clock) =>
+  encoder(keyWithSecretShape)
     .from<KeyFields & { readonly key: string }>(codeOf(clock))
-    .via(fieldsOf<MintedKey>)
+    .via(fieldsOf<KeyWithSecret>)
 
-function toWireMinter({ minter, mintedWith, ceiling }: KeyFields): z.input<typeof mintedBy> | null {
+function toWireCreator({ minter, mintedWith, ceiling }: KeyFields): z.input<typeof keyCreatorShape> | null {
   if (!minter && mintedWith === undefined) return null
   const { application } = minter ?? {}
   return {
@@ -132,7 +132,7 @@ function toWireMinter({ minter, mintedWith, ceiling }: KeyFields): z.input<typeo
 }
 
 function endsWith(key: ApiKey): 'member' | 'application' | 'nothing' {
-  if (!followsMinter(key)) return 'nothing'
+  if (!followsCreator(key)) return 'nothing'
   return key.minter?.application ? 'application' : 'member'
 }
 

@@ -1,7 +1,7 @@
 /** Publishable keys on the wire. Spec "Publishable key". */
 import * as z from 'zod'
 import { ratePresets, ratesOf, type PublishableKey, type Rates } from '#core/publishable/publishable-key.ts'
-import type { MintedPublishableKey, RevealablePublishableKey } from '#core/publishable/publishable-keys.ts'
+import type { PublishableKeyWithToken, RevealablePublishableKey } from '#core/publishable/publishable-keys.ts'
 import { fieldTypes, snippetStyles } from '#core/publishable/snippet.ts'
 import type { Snippet } from '#core/publishable/snippets.ts'
 import { captchaProviders } from '#core/visitors/captcha.ts'
@@ -39,7 +39,7 @@ const fields = {
 
 const publishableKeyShape = z.object(fields).meta({ id: 'PublishableKey' })
 
-const mintedPublishableKeyShape = z
+const publishableKeyWithTokenShape = z
   .object({
     ...fields,
     raw_token: z.string().optional().meta({ description: 'The token itself. Shown only once; absent with `reveal`.' }),
@@ -131,13 +131,13 @@ interface Shown {
   readonly revealUrl?: string
   readonly revealExpiresInSeconds?: number
 }
-export const mintedPublishableKey = encoder(mintedPublishableKeyShape)
+export const publishableKeyWithToken = encoder(publishableKeyWithTokenShape)
   .from<PublishableKey & Shown>(keyCode)
-  .via((minted: MintedPublishableKey | RevealablePublishableKey) => ({
-    ...minted.record,
-    ...('token' in minted
-      ? { rawToken: minted.token }
-      : { revealUrl: minted.link.url, revealExpiresInSeconds: minted.link.expiresInSeconds }),
+  .via((created: PublishableKeyWithToken | RevealablePublishableKey) => ({
+    ...created.record,
+    ...('token' in created
+      ? { rawToken: created.token }
+      : { revealUrl: created.link.url, revealExpiresInSeconds: created.link.expiresInSeconds }),
   }))
 
 export const snippet = encoder(snippetShape).from<Snippet>()

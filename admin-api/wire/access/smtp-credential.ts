@@ -35,7 +35,7 @@ const warnings = z
 
 const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
 const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
-const mintedCredentialShape = z
+const credentialWithSecretShape = z
   .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
   .meta({ id: 'MintedSmtpCredential' })
 
@@ -83,10 +83,10 @@ export const smtpCredentialChanges = z.strictObject({
 export const newSmtpCredential = z.strictObject({ ...changes, project_id: id.optional() })
 
 /** What a change made of it; warnings are left out where there are none. */
-const changed = <C extends ChangedCredential>({ record, warnings: told, ...minted }: C) => ({
+const changed = <C extends ChangedCredential>({ record, warnings, ...rest }: C) => ({
   ...record,
-  ...minted,
-  warnings: told.length > 0 ? told : undefined,
+  ...rest,
+  warnings: warnings.length > 0 ? warnings : undefined,
 })
 type Changed = SmtpCredential & { readonly warnings: readonly FieldProblem[] | undefined }
 
@@ -94,7 +94,7 @@ export const smtpCredential = encoder(smtpCredentialShape).from<SmtpCredential>(
 export const changedSmtpCredential = encoder(changedCredentialShape)
   .from<Changed>()
   .via(changed<ChangedCredential>)
-export const mintedSmtpCredential = encoder(mintedCredentialShape)
+export const smtpCredentialWithSecret = encoder(credentialWithSecretShape)
   .from<Changed & { readonly password: string }>()
   .via(changed<MintedCredential>)
 

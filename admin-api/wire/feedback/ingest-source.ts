@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { intervalMin, defaultPollSeconds } from '#core/ingest-sources/imap-mailbox.ts'
 import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import type { UnusedInput, MintedSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import type { UnusedInput, SourceWithSecret, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
 import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
 import { encoder } from '../fields/codec.ts'
@@ -39,7 +39,7 @@ const fields = {
 
 const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
 
-const mintedSourceShape = z
+const sourceWithSecretShape = z
   .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text, to be pasted unchanged.' }) })
   .meta({ id: 'MintedIngestSource' })
 
@@ -140,10 +140,10 @@ export const sourceEncoder = (baseUrl: string) =>
   encoder(ingestSourceShape)
     .from<SourceFields>(codeOf(baseUrl))
     .via(fieldsOf<SourceStory>)
-export const mintedSourceEncoder = (baseUrl: string) =>
-  encoder(mintedSourceShape)
+export const sourceWithSecretEncoder = (baseUrl: string) =>
+  encoder(sourceWithSecretShape)
     .from<SourceFields & { readonly hmacSecret: string }>(codeOf(baseUrl))
-    .via(({ story, secret }: MintedSource) => ({ ...fieldsOf(story), hmacSecret: secret }))
+    .via(({ story, secret }: SourceWithSecret) => ({ ...fieldsOf(story), hmacSecret: secret }))
 
 const maxShown = 100
 

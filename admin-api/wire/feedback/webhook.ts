@@ -4,7 +4,7 @@ import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
-import type { MintedEndpoint } from '#core/webhooks/endpoints/webhooks.ts'
+import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
 import { hmacSecret, id, nameLine } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
@@ -24,7 +24,7 @@ const endpointFields = {
 }
 
 const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoint' })
-const mintedWebhookEndpointShape = z
+const webhookEndpointWithSecretShape = z
   .object({
     ...endpointFields,
     hmac_secret: hmacSecret,
@@ -53,9 +53,9 @@ export const webhookEndpointChanges = z.strictObject(changes).partial()
 
 const endpointCode = { paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined }
 export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint>(endpointCode)
-export const mintedWebhookEndpoint = encoder(mintedWebhookEndpointShape)
+export const webhookEndpointWithSecret = encoder(webhookEndpointWithSecretShape)
   .from<WebhookEndpoint & { readonly hmacSecret: string }>(endpointCode)
-  .via(({ endpoint, secret }: MintedEndpoint) => ({ ...endpoint, hmacSecret: secret }))
+  .via(({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, hmacSecret: secret }))
 
 const deliveryStatus = z.enum(deliveryStatuses)
 

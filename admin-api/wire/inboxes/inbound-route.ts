@@ -1,7 +1,7 @@
 /** Inbound routes and the mail that came by them on the wire. Spec "Inbound route", "Inbound routes". */
 import * as z from 'zod'
 import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
-import type { MintedRoute } from '#core/inbound-routes/inbound-routes.ts'
+import type { RouteWithSecret } from '#core/inbound-routes/inbound-routes.ts'
 import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
@@ -38,7 +38,7 @@ const routeFields = {
 }
 
 const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
-const mintedInboundRouteShape = z
+const inboundRouteWithSecretShape = z
   .object({
     ...routeFields,
     hmac_secret: hmacSecret,
@@ -83,10 +83,10 @@ const inboundMessageShape = z
 type AddressOf = (route: InboundRoute) => string | null
 
 export const inboundRouteEncoder = (addressOf: AddressOf) => encoder(inboundRouteShape).from<InboundRoute>({ address: addressOf })
-export const mintedInboundRouteEncoder = (addressOf: AddressOf) =>
-  encoder(mintedInboundRouteShape)
+export const inboundRouteWithSecretEncoder = (addressOf: AddressOf) =>
+  encoder(inboundRouteWithSecretShape)
     .from<InboundRoute & { readonly hmacSecret: string }>({ address: addressOf })
-    .via(({ route, secret }: MintedRoute) => ({ ...route, hmacSecret: secret }))
+    .via(({ route, secret }: RouteWithSecret) => ({ ...route, hmacSecret: secret }))
 
 const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
   ...message,

@@ -24,7 +24,7 @@ const startedClaimShape = z
     user_code: z.string().nullable().meta({ description: 'The code to show to the user; null when the project is already claimed.' }),
     integrations_url: z.string().meta({ description: 'The page where the user claims the project with the code.' }),
     expires_at: z.string().nullable(),
-    message: z.string().meta({ description: 'What to tell the user.' }),
+    message: z.string().meta({ description: 'What to say to the user.' }),
   })
   .meta({ id: 'StartedClaim' })
 

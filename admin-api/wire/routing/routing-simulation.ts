@@ -168,8 +168,8 @@ export const simulation = encoder(simulationShape).from<Simulation | TraceSimula
   outcome: ({ refusal, decision }) => (refusal ? null : (decision?.outcome ?? null)),
   reason: ({ refusal, decision }) => refusal?.message ?? decision?.reason ?? '',
   rule_id: ({ route }) => route?.ruleId ?? null,
-  destination_id: (told) => told.destination?.id ?? null,
-  destination: (told) => (told.destination ? destination.encode(told.destination) : null),
+  destination_id: (simulated) => simulated.destination?.id ?? null,
+  destination: (simulated) => (simulated.destination ? destination.encode(simulated.destination) : null),
   route: ({ route }) => (route ? toWireRoute(route) : null),
   refusal: ({ refusal }) =>
     refusal ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction } : null,
@@ -177,6 +177,6 @@ export const simulation = encoder(simulationShape).from<Simulation | TraceSimula
     [...suppressed].map(([address, { id: entry, source, reason }]) => ({ address, suppression_id: entry, source, reason })),
   first_attempt: ({ firstAttempt }) =>
     firstAttempt ? { destination_id: firstAttempt.destinationId, wait_seconds: Math.ceil(firstAttempt.waitMs / 1000) } : null,
-  steps: (told) => told.steps.map(step.encode),
-  earlier: (told) => ('trace' in told ? earlier.encode(told) : null),
+  steps: (simulated) => simulated.steps.map(step.encode),
+  earlier: (simulated) => ('trace' in simulated ? earlier.encode(simulated) : null),
 })

@@ -23,7 +23,7 @@ export function addCore(add: Add): void {
   })
   add('apiKeys', ({ get }) => {
     const core = get('core')
-    return new ApiKeys({ ...core, rightsOfMember: get('people').members.permissionsOf, grantStands: grantStands(core.database) })
+    return new ApiKeys({ ...core, scopesOfMember: get('people').members.scopesOfMember, grantStands: grantStands(core.database) })
   })
   add('credentials', ({ get, config }) => new SmtpCredentials({ ...get('core'), bounceDomain: config.inboundDomain }))
   add('oauth', oauthServer)

@@ -1,4 +1,4 @@
-/** SMTP relay credentials: minting, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
+/** SMTP relay credentials: creating, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'

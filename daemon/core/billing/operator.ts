@@ -67,7 +67,7 @@ export class Operator {
     return { organization: record, prices: own.map((price) => price.record) }
   }
 
-  /** What it has already is kept; sends that are under way are judged by what they read. Throws `not_found`. */
+  /** What it has already is kept; sends that are under way follow what they read. Throws `not_found`. */
   setPlan(id: string, plan: PlanName): Promise<OrganizationAccount> {
     return this.#change(id, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
   }

@@ -7,9 +7,9 @@ import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
-import { keysFollowing, type KeysToKeep } from '../access/keys/minted-keys.ts'
+import { keysFollowing, type KeysToKeep } from '../access/keys/dependent-keys.ts'
 import { requireScope, type Principal } from '../access/principal/principal.ts'
-import { endGrant, isMintedBy } from '../oauth/grants/end-grant.ts'
+import { endGrant, isCreatedBy } from '../oauth/grants/end-grant.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
 import type { Sandboxes } from '../oauth/endpoints/sandboxes.ts'
 import { addLoginLink } from '../people/sign-in/login-link.ts'
@@ -151,11 +151,11 @@ export class Claims {
   /** The keys that end with the session of the agent; the newest first. */
   async keysOf({ id: organizationId, grantId }: Claim): Promise<ApiKey[]> {
     const { database, clock } = this.#options
-    return (await keysFollowing(database, organizationId, isMintedBy(grantId), clock.now())).map(({ record }) => record)
+    return (await keysFollowing(database, organizationId, isCreatedBy(grantId), clock.now())).map(({ record }) => record)
   }
 
   /**
-   * Ends the session of the agent and the keys that it minted, but for those to keep; the organization stays with the user. Again
+   * Ends the session of the agent and the keys that it created, but for those to keep; the organization stays with the user. Again
    * does nothing.
    */
   async undo(user: User, organizationId: string, toKeep: KeysToKeep = []): Promise<void> {

@@ -1,8 +1,8 @@
 /** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
 import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
-import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/minted-keys.ts'
-import type { Minter } from '../access/principal/minter.ts'
+import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/dependent-keys.ts'
+import type { KeyCreator } from '../access/principal/key-creator.ts'
 import { isMetadataAddress } from '../oauth/clients/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'
 import type { Grants } from '../oauth/grants/grants.ts'
@@ -60,7 +60,7 @@ export class Applications {
   }
 
   /**
-   * Ends every grant of it with all of their tokens, at once, and the keys that it minted, but for those to keep; again does
+   * Ends every grant of it with all of their tokens, at once, and the keys that it created, but for those to keep; again does
    * nothing. Throws `validation_failed` for a key to keep that would not end.
    */
   async revoke(userId: string, name: ApplicationName, toKeep: KeysToKeep = []): Promise<KeyFates> {
@@ -107,10 +107,10 @@ export class Applications {
   }
 }
 
-/** Also by grants of it that have ended since. Its tokens are of one project, and so is what they mint. */
+/** Also by grants of it that have ended since. Its tokens are of one project, and so is what they create. */
 const mintedBy =
   (userId: string, { clientId, projectId }: ApplicationName) =>
-  (minter: Minter, key: ApiKey): boolean =>
+  (minter: KeyCreator, key: ApiKey): boolean =>
     minter.userId === userId && minter.application?.clientId === clientId && key.projectId === projectId
 
 function toApplication(grants: readonly LiveGrant[]): Application {

@@ -4,7 +4,7 @@ import type { Projects } from '../administration/projects.ts'
 import type { Approval, Authorizations, PendingAuthorization } from '../oauth/endpoints/authorizations.ts'
 import { covers, levelOf, levelOfScopes, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
-import { permissionsOfRole, type Role } from '../access/principal/role.ts'
+import { scopesOfRole, type Role } from '../access/principal/role.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
@@ -51,7 +51,7 @@ export class Consents {
     const memberships = await this.#options.members.organizationsOf(userId)
     return Promise.all(
       memberships.map(async ({ organization, member: { role } }) => {
-        const { scopes } = permissionsOfRole(role)
+        const { scopes } = scopesOfRole(role)
         const reach = surfaces.flatMap((surface) => scopesUpTo(surface, levelOfScopes(scopes, surface)))
         const { projects } = await this.#options.policies.of(organization.id)
         return {

@@ -1,4 +1,4 @@
-/** Looks up the records of a sending domain and judges each; a look-up that fails says so and decides nothing. */
+/** Looks up the records of a sending domain and checks each; a look-up that fails says so and decides nothing. */
 import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
 import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
 import { isDmarc, dkimFinding, dmarcFinding, mxFinding, spfFinding, type RecordFinding } from './record-findings.ts'

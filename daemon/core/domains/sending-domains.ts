@@ -141,7 +141,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     const checks = domain.check?.records ?? []
     const records = expectedRecords(domain, facts).map((record) => {
       const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
-      // what was found is judged again where more mechanisms are asked for than at the look-up
+      // what was found is checked again where more mechanisms are asked for than at the look-up
       const isOther = record.purpose === 'spf' && mechanisms.length > 0 && check !== undefined && check.verdict !== 'error'
       return {
         ...record,

@@ -1,4 +1,4 @@
-/** Where feedback comes from, how far it is trusted, and what came of it. */
+/** Where feedback comes from, how far it is trusted, and its outcome. */
 import type { Change } from '#store/change.ts'
 import type { BounceClass, FeedbackEvent } from './event.ts'
 

@@ -30,7 +30,7 @@ export interface InboundRouteRequest {
 }
 
 /** A route with its secret, which is shown this once. */
-export interface MintedRoute {
+export interface RouteWithSecret {
   readonly route: InboundRoute
   readonly secret: string
 }
@@ -59,12 +59,12 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
    * Throws `validation_failed` for what is no pattern, for an address that may not be sent to and for names that are kept, `conflict` for
    * a pattern that is taken, by whomever, and when there are as many routes as may be.
    */
-  async create(principal: Principal, request: InboundRouteRequest): Promise<MintedRoute> {
+  async create(principal: Principal, request: InboundRouteRequest): Promise<RouteWithSecret> {
     const { writes, policies, secrets, clock } = this.#options
     const pattern = await this.#permittedPattern(principal, request.localPartPattern)
     const webhookUrl = await checkTargetUrl(request.webhookUrl, this.#options, 'webhook_url')
     const secret = newWebhookSecret()
-    const make = async (change: Change): Promise<MintedRoute> => {
+    const make = async (change: Change): Promise<RouteWithSecret> => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = owningProject(principal, projects, request.projectId)
       await this.#requireFree(principal, pattern)
@@ -110,7 +110,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
   }
 
   /** The next attempt is signed with the new secret. */
-  async rotate(principal: Principal, id: string): Promise<MintedRoute> {
+  async rotate(principal: Principal, id: string): Promise<RouteWithSecret> {
     const secret = newWebhookSecret()
     const sealedSecret = this.#options.secrets.seal(secret, routeSecretContext(id))
     const route = await this.#options.writes.runAudited(principal, 'inbound_route.secret_rotated', (change) =>

@@ -146,8 +146,8 @@ export class Preparation {
       urlOf: (part) => this.#url(organizationId, id, part, linksExpireAt),
     })
     const { routeId: endpointId, projectId } = record
-    const told = { eventId, eventType: 'inbound_message', endpointId, projectId, traceId: null, body, at } as const
-    const deliveryId = addDelivery(change, organizationId, told)
+    const delivery = { eventId, eventType: 'inbound_message', endpointId, projectId, traceId: null, body, at } as const
+    const deliveryId = addDelivery(change, organizationId, delivery)
     const prepared = {
       subject: read.ok ? read.message.subject.slice(0, maxSubject).toWellFormed() : '',
       from: read.ok ? read.message.from.slice(0, maxAddresses).map(({ address }) => address.slice(0, maxAddress).toWellFormed()) : [],

@@ -30,7 +30,7 @@ export function parsePattern(text: string): string | undefined {
 /** What comes before the first `+`; empty for `*`. All patterns with one name belong to one organization. */
 export const nameOf = (pattern: string): string => (pattern === '*' ? '' : (pattern.split('+', 1)[0] ?? ''))
 
-/** Nobody may have it. */
+/** Reserved. */
 export const isReserved = (pattern: string): boolean => roles.has(nameOf(pattern)) || tokens.test(nameOf(pattern))
 
 /** It stands for the domain as a whole, so that only its operator may have it. */

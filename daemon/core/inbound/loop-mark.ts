@@ -3,7 +3,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 
 const purpose = 'service-loop.v1'
 const fieldName = 'X-Service-Loop'
-/** Nobody needs to be kept from guessing it: who does is only refused. */
+/** It need not be hard to guess: who guesses it is only refused. */
 const markBytes = 8
 
 const markOf = (secrets: SecretBox): string => secrets.mac(purpose, Buffer.alloc(0)).subarray(0, markBytes).toString('hex')

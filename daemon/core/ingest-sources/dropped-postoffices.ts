@@ -13,7 +13,7 @@ export interface DroppedPostoffice {
 
 /** Names are given by whoever posts; more of them are dropped without being counted. */
 const maxNames = 200
-/** A postoffice of which nothing is heard for so long is forgotten. */
+/** A postoffice without reports for so long is forgotten. */
 const keptMs = 30 * 86_400_000
 
 /** `folded` as `foldPostoffice` makes it. */

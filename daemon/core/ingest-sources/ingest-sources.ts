@@ -1,4 +1,4 @@
-/** Ingest sources: minting, reading and revoking them. Spec "Bounce source". */
+/** Ingest sources: creating, reading and revoking them. Spec "Bounce source". */
 import { randomBytes } from 'node:crypto'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -41,7 +41,7 @@ export interface SourceStory {
 }
 
 /** A new source. The only time that its secret is shown. */
-export interface MintedSource {
+export interface SourceWithSecret {
   readonly story: SourceStory
   readonly secret: string
 }
@@ -67,7 +67,7 @@ export class IngestSources implements List<unknown, SourceStory> {
   }
 
   /** Throws `validation_failed`. */
-  async create(principal: Principal, request: NewIngestSource): Promise<MintedSource> {
+  async create(principal: Principal, request: NewIngestSource): Promise<SourceWithSecret> {
     requireAdministration(principal)
     const { database, writes, secrets, clock } = this.#options
     const { organizationId } = principal

@@ -36,7 +36,7 @@ export interface SignatureCheck {
 /** That a source was seen is written down so often at most. */
 const seenEveryMs = 60_000
 /** Stands in for the secret of a missing source, so that the time of the answer does not show which ones exist. */
-const nobodysSecret = 'no source has this secret'
+const missingSecret = 'no source has this secret'
 
 export class SignedSources {
   readonly #core: Core
@@ -51,7 +51,7 @@ export class SignedSources {
     const { database, secrets } = this.#core
     const found = await database.lookup(ingestSources, 'id', [sourceId])
     const secret = found && openHmacSecret(secrets, found.record)
-    const mac = createHmac('sha256', secret ?? nobodysSecret)
+    const mac = createHmac('sha256', secret ?? missingSecret)
     return {
       isKnown: secret !== undefined,
       update: (bytes) => void mac.update(bytes),
@@ -70,7 +70,7 @@ export class SignedSources {
     return signed
   }
 
-  /** Notes that it was heard of; with `agent`, in any case. */
+  /** Notes that the source reported; with `agent`, in any case. */
   async seen({ organizationId, source }: SignedSource, agent?: string): Promise<void> {
     const now = this.#core.clock.now()
     if (agent === undefined && now - (this.#seen.get(source.id) ?? -Infinity) < seenEveryMs) return

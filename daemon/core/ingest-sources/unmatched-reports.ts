@@ -48,8 +48,8 @@ export function noteUnmatched(change: Change, source: SourceRef, reports: readon
     const key = counterKey(source, type, day)
     change.add(key, length).expire((day + keptDays) * dayMs, key)
   }
-  const telling = reports.filter(({ type }) => type === 'bounced' || type === 'complained')
-  const latest = new Map(telling.map((report) => [Number.parseInt(report.key.slice(0, 8), 16) % slots, report]))
+  const relevant = reports.filter(({ type }) => type === 'bounced' || type === 'complained')
+  const latest = new Map(relevant.map((report) => [Number.parseInt(report.key.slice(0, 8), 16) % slots, report]))
   for (const [slot, { type, occurredAt, recipient, messageId, status, diagnostic }] of latest) {
     const key = slotsKey(source, slot)
     const row: GivenUpReport = {

@@ -1,4 +1,4 @@
-/** Tests from their minting to the mail that comes: addresses that are good for a day, of which the first mail counts. Spec "Inspect". */
+/** Tests from their creation to the mail that comes: addresses that are good for a day, of which the first mail counts. Spec "Inspect". */
 import { Change, decode } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
@@ -44,7 +44,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
     this.#options = options
   }
 
-  /** Mints an address and counts it as used. Throws `feature_disabled` when no domain is set up, and `not_found`. */
+  /** Creates an address and counts it as used. Throws `feature_disabled` when no domain is set up, and `not_found`. */
   async create(principal: Principal, projectId: string | undefined): Promise<InspectTest> {
     requireScope(principal, 'api:send')
     const { database, policies, clock, domain } = this.#options

@@ -4,7 +4,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 
 export const publishablePrefix = 'svcpub_'
 
-/** The client that keys are made under: the dashboard, for what stands in public. Nobody can sign in with it. */
+/** The client that keys are made under: the dashboard, for what stands in public. It cannot sign in. */
 const clientId = 'dashboard-public'
 
 export interface TokenFacts {

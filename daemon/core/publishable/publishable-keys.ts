@@ -1,4 +1,4 @@
-/** Publishable keys: minting, listing, rotating, revoking, and the check of a presented token. */
+/** Publishable keys: creation, listing, rotating, revoking, and the check of a presented token. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -24,7 +24,7 @@ export interface PublishableKeyOptions extends Core {
 }
 
 /** The only time that the token itself is shown. */
-export interface MintedPublishableKey {
+export interface PublishableKeyWithToken {
   readonly record: PublishableKey
   readonly token: string
 }
@@ -43,19 +43,19 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
   }
 
   /** Throws `validation_failed` and `not_found`. */
-  mint(principal: Principal, request: NewPublishableKey): Promise<MintedPublishableKey> {
-    return this.#options.writes.runAudited(principal, 'publishable_key.minted', (change) => this.#mint(change, principal, request))
+  create(principal: Principal, request: NewPublishableKey): Promise<PublishableKeyWithToken> {
+    return this.#options.writes.runAudited(principal, 'publishable_key.minted', (change) => this.#create(change, principal, request))
   }
 
-  /** Like `mint`; the token is behind a link, for callers that must not see it. */
-  mintWithReveal(principal: Principal, request: NewPublishableKey): Promise<RevealablePublishableKey> {
+  /** Like `create`; the token is behind a link, for callers that must not see it. */
+  createWithReveal(principal: Principal, request: NewPublishableKey): Promise<RevealablePublishableKey> {
     return this.#options.writes.runAudited(principal, 'publishable_key.minted', async (change) =>
-      this.#hidden(change, principal, await this.#mint(change, principal, request)),
+      this.#hidden(change, principal, await this.#create(change, principal, request)),
     )
   }
 
   /** A new token under the same id, with the counts that there are; the old one stops working at once. */
-  rotate(principal: Principal, id: string, reason?: string): Promise<MintedPublishableKey> {
+  rotate(principal: Principal, id: string, reason?: string): Promise<PublishableKeyWithToken> {
     const act = (change: Change) => this.#rotate(change, principal, id)
     return this.#options.writes.runAudited(principal, 'publishable_key.rotated', act, because(reason))
   }
@@ -123,7 +123,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return stored.record
   }
 
-  async #mint(change: Change, principal: Principal, request: NewPublishableKey): Promise<MintedPublishableKey> {
+  async #create(change: Change, principal: Principal, request: NewPublishableKey): Promise<PublishableKeyWithToken> {
     const { policies, clock, secrets } = this.#options
     const { projects } = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, projects, request.projectId)
@@ -142,7 +142,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return { record, token }
   }
 
-  async #rotate(change: Change, principal: Principal, id: string): Promise<MintedPublishableKey> {
+  async #rotate(change: Change, principal: Principal, id: string): Promise<PublishableKeyWithToken> {
     const stored = await this.#get(principal, id)
     if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; create a new one.')
     const now = this.#options.clock.now()
@@ -158,7 +158,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return { token, tokenId, preview: previewToken(token) }
   }
 
-  #hidden(change: Change, { organizationId }: Principal, { record, token }: MintedPublishableKey): RevealablePublishableKey {
+  #hidden(change: Change, { organizationId }: Principal, { record, token }: PublishableKeyWithToken): RevealablePublishableKey {
     const { id: keyId, projectId, tokenId } = record
     return { record, link: this.#options.reveals.add(change, { organizationId, projectId, keyId, tokenId, token }) }
   }

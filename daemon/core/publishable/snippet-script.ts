@@ -1,4 +1,4 @@
-/** The script of a pasted contact form: it posts what was filled in, and says what came of it in the form's status line. */
+/** The script of a pasted contact form: it posts what was filled in, and shows the outcome in the form's status line. */
 
 export interface SnippetSettings {
   /** Value of the attribute by which the script finds its form; of letters, digits, - and _. */

@@ -101,6 +101,6 @@ export interface Acceptance {
   readonly status?: AcceptedStatus | undefined
   /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
   readonly repeated: boolean
-  /** True when that earlier submission asked for something else, which is what came of both. */
+  /** True when that earlier submission asked for something else, which counts for both. */
   readonly differs?: boolean | undefined
 }

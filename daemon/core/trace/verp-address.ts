@@ -1,6 +1,6 @@
 /**
  * The return path of one recipient (VERP): `b<kid><id><mac>` at the bounce domain, 22 characters of Crockford's base32 in lower
- * case, which survive folded case, picky servers and the rewriting of forwarders (SRS). Nobody else can make one.
+ * case, which survive folded case, picky servers and the rewriting of forwarders (SRS). Only this service can make one.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'

@@ -1,5 +1,5 @@
 /**
- * A delivery: one event on its way to one endpoint, with its attempts. The body is kept as it is sent, so what becomes of the
+ * A delivery: one event on its way to one endpoint, with its attempts. The body is kept as it is sent, so what happens to the
  * trace meanwhile changes nothing. Spec "Webhook attempt status".
  */
 import { decode, encode, type Change } from '#store/change.ts'

@@ -66,7 +66,7 @@ export async function checkHelo({ input, questions }: Facts): Promise<Verdict> {
   if (!name.includes('.') || /^localhost(?:\.|$)/.test(name) || plainAddress(name) !== undefined || !/^[a-z0-9._-]+$/.test(name))
     return { status: 'fail', summary: 'The server does not greet with a full host name.', evidence, fix }
   if (ip === undefined) return { status: 'na', summary: 'The address of the server is not known.', evidence }
-  return judgeName({ name, ip, questions, evidence, fix })
+  return checkName({ name, ip, questions, evidence, fix })
 }
 
 interface Greeting {
@@ -77,7 +77,7 @@ interface Greeting {
   readonly fix: string
 }
 
-async function judgeName({ name, ip, questions, evidence, fix }: Greeting): Promise<Verdict> {
+async function checkName({ name, ip, questions, evidence, fix }: Greeting): Promise<Verdict> {
   const confirmed = await resolvesTo(questions, name, ip)
   if (confirmed === 'yes') return { status: 'pass', summary: `${name} resolves to the address of the server.`, evidence }
   const [four, six] = await Promise.all([questions.addresses(name, 4), questions.addresses(name, 6)])

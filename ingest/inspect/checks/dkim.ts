@@ -12,10 +12,10 @@ export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
   const valid = dkim.filter(({ result }) => result === 'pass')
   if (valid.length === 0) return withoutValid(dkim, evidence)
   const hasRsa = valid.some(({ keyBits }) => keyBits !== null)
-  const judged = valid.map((signature) => findingsOf(signature, { hasRsa, now: input.now, fromFields: countOf(mail.fields, 'from') }))
+  const checked = valid.map((signature) => findingsOf(signature, { hasRsa, now: input.now, fromFields: countOf(mail.fields, 'from') }))
   // strong with weak: a receiver takes the best, and Ed25519 beside RSA is as good as a longer key
   const isBeside = hasRsa && valid.some(({ keyBits }) => keyBits === null)
-  const fewest = judged
+  const fewest = checked
     .map((findings) => findings.filter(({ isWeakKey }) => !(isWeakKey && isBeside)))
     .reduce((best, findings) => (findings.length < best.length ? findings : best))
   if (fewest.length === 0)

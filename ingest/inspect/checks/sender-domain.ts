@@ -8,7 +8,7 @@ import { policyMode, type PolicyMode } from '../../dns/mta-sts.ts'
 import type { Questions } from '../../dns/questions.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
 
-const maxExchanges = 5
+const maxHosts = 5
 
 type Reach =
   | { readonly kind: 'mx'; readonly hosts: readonly string[] }
@@ -16,7 +16,7 @@ type Reach =
   | { readonly kind: 'odd'; readonly why: string }
   | { readonly kind: 'none'; readonly why: string }
   /** The domain exists, and nothing in DNS says where its mail goes. */
-  | { readonly kind: 'untold'; readonly why: string }
+  | { readonly kind: 'absent'; readonly why: string }
   | { readonly kind: 'fault' }
 
 /** How mail gets to a domain. */
@@ -26,16 +26,16 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   if (answer.kind === 'records') {
     const hosts = answer.records.toSorted((a, b) => a.priority - b.priority).map(({ exchange }) => exchange.replace(/\.$/, ''))
     if (hosts.every((host) => host === '')) return { kind: 'none', why: `${domain} says that it takes no mail (null MX).` }
-    return judgeHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, maxExchanges))
+    return reachOfHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, maxHosts))
   }
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }
   if (found === 'yes') return { kind: 'odd', why: `${domain} has an address but no MX record.` }
-  if (answer.exists) return { kind: 'untold', why: `${domain} has neither MX nor address records.` }
+  if (answer.exists) return { kind: 'absent', why: `${domain} has neither MX nor address records.` }
   return { kind: 'none', why: `${domain} does not exist in DNS.` }
 }
 
-async function judgeHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
+async function reachOfHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
   const found = await Promise.all(hosts.map((host) => hasAddress(questions, host)))
   if (!found.includes('yes'))
     return found.includes('fault') ? { kind: 'fault' } : { kind: 'none', why: `No MX of ${domain} resolves (${hosts.join(', ')}).` }
@@ -67,8 +67,8 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     },
   ]
   const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
-  // answers may go elsewhere, but a From domain that does not exist or says that it takes no mail is refused all the same
-  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'untold' ? await reachOf(questions, reply) : undefined
+  // replies may go elsewhere, but a From domain that does not exist or says that it takes no mail is refused all the same
+  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'absent' ? await reachOf(questions, reply) : undefined
   const findings: Finding[] = []
   let isFailure = false
   for (const [at, reach] of reaches.entries()) {
@@ -77,7 +77,7 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     if (reach.kind === 'mx' || reach.kind === 'fault') continue
     findings.push({ text: reach.why, fix })
     const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
-    isFailure ||= reach.kind === 'none' || (reach.kind === 'untold' && !isElsewhere)
+    isFailure ||= reach.kind === 'none' || (reach.kind === 'absent' && !isElsewhere)
   }
   if (isFailure) return { ...failedFor(findings), evidence }
   if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault')) return unanswered(`mail to ${domains.join(' and ')}`, evidence)

@@ -20,7 +20,7 @@ export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
     case 'temperror':
       return unanswered(`the SPF record of ${mailFromDomain}`, evidence)
     case 'pass':
-      return { ...judgePass(mailFromDomain, record, lookups), evidence }
+      return { ...passVerdict(mailFromDomain, record, lookups), evidence }
     case 'softfail':
     case 'neutral': {
       const summary = `${mailFromDomain} does not say clearly that ${ip} may send for it (${result}).`
@@ -40,7 +40,7 @@ export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
   }
 }
 
-function judgePass(domain: string, record: string, lookups: number): Omit<Verdict, 'evidence'> {
+function passVerdict(domain: string, record: string, lookups: number): Omit<Verdict, 'evidence'> {
   const warn = (summary: string, fix: string): Omit<Verdict, 'evidence'> => ({ status: 'warn', points: 3, summary, fix })
   if (/(?:^|\s)\+?all(?:\s|$)/i.test(record))
     return warn(`The SPF record of ${domain} allows everybody to send for it.`, 'End the record with -all or ~all in place of +all.')

@@ -1,4 +1,4 @@
-/** What in a report may lead to the trace: gathered, bounded, and not judged. */
+/** What in a report may lead to the trace: gathered, bounded, and not weighed. */
 import type { FeedbackEvidence } from '#core/feedback/event.ts'
 import { addressList } from '../../mime/address-list.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
@@ -35,25 +35,25 @@ export interface EvidenceSources {
 export function collectEvidence({ report, returned, groups }: EvidenceSources): FeedbackEvidence {
   const named = (fields: readonly HeaderField[], names: (name: string) => boolean): string[] =>
     fields.filter(({ name }) => names(name.toLowerCase())).map(({ value }) => value)
-  const told = (names: (name: string) => boolean): string[] =>
+  const valuesOf = (names: (name: string) => boolean): string[] =>
     groups.flatMap(({ fields }) => fields.filter(([name]) => names(name)).map(([, value]) => value))
   const received = named(returned, (name) => name === 'received').slice(0, maxReceived)
   return {
     returnPaths: addresses([
-      ...told((name) => name === 'original-mail-from' || name.endsWith('-sender')),
+      ...valuesOf((name) => name === 'original-mail-from' || name.endsWith('-sender')),
       ...named(returned, (name) => returnPathFields.has(name)),
       ...received.map((line) => /\(envelope-from\s+([^)\s]{3,322})/i.exec(line)?.[1] ?? ''),
       ...named(report, (name) => sentTo.has(name)),
     ]),
     references: distinct(named(returned, (name) => name === 'x-service-ref')),
-    envelopeIds: distinct(told((name) => name === 'original-envelope-id')),
+    envelopeIds: distinct(valuesOf((name) => name === 'original-envelope-id')),
     messageIds: messageIds([
       ...named(returned, (name) => name === 'message-id'),
-      ...told((name) => name === 'original-message-id' || name === 'x-original-message-id'),
+      ...valuesOf((name) => name === 'original-message-id' || name === 'x-original-message-id'),
       ...named(report, (name) => name === 'in-reply-to'),
     ]),
     queueIds: distinct([
-      ...told((name) => name.endsWith('-queue-id')),
+      ...valuesOf((name) => name.endsWith('-queue-id')),
       ...received.map((line) => /\sid\s+<?([\w.-]{5,100})/.exec(line)?.[1] ?? '').filter((id) => !version.test(id)),
     ]),
     originalTo: addresses(named(returned, (name) => name === 'to')),

@@ -68,7 +68,7 @@ export function withLineFeeds(raw: Uint8Array): Buffer {
 const doubledMin = 4
 
 /**
- * A mail with LF as line end, all of whose lines have an empty one behind them: what becomes of CR CR LF where each CR was
+ * A mail with LF as line end, all of whose lines have an empty one behind them: the result of CR CR LF where each CR was
  * taken for a line end. What servers put before it since then is left as it is.
  */
 export function withSingleLineEnds(octets: Buffer): Buffer {

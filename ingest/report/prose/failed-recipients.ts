@@ -55,8 +55,8 @@ function listedWith(listed: readonly string[], named: readonly NamedRecipient[])
   const isListed = ({ address, original }: NamedRecipient): boolean =>
     wanted.has(address.toLowerCase()) || (original !== undefined && wanted.has(original.toLowerCase()))
   if (!named.some(isListed)) return replied(listed, named) ?? listed.map(silent)
-  const told = new Set(named.flatMap(({ address, original }) => [address.toLowerCase(), original?.toLowerCase() ?? '']))
-  return [...named, ...listed.filter((address) => !told.has(address.toLowerCase())).map(silent)]
+  const known = new Set(named.flatMap(({ address, original }) => [address.toLowerCase(), original?.toLowerCase() ?? '']))
+  return [...named, ...listed.filter((address) => !known.has(address.toLowerCase())).map(silent)]
 }
 
 /** The one that a server's reply is about is who failed, by the address that the header lists (an alias of the server's own). */

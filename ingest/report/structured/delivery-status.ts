@@ -78,7 +78,7 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
   const action = actionOf(valueIn(group, 'action'), valueIn(group, 'status'), hints)
   const isFailure = action === 'failed' || action === 'delayed'
   const codes = (isFailure ? failureCodes : replyCodes)(diagnostic ?? '')
-  const heard = isFailure ? failureCodes(words) : { smtpCode: null, status: null }
+  const inWords = isFailure ? failureCodes(words) : { smtpCode: null, status: null }
   const isOther = original !== undefined && original.toLowerCase() !== recipient?.toLowerCase()
   return reportEvent(frame, {
     type: typeOf[action],
@@ -87,8 +87,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     recipient,
     originalRecipient: isOther ? original : null,
     action,
-    status: statusOf(valueIn(group, 'status'), codes, heard.status, action),
-    smtpCode: codes.smtpCode ?? heard.smtpCode,
+    status: statusOf(valueIn(group, 'status'), codes, inWords.status, action),
+    smtpCode: codes.smtpCode ?? inWords.smtpCode,
     diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
     remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
   })
@@ -113,13 +113,18 @@ function actionOf(value: string | undefined, status: string | undefined, { isDel
  * The reported status, unless it says nothing: `x.0.0`, or the digits of the reply code written as a status (`550` as
  * `5.5.0`, Stalwart). Then the diagnostic is asked, then the prose, as long as that is of the same class.
  */
-function statusOf(told: string | undefined, codes: ReturnType<typeof failureCodes>, heard: string | null, action: Action): string | null {
-  const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(told ?? '')?.[0] ?? null
+function statusOf(
+  given: string | undefined,
+  codes: ReturnType<typeof failureCodes>,
+  inWords: string | null,
+  action: Action,
+): string | null {
+  const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(given ?? '')?.[0] ?? null
   if (isTheirs(status, codes)) return codes.status
   if (status !== null && !isVague(status) && status !== digitsOf(codes.smtpCode)) return status
   if (codes.status !== null && !isVague(codes.status)) return codes.status
-  if (status === null) return codes.status ?? heard ?? derived(codes.smtpCode, action)
-  return heard !== null && !isVague(heard) && heard.startsWith(status.charAt(0)) ? heard : status
+  if (status === null) return codes.status ?? inWords ?? derived(codes.smtpCode, action)
+  return inWords !== null && !isVague(inWords) && inWords.startsWith(status.charAt(0)) ? inWords : status
 }
 
 /** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */

@@ -14,10 +14,10 @@ const redacted = /^(?:redacted|undisclosed|unknown|hidden|x+)@|@(?:redacted|undi
 
 /** One event for each recipient that the report names; one without, if it names none. */
 export function feedbackEvents(groups: readonly FieldGroup[], returned: readonly HeaderField[], frame: ReportFrame): FeedbackEvent[] {
-  const told = (name: string): string | undefined => fieldValues(groups, name)[0]
-  const feedbackType = told('feedback-type')?.trim().toLowerCase().slice(0, 100) ?? 'other'
+  const valueOf = (name: string): string | undefined => fieldValues(groups, name)[0]
+  const feedbackType = valueOf('feedback-type')?.trim().toLowerCase().slice(0, 100) ?? 'other'
   const isComplaint = !noComplaint.has(feedbackType)
-  const occurredAt = dateIn(told('arrival-date') ?? told('received-date')) ?? frame.writtenAt
+  const occurredAt = dateIn(valueOf('arrival-date') ?? valueOf('received-date')) ?? frame.writtenAt
   return (recipientsOf(groups, returned) ?? [null]).map((recipient) =>
     reportEvent(frame, {
       type: isComplaint ? 'complained' : 'ignored',

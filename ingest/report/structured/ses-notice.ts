@@ -14,28 +14,28 @@ export function sesEvents(text: string, frame: ReportFrame): FeedbackEvent[] | u
   const outer = objectIn(text)
   const notice = typeof outer?.['Message'] === 'string' ? objectIn(outer['Message']) : outer
   const kind = textOf(notice?.['notificationType'] ?? notice?.['eventType'])
-  const told = notice && kind ? asObject(notice[kind.toLowerCase()]) : undefined
-  if (!notice || !told) return undefined
+  const report = notice && kind ? asObject(notice[kind.toLowerCase()]) : undefined
+  if (!notice || !report) return undefined
   const mail = asObject(notice['mail']) ?? {}
-  const own = { ...frame, clues: withMail(frame.clues, mail), reportingMta: hostOf(told['reportingMTA']) ?? frame.reportingMta }
-  const occurredAt = dateIn(textOf(told['timestamp'])) ?? frame.writtenAt
-  return factsOf(kind ?? '', told).map((facts) => reportEvent(own, { occurredAt, ...facts }))
+  const own = { ...frame, clues: withMail(frame.clues, mail), reportingMta: hostOf(report['reportingMTA']) ?? frame.reportingMta }
+  const occurredAt = dateIn(textOf(report['timestamp'])) ?? frame.writtenAt
+  return factsOf(kind ?? '', report).map((facts) => reportEvent(own, { occurredAt, ...facts }))
 }
 
-function factsOf(kind: string, told: Json): EventFacts[] {
+function factsOf(kind: string, report: Json): EventFacts[] {
   switch (kind) {
     case 'Bounce':
-      return objects(told['bouncedRecipients']).map((one) => bounceFacts(one, told))
+      return objects(report['bouncedRecipients']).map((one) => bounceFacts(one, report))
     case 'Complaint':
-      return objects(told['complainedRecipients']).map((one) => complaintFacts(one, told))
+      return objects(report['complainedRecipients']).map((one) => complaintFacts(one, report))
     case 'Delivery':
-      return list(told['recipients']).map((recipient) => deliveryFacts(textOf(recipient), textOf(told['smtpResponse'])))
+      return list(report['recipients']).map((recipient) => deliveryFacts(textOf(recipient), textOf(report['smtpResponse'])))
     default:
       return []
   }
 }
 
-function bounceFacts(one: Json, told: Json): EventFacts {
+function bounceFacts(one: Json, report: Json): EventFacts {
   const diagnostic = textOf(one['diagnosticCode'])?.replace(/^\s*[\w-]{1,40}\s*;/, '')
   const codes = failureCodes(diagnostic ?? '')
   return {
@@ -46,15 +46,15 @@ function bounceFacts(one: Json, told: Json): EventFacts {
     status:
       /^[245]\.\d{1,3}\.\d{1,3}$/.exec(textOf(one['status']) ?? '')?.[0] ??
       codes.status ??
-      (told['bounceType'] === 'Transient' ? '4.0.0' : '5.0.0'),
+      (report['bounceType'] === 'Transient' ? '4.0.0' : '5.0.0'),
     smtpCode: codes.smtpCode,
     diagnostic: diagnostic ?? null,
-    remote: textOf(told['remoteMtaIp']),
+    remote: textOf(report['remoteMtaIp']),
   }
 }
 
-function complaintFacts(one: Json, told: Json): EventFacts {
-  const feedbackType = textOf(told['complaintFeedbackType'])?.toLowerCase() ?? 'abuse'
+function complaintFacts(one: Json, report: Json): EventFacts {
+  const feedbackType = textOf(report['complaintFeedbackType'])?.toLowerCase() ?? 'abuse'
   const isComplaint = feedbackType !== 'not-spam' && feedbackType !== 'auth-failure'
   return {
     type: isComplaint ? 'complained' : 'ignored',

@@ -94,7 +94,7 @@ class VendorCall {
       this.#client.end()
       return
     }
-    // Nobody can act on a body that is one byte short.
+    // A body that is one byte short is of no use.
     if (body.length > 1) this.#client.write(body.subarray(0, -1), (error) => error ?? void this.#finish(body))
     else this.#client.once('socket', () => void this.#finish(body))
     this.#client.flushHeaders()

@@ -33,7 +33,7 @@ export interface Reply {
 
 export interface OAuthFixture extends Fixture {
   /** What parts of the authorization server are made from. */
-  readonly parts: SandboxOptions & { readonly rightsOfMember: ScopesOfMember }
+  readonly parts: SandboxOptions & { readonly scopesOfMember: ScopesOfMember }
   readonly server: OAuthServer
   /** Makes the person a member of the first organization in this role, or none. */
   setRole(role: Role | undefined): Promise<void>
@@ -106,7 +106,7 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
   const server = daemon.part('oauth')
   const parts = {
     ...daemon.part('core'),
-    rightsOfMember: daemon.people.members.permissionsOf,
+    scopesOfMember: daemon.people.members.scopesOfMember,
     onDeleted: () => daemon.administration.removals.wake(),
   }
   return { ...fixture, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(fixture, server.authorizations, projectId) }

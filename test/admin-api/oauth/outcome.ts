@@ -1,4 +1,4 @@
-/** What came of a request, in a few words that a table can hold. */
+/** The outcome of a request, in a few words that a table can hold. */
 import type { ExecutionContext } from 'ava'
 import { baseUrl } from '../rest/fixture/rest-fixture.ts'
 import { encode, issuer, type Fields, type OAuthFixture, type Reply } from './oauth-fixture.ts'

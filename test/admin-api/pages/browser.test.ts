@@ -1,4 +1,4 @@
-/** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
+/** The journeys of people in Chromium, with and without scripts; every page on the way is checked by axe-core at two widths. */
 import type { ExecutionContext } from 'ava'
 import { addAuthenticator, axeFaults, browserOf, withoutAutofill } from '../../support/web/browser.ts'
 import { passkeys } from '#core/people/sign-in/passkey.ts'

@@ -88,7 +88,7 @@ export async function signedIn(server: PageServer, email: string): Promise<PageC
 }
 
 /** A site, and somebody who has signed in there. */
-export async function signedInSite(
+export async function signedInServer(
   t: ExecutionContext,
   email: string,
   options?: PageServerOptions,

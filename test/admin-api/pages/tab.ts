@@ -2,8 +2,8 @@
 import type { ExecutionContext } from 'ava'
 import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
-/** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
-const judged = new Set<string>()
+/** Pages that have been checked already: looking at the same one again takes time and finds nothing. */
+const checked = new Set<string>()
 
 export interface Tab {
   readonly page: Page
@@ -28,24 +28,24 @@ export async function openTab(
   const blocked: string[] = []
   page.on('console', (message) => /Content.Security.Policy/i.test(message.text()) && blocked.push(message.text()))
   page.on('pageerror', (error) => blocked.push(String(error)))
-  const judge = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     t.deepEqual(await overflows(page), [], page.url())
     t.deepEqual(await squeezed(page), [], page.url())
     t.deepEqual(blocked, [])
     const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
-    if (!hasScripts || judged.has(view)) return // axe-core needs scripts; what it sees is the same without
-    judged.add(view)
+    if (!hasScripts || checked.has(view)) return // axe-core needs scripts; what it sees is the same without
+    checked.add(view)
     t.deepEqual(await axeFaults(page), [])
   }
   return {
     page,
     async press(selector) {
       await Promise.all([page.waitForEvent('load'), page.click(selector)])
-      await judge()
+      await check()
     },
     async open(address) {
       await page.goto(address)
-      await judge()
+      await check()
     },
   }
 }

@@ -23,7 +23,7 @@ async function openKeys(t: ExecutionContext) {
   const clock = new FakeClock()
   const options = {
     ...coreOf(database, clock),
-    rightsOfMember: async () => undefined,
+    scopesOfMember: async () => undefined,
     grantStands: async () => false,
   }
   const keys = new ApiKeys(options)
@@ -45,7 +45,7 @@ test('authenticate() reads the store once until settings change', async (t) => {
   const before = reads()
   t.is(await keys.authenticate(apiKey), principal)
   t.is(reads(), before)
-  const { key } = await keys.mint(principal, { name: 'x', scopes: ['api:read'] })
+  const { key } = await keys.create(principal, { name: 'x', scopes: ['api:read'] })
   t.deepEqual(await keys.authenticate(apiKey), principal)
   t.true(reads() > before)
   t.deepEqual((await keys.authenticate(key)).scopes, ['api:read'])
@@ -53,7 +53,7 @@ test('authenticate() reads the store once until settings change', async (t) => {
 
 test('authenticate() notices expiry although the key is kept in memory', async (t) => {
   const { keys, apiKey, clock } = await openKeys(t)
-  const { key } = await keys.mint(await keys.authenticate(apiKey), { name: 'x', scopes: ['api:read'], expiresAt: clock.now() + 10 })
+  const { key } = await keys.create(await keys.authenticate(apiKey), { name: 'x', scopes: ['api:read'], expiresAt: clock.now() + 10 })
   await keys.authenticate(key)
   clock.advance(9)
   await keys.authenticate(key)
@@ -65,7 +65,7 @@ test('authenticate() never revives a key that is revoked while it is looked up',
   const { keys, apiKey } = await openKeys(t)
   const principal = await keys.authenticate(apiKey)
   for (let round = 0; round < 20; round++) {
-    const { key, record } = await keys.mint(principal, { name: 'x', scopes: ['api:read'] })
+    const { key, record } = await keys.create(principal, { name: 'x', scopes: ['api:read'] })
     await Promise.allSettled([keys.authenticate(key), keys.revoke(principal, record.id), keys.authenticate(key)])
     await t.throwsAsync(keys.authenticate(key), refused)
   }
@@ -74,10 +74,13 @@ test('authenticate() never revives a key that is revoked while it is looked up',
 test('mint() gives no right that the minting key does not have', async (t) => {
   const { keys, apiKey } = await openKeys(t)
   const scope = { ...(await keys.authenticate(apiKey)), scopes: ['api:send'] as const }
-  await t.throwsAsync(keys.mint(scope, { name: 'x', scopes: ['api:admin'] }), {
+  await t.throwsAsync(keys.create(scope, { name: 'x', scopes: ['api:admin'] }), {
     message: 'This requires the scope api:admin; the key has api:send.',
   })
-  t.deepEqual((await keys.mint(scope, { name: 'x', scopes: ['api:read', 'api:send', 'api:read'] })).record.scopes, ['api:read', 'api:send'])
+  t.deepEqual((await keys.create(scope, { name: 'x', scopes: ['api:read', 'api:send', 'api:read'] })).record.scopes, [
+    'api:read',
+    'api:send',
+  ])
 })
 
 test('a key in use is written down once in five minutes, and another process knows when', async (t) => {
@@ -92,7 +95,7 @@ test('a key in use is written down once in five minutes, and another process kno
   t.is((await keys.get(principal, principal.credentialId)).usedAt, used)
   clock.advance(1)
   await keys.authenticate(apiKey)
-  await another.mint(principal, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
+  await another.create(principal, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
   t.is((await another.get(principal, principal.credentialId)).usedAt, used + 300_000)
 })
 
@@ -108,7 +111,7 @@ test('update() never shortens the time for which the organization has an adminis
   }
   const ends = (id: string, expiresAt: number | null) => keys.update(principal, id, { expiresAt })
   await t.throwsAsync(ends(principal.credentialId, end(1)), refused)
-  const { record: second } = await keys.mint(principal, { name: 'second', scopes: ['api:admin'], expiresAt: end(30) })
+  const { record: second } = await keys.create(principal, { name: 'second', scopes: ['api:admin'], expiresAt: end(30) })
   await t.throwsAsync(ends(principal.credentialId, end(40)), refused, 'the other one ends')
   t.is((await ends(second.id, end(20))).record.expiresAt, end(20), 'the first one stays')
   await ends(second.id, null)

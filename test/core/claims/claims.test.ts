@@ -54,7 +54,7 @@ test('a claim makes the sandbox an organization of who was mailed', async (t) =>
   const reach = { organizationId }
   t.like((await setup.database.get(organizations, reach, organizationId))?.record, { plan: 'free', name: 'sandbox' })
   t.like((await setup.database.get(projects, reach, principal.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
-  t.true((await setup.members.permissionsOf(organizationId, user.id))?.owns)
+  t.true((await setup.members.scopesOfMember(organizationId, user.id))?.owns)
   t.like((await setup.database.get(oauthGrants, reach, grant.id))?.record, {
     userId: user.id,
     scopes: scopesOfPermissions(['send_sandbox']),
@@ -82,7 +82,7 @@ test('the link works once, a code once, and both for half an hour', async (t) =>
   const results = await Promise.allSettled([setup.claims.confirm(ada, code, []), setup.claims.confirm(bea, code, ['admin'])])
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 1)
   t.is((await setup.database.get(claimRecords, { organizationId: first.organizationId }, first.organizationId))?.record.userId, ada.id)
-  t.is(await setup.members.permissionsOf(first.organizationId, bea.id), undefined)
+  t.is(await setup.members.scopesOfMember(first.organizationId, bea.id), undefined)
   t.is(await codeOf(t, setup.claims.confirm(ada, code, [])), 'not_found')
 
   const late = (await setup.claims.start(second.principal, ada.email)).open?.userCode ?? ''
@@ -190,7 +190,7 @@ test('of a claim and the removal of the sandbox at the same moment one wins, and
   }
   t.is(await codeOf(t, setup.claims.confirm(ada, code, [])), 'not_found')
   t.is(swept, 1)
-  t.is(await setup.members.permissionsOf(organizationId, ada.id), undefined)
+  t.is(await setup.members.scopesOfMember(organizationId, ada.id), undefined)
   t.is(await codeOf(t, setup.claims.start(principal, ada.email)), 'conflict')
 })
 
@@ -210,7 +210,7 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   kv.beforeWrite = undefined
   t.is(writes, 1)
   t.like((await setup.database.get(projects, { organizationId }, principal.projectId))?.record, { status: 'anonymous' })
-  t.is(await setup.members.permissionsOf(organizationId, ada.id), undefined)
+  t.is(await setup.members.scopesOfMember(organizationId, ada.id), undefined)
   kv.beforeWrite = () => void writes++
   await setup.claims.confirm(ada, code, [])
   kv.beforeWrite = undefined
@@ -230,7 +230,7 @@ test('undo ends the session of the agent, for seven days, for who took it over',
   t.is((await setup.database.get(oauthGrants, { organizationId }, grant.id))?.record.revokedAt, setup.clock.now())
   const acts = (await setup.database.all(auditEntries, { organizationId })).map(({ record }) => record.act)
   t.deepEqual(acts.toSorted(), ['oauth_grant.revoked', 'organization.claimed'])
-  t.true((await setup.members.permissionsOf(organizationId, ada.id))?.owns, 'the organization stays')
+  t.true((await setup.members.scopesOfMember(organizationId, ada.id))?.owns, 'the organization stays')
   setup.clock.advance(7 * day)
   t.is(await codeOf(t, setup.claims.undo(ada, organizationId)), 'not_found')
 })

@@ -24,9 +24,9 @@ for (const [verdict, found, hint] of [
   ['mismatch', [expectedKey, 'v=DKIM1; p=AAAA'], /several records/],
 ] as const)
   test(`judgeDkim() ${JSON.stringify(found)} is ${verdict}`, (t) => {
-    const judged = dkimFinding(found, expectedKey)
-    t.is(judged.verdict, verdict)
-    t.regex(judged.hint, hint)
+    const finding = dkimFinding(found, expectedKey)
+    t.is(finding.verdict, verdict)
+    t.regex(finding.hint, hint)
   })
 
 for (const [verdict, found, hint] of [
@@ -42,9 +42,9 @@ for (const [verdict, found, hint] of [
   ['mismatch', ['v=spf1 -all', 'v=spf1 include:x.test ip4:192.0.2.1 ~all'], /permerror/],
 ] as const)
   test(`judgeSpf() ${JSON.stringify(found)} is ${verdict}`, (t) => {
-    const judged = spfFinding(found, ['include:x.test', 'ip4:192.0.2.1'], 'v=spf1 …')
-    t.is(judged.verdict, verdict)
-    t.regex(judged.hint, hint)
+    const finding = spfFinding(found, ['include:x.test', 'ip4:192.0.2.1'], 'v=spf1 …')
+    t.is(finding.verdict, verdict)
+    t.regex(finding.hint, hint)
   })
 
 test('judgeSpf() a network is covered by a network around it only', (t) => {
@@ -67,9 +67,9 @@ for (const [verdict, found, at, hint] of [
   ['mismatch', ['v=DMARC1; p=rejekt'], 'shop.example.ch', /policy/],
 ] as const)
   test(`judgeDmarc() ${JSON.stringify(found)} at ${at} is ${verdict}`, (t) => {
-    const judged = dmarcFinding(found, at, 'shop.example.ch')
-    t.is(judged.verdict, verdict)
-    t.regex(judged.hint, hint)
+    const finding = dmarcFinding(found, at, 'shop.example.ch')
+    t.is(finding.verdict, verdict)
+    t.regex(finding.hint, hint)
   })
 
 test('judgeMx() wants our host as the most preferred', (t) => {

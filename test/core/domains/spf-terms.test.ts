@@ -12,7 +12,7 @@ function dns(zone: Readonly<Record<string, string | readonly string[]>>) {
   return { asked, resolveTxt }
 }
 
-const judged = async (resolver: ReturnType<typeof dns>, record: string, wanted: string) =>
+const findingOf = async (resolver: ReturnType<typeof dns>, record: string, wanted: string) =>
   spfFinding([record], [wanted], '', await readSpf(resolver, record))
 
 test('readSpf() finds what an included record includes', async (t) => {
@@ -26,10 +26,10 @@ test('readSpf() finds what an included record includes', async (t) => {
     lookups: 3,
     broken: [],
   })
-  t.is((await judged(resolver, 'v=spf1 include:spf.agency.test ~all', 'include:amazonses.com')).verdict, 'ok')
-  t.is((await judged(resolver, 'v=spf1 include:spf.agency.test ~all', 'ip4:192.0.2.7')).verdict, 'ok')
-  t.is((await judged(resolver, 'v=spf1 include:spf.agency.test ~all', 'ip4:192.0.2.66')).verdict, 'ok', 'the network around it passes')
-  t.is((await judged(resolver, 'v=spf1 include:spf.agency.test ~all', 'include:other.test')).verdict, 'mismatch')
+  t.is((await findingOf(resolver, 'v=spf1 include:spf.agency.test ~all', 'include:amazonses.com')).verdict, 'ok')
+  t.is((await findingOf(resolver, 'v=spf1 include:spf.agency.test ~all', 'ip4:192.0.2.7')).verdict, 'ok')
+  t.is((await findingOf(resolver, 'v=spf1 include:spf.agency.test ~all', 'ip4:192.0.2.66')).verdict, 'ok', 'the network around it passes')
+  t.is((await findingOf(resolver, 'v=spf1 include:spf.agency.test ~all', 'include:other.test')).verdict, 'mismatch')
 })
 
 test('readSpf() follows redirect= with all of its terms, and not beside "all"', async (t) => {
@@ -37,7 +37,7 @@ test('readSpf() follows redirect= with all of its terms, and not beside "all"', 
   t.deepEqual((await readSpf(resolver, 'v=spf1 redirect=b.test')).terms, ['redirect=b.test', 'ip4:192.0.2.1', '-all'])
   t.deepEqual((await readSpf(resolver, 'v=spf1 -all redirect=b.test')).terms, ['-all', 'redirect=b.test'])
   t.deepEqual((await readSpf(resolver, 'v=spf1 include:open.test -all')).terms, ['include:open.test', '-all'])
-  t.regex((await judged(resolver, 'v=spf1 redirect=open.test', 'redirect=open.test')).hint, /authorizes every host/)
+  t.regex((await findingOf(resolver, 'v=spf1 redirect=open.test', 'redirect=open.test')).hint, /authorizes every host/)
 })
 
 test('readSpf() stops behind ten lookups, also where records include each other', async (t) => {
@@ -45,14 +45,14 @@ test('readSpf() stops behind ten lookups, also where records include each other'
   const reading = await readSpf(resolver, 'v=spf1 include:a.test ~all')
   t.is(reading.lookups, 11)
   t.is(resolver.asked.length, 10)
-  t.regex((await judged(resolver, 'v=spf1 include:a.test ~all', 'include:a.test')).hint, /more than 10 DNS lookups/)
+  t.regex((await findingOf(resolver, 'v=spf1 include:a.test ~all', 'include:a.test')).hint, /more than 10 DNS lookups/)
   const many = Array.from({ length: 11 }, (_, i) => `exists:e${String(i)}.test`).join(' ')
-  t.regex((await judged(resolver, `v=spf1 ${many} ~all`, 'exists:e0.test')).hint, /more than 10 DNS lookups/)
+  t.regex((await findingOf(resolver, `v=spf1 ${many} ~all`, 'exists:e0.test')).hint, /more than 10 DNS lookups/)
 })
 
 test('readSpf() names a domain without a record, and leaves macros alone', async (t) => {
   const resolver = dns({ 'two.test': ['v=spf1 -all', 'v=spf1 ~all'] })
-  t.regex((await judged(resolver, 'v=spf1 include:gone.test ~all', 'include:gone.test')).hint, /^gone\.test has no SPF record/)
+  t.regex((await findingOf(resolver, 'v=spf1 include:gone.test ~all', 'include:gone.test')).hint, /^gone\.test has no SPF record/)
   t.deepEqual((await readSpf(resolver, 'v=spf1 include:two.test ~all')).broken, ['two.test'])
   t.deepEqual((await readSpf(resolver, 'v=spf1 include:%{i}.x.test exists:%{l}.y.test ~all')).broken, [])
   t.deepEqual(resolver.asked, ['gone.test', 'two.test'])

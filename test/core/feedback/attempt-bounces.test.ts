@@ -12,7 +12,7 @@ import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { report, take, type Call } from '../scripted-transport.ts'
-import { event, hook, intakeOf, sendingFixture, suppressingHouse, signed, sound, tokenOf } from './reports.ts'
+import { event, hook, intakeOf, sendingFixture, suppressingFixture, signed, sound, tokenOf } from './reports.ts'
 
 const [anna, ben, carl, dora] = ['anna@example.net', 'ben@example.net', 'carl@example.net', 'dora@example.net']
 const replies: Readonly<Record<string, { code: number; enhanced: string; text: string }>> = {
@@ -36,7 +36,7 @@ async function refused(
   rcptTo: readonly string[],
   script: (call: Call) => AttemptReport = refuse,
 ): Promise<{ fixture: CoreFixture; traceId: string }> {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   fixture.transport.script = async (call) => (await take(call), script(call))
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo })
@@ -184,7 +184,7 @@ test('a bounce after a replay counts although its server is behind by hours, as 
 
 test('what was put off until it was given up is a soft bounce that suppresses nobody; a broken connection and throttling are none', async (t) => {
   const full = { code: 452, enhanced: '4.2.2', text: 'mailbox full' }
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   fixture.transport.script = (call) => {
     const recipients = call.job.rcptTo.map((address) => ({ address, verdict: 'transient' as const, reply: address === ben ? gone : full }))

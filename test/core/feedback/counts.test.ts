@@ -3,7 +3,7 @@ import test from 'ava'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
-import { complaint, event, intakeOf, mailed, sendingFixture, suppressingHouse, signed, tokenOf } from './reports.ts'
+import { complaint, event, intakeOf, mailed, sendingFixture, suppressingFixture, signed, tokenOf } from './reports.ts'
 
 function counting(fixture: CoreFixture): string[] {
   const counted: string[] = []
@@ -16,7 +16,7 @@ function counting(fixture: CoreFixture): string[] {
 }
 
 test('bounces, complaints and suppressions are counted once, however often and by how many they are told', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const counted = counting(fixture)
   const { feedback } = intakeOf(fixture)
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })

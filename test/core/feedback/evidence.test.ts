@@ -11,7 +11,7 @@ import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, principal, type CoreFixture } from '../core-fixture.ts'
-import { complaint, delivered, event, hook, intakeOf, mailed, suppressingHouse, sentMessage, signed, sound, tokenOf } from './reports.ts'
+import { complaint, delivered, event, hook, intakeOf, mailed, suppressingFixture, sentMessage, signed, sound, tokenOf } from './reports.ts'
 import { column } from '../../support/column.ts'
 
 /** One report, about the nth recipient. */
@@ -113,7 +113,7 @@ async function endOf(fixture: CoreFixture, { id }: Trace) {
 let messages = 0
 
 async function prepared(t: ExecutionContext): Promise<CoreFixture> {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   return fixture
 }
@@ -129,7 +129,7 @@ const messageTo = (fixture: CoreFixture, recipients: number, verp: boolean): Pro
 }
 const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }
 
-/** Tells every order of the same reports of a message of its own, and finds the same end each time; gives that back. */
+/** Reports every order of the same reports, each for its own message, and returns their one outcome. */
 async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { recipients = 1, verp = false, isStatusOpen = false } = {}) {
   const fixture = await prepared(t)
   const ends = new Map<string, Awaited<ReturnType<typeof endOf>>>()

@@ -21,7 +21,7 @@ import {
   mailed,
   noClues,
   sendingFixture,
-  suppressingHouse,
+  suppressingFixture,
   sentMessage,
   signed,
   sound,
@@ -127,7 +127,7 @@ test('thousands of events are taken some at a time, each once and with its outco
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
   const outcomes = await feedback.take(signed, [delivered({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
@@ -155,7 +155,7 @@ test('nobody is suppressed while the flag is off, and no annotation is made', as
 })
 
 test('the address that the message was sent to is suppressed, and not where it was forwarded', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
   await feedback.take(mailed, [event({ recipient: 'forwarded@elsewhere.example', clues: tokenOf(trace) })])
@@ -165,7 +165,7 @@ test('the address that the message was sent to is suppressed, and not where it w
 const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 
 test('soft bounces suppress on the third day of thirty, and not before', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const bounce = async (): Promise<boolean | undefined> => {
     const trace = await sentMessage(fixture)
@@ -184,7 +184,7 @@ test('soft bounces suppress on the third day of thirty, and not before', async (
 })
 
 test('blocks, delays and what is no complaint suppress nobody', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
   for (const told of [
@@ -201,7 +201,7 @@ test('blocks, delays and what is no complaint suppress nobody', async (t) => {
 })
 
 test('a mail that only knows the Message-ID is shown as unverified and changes nothing', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
   const clues = { messageIds: [`<${trace.messageId}>`] }
@@ -216,7 +216,7 @@ test('a mail that only knows the Message-ID is shown as unverified and changes n
 })
 
 test('prose without a token, and prose from a sender of its own, suppress nobody', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const first = await sentMessage(fixture)
   await feedback.take(mailed, [event({ isStructured: false, clues: { messageIds: [`<${first.messageId}>`] } })])
@@ -229,7 +229,7 @@ test('prose without a token, and prose from a sender of its own, suppress nobody
 })
 
 test('who got one message of several recipients cannot have the others suppressed by mail', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture, { rcptTo: ['anna@example.net', 'ben@example.net'] })
   const { feedback } = intakeOf(fixture)
   await feedback.take(mailed, [event({ recipient: 'ben@example.net', clues: tokenOf(trace) })])
@@ -247,7 +247,7 @@ test('who got one message of several recipients cannot have the others suppresse
 })
 
 test('the queue id that the next host gave leads to the message', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   fixture.transport.script = async (call) => {
     const report = await take(call)
     const reply = { code: 250, enhanced: '2.0.0', text: `Message queued with id 3abcde${call.nth}` }
@@ -276,7 +276,7 @@ const verp = { verp: { bounceDomain: null }, rcptTo: ['anna@example.net', 'ben@e
 const returnPathOf = ({ recipients }: Trace, at = 0): string => recipients[at]?.verp ?? ''
 
 test('the return path decides the recipient, whatever the report says', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture, verp)
   const { feedback } = intakeOf(fixture)
   const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath: returnPathOf(trace, 1) } as const
@@ -313,7 +313,7 @@ test('what the caller adds is in the last write, and nothing is lost or doubled 
 })
 
 test('the shared view tells of bounces, and neither of complaints nor of what follows from them', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const bounced = await sentMessage(fixture)
   const complained = await sentMessage(fixture)
@@ -326,7 +326,7 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
 })
 
 test('webhooks hear of each fate once, in the write that makes it', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -343,7 +343,7 @@ test('webhooks hear of each fate once, in the write that makes it', async (t) =>
 })
 
 test('webhooks hear nothing of what nobody vouches for', async (t) => {
-  const fixture = await suppressingHouse(t)
+  const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)

@@ -77,7 +77,7 @@ export async function sendingFixture(t: ExecutionContext): Promise<CoreFixture> 
 }
 
 /** One that suppresses whose mail comes back. */
-export async function suppressingHouse(t: ExecutionContext): Promise<CoreFixture> {
+export async function suppressingFixture(t: ExecutionContext): Promise<CoreFixture> {
   const fixture = await sendingFixture(t)
   await switchFlag(fixture, 'bounce_auto_suppress', true)
   return fixture

@@ -11,7 +11,18 @@ import { encode, Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report } from '../scripted-transport.ts'
-import { complaint, event, intakeOf, sendingFixture, suppressingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
+import {
+  complaint,
+  event,
+  intakeOf,
+  sendingFixture,
+  suppressingFixture,
+  sentMessage,
+  signed,
+  sound,
+  switchFlag,
+  tokenOf,
+} from './reports.ts'
 import { column } from '../../support/column.ts'
 
 const linkOf = (fixture: CoreFixture, traceId: string): string =>
@@ -123,7 +134,7 @@ for (const [told, source] of [
   [complaint, 'complaint'],
 ] as const)
   test(`who had unsubscribed before a ${source} of an earlier version is suppressed for it`, async (t) => {
-    const fixture = await suppressingHouse(t)
+    const fixture = await suppressingFixture(t)
     const trace = await sentMessage(fixture)
     await intakeOf(fixture).feedback.take(signed, [told({ clues: tokenOf(trace) })])
     const [made] = await fixture.database.all(suppressions, { organizationId })

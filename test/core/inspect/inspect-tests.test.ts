@@ -1,4 +1,4 @@
-/** Deliverability tests in the core: minting, the first mail, scoring across restarts, removal, and what verify says. */
+/** Deliverability tests in the core: creation, the first mail, scoring across restarts, removal, and what verify says. */
 import test, { type ExecutionContext } from 'ava'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'

@@ -28,7 +28,7 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
 
   const ben = { ...other, id: `usr_${'b'.repeat(32)}`, email: 'ben@example.ch' }
   await invitations.accept(ben, organizationId, made.id)
-  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
+  t.deepEqual((await members.scopesOfMember(organizationId, ben.id))?.scopes, ['api:admin'])
   t.is(await code(t, invitations.accept(ben, organizationId, made.id)), 'not_found')
   t.is(await code(t, invitations.look(mail?.secret ?? '')), 'not_found')
   t.deepEqual(await acts(), ['api_key invitation.created', 'user member.added'])

@@ -125,8 +125,8 @@ test('the operator’s link makes the account, and the first owner', async (t) =
   await people.loginLinks.consume(first, browser)
   await people.loginLinks.consume(second, browser)
   const [olga, ben] = [await userByEmail(database, 'olga@example.ch'), await userByEmail(database, 'ben@example.ch')]
-  t.true((await people.members.permissionsOf(organizationId, olga?.record.id ?? ''))?.owns)
-  t.is(await people.members.permissionsOf(organizationId, ben?.record.id ?? ''), undefined)
+  t.true((await people.members.scopesOfMember(organizationId, olga?.record.id ?? ''))?.owns)
+  t.is(await people.members.scopesOfMember(organizationId, ben?.record.id ?? ''), undefined)
   t.deepEqual(await people.acts(), ['operator member.added'])
   t.is(await code(t, secretOf('nonsense')), 'validation_failed')
 })

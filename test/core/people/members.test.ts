@@ -17,7 +17,7 @@ test('each role has its rights, and who is no member has none', async (t) => {
   const table: Record<string, unknown> = {}
   for (const role of roles) {
     const { id } = await member(`${role}@example.ch`, role)
-    const found = await members.permissionsOf(organizationId, id)
+    const found = await members.scopesOfMember(organizationId, id)
     table[role] = [found?.scopes, found?.administersOrganization, found?.seesBilling, found?.owns]
   }
   t.deepEqual(table, {
@@ -27,19 +27,19 @@ test('each role has its rights, and who is no member has none', async (t) => {
     viewer: [['api:read'], false, false, false],
     billing: [[], false, true, false],
   })
-  t.is(await members.permissionsOf(organizationId, 'usr_none'), undefined)
-  t.is(await members.permissionsOf('org_other', 'usr_none'), undefined)
+  t.is(await members.scopesOfMember(organizationId, 'usr_none'), undefined)
+  t.is(await members.scopesOfMember('org_other', 'usr_none'), undefined)
 })
 
 test('a change of role and a removal act at once, and the member is told', async (t) => {
   const { members, member, mails, acts } = await peopleFixture(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
   const principal = await members.principalOf(olga.id, organizationId)
-  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:admin'])
+  t.deepEqual((await members.scopesOfMember(organizationId, ben.id))?.scopes, ['api:admin'])
   await members.changeRole(principal, ben.id, 'viewer')
-  t.deepEqual((await members.permissionsOf(organizationId, ben.id))?.scopes, ['api:read'])
+  t.deepEqual((await members.scopesOfMember(organizationId, ben.id))?.scopes, ['api:read'])
   await members.remove(principal, ben.id)
-  t.is(await members.permissionsOf(organizationId, ben.id), undefined)
+  t.is(await members.scopesOfMember(organizationId, ben.id), undefined)
   await refusedWith(t, 'not_found', members.principalOf(ben.id, organizationId))
   const told = (await mails()).map(({ trace }) => `${trace.recipients[0]?.address}: ${trace.subject}`).toSorted()
   t.deepEqual(told, ['ben@example.ch: You are no longer a member of Acme', 'ben@example.ch: Your role in Acme is now viewer'])
@@ -54,7 +54,7 @@ test('the last owner neither leaves, nor is demoted or removed', async (t) => {
   await refusedWith(t, 'conflict', members.changeRole(principal, olga.id, 'admin'))
   const ben = await member('ben@example.ch', 'owner')
   await members.remove(principal, olga.id)
-  t.truthy(await members.permissionsOf(organizationId, ben.id))
+  t.truthy(await members.scopesOfMember(organizationId, ben.id))
 })
 
 test('two owners who leave at the same time leave one', async (t) => {
@@ -118,9 +118,9 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   const dev = await member('dev@example.ch', 'developer')
   const principal = await members.principalOf(dev.id, organizationId)
   const { apiKeys: keys } = fixture.core
-  const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
-  await refusedWith(t, 'validation_failed', keys.mint(principal, { name: 'mine', scopes: ['api:admin'] }))
-  const mine = await keys.mint(principal, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
+  const wide = await keys.create(keyScope, { name: 'wide', scopes: ['api:admin'] })
+  await refusedWith(t, 'validation_failed', keys.create(principal, { name: 'mine', scopes: ['api:admin'] }))
+  const mine = await keys.create(principal, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
   t.deepEqual(column((await keys.list(principal, { limit: 10 })).rows, 'record', 'name'), ['mine'])
   await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))

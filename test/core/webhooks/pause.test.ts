@@ -79,7 +79,7 @@ test('a paused endpoint is still paused for the next process, other endpoints go
 
 test('what waited since an earlier process goes in order too when the endpoint is resumed', async (t) => {
   const first = await webhookFixture(t)
-  const receiver = await receiverOf(t, { answer: () => undefined }) // answers nothing, so that those under way are the first
+  const receiver = await receiverOf(t, { answer: () => undefined }) // never answers, so that those under way are the first
   const { id } = await first.endpoint(receiver.url, { paused: true })
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     await first.announce([`${name}@example.net`])

@@ -1,5 +1,5 @@
 /**
- * What becomes of a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails
+ * What happens to a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails
  * in every way at every step of the dialog, and a fallback that works. Time is moved by hand.
  */
 import test, { type ExecutionContext } from 'ava'
@@ -170,13 +170,17 @@ class Provider {
   }
 }
 
-interface Site {
+interface ProviderFixture {
   readonly fixture: CoreFixture
   readonly provider: Provider
   readonly fallback: Provider
 }
 
-async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step?, ...unknown[]], hasFallback: boolean): Promise<Site> {
+async function fixtureOf(
+  t: ExecutionContext,
+  [fault, step]: readonly [Fault?, Step?, ...unknown[]],
+  hasFallback: boolean,
+): Promise<ProviderFixture> {
   const clock = new FakeClock()
   const [provider, fallback] = [new Provider(fault, step), new Provider()]
   for (const one of [provider, fallback]) {
@@ -201,7 +205,7 @@ async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step
 }
 
 /** Hands a message in and lets the fault happen; the time that passes meanwhile is what a silent peer is given. */
-async function firstAttempt({ fixture, provider }: Site, [fault, step]: Row): Promise<string> {
+async function firstAttempt({ fixture, provider }: ProviderFixture, [fault, step]: Row): Promise<string> {
   const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
   if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
     await provider.sink.reached(step as SinkStep)
@@ -216,7 +220,10 @@ async function firstAttempt({ fixture, provider }: Site, [fault, step]: Row): Pr
   return traceId
 }
 
-async function storyOf({ fixture }: Site, traceId: string): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
+async function storyOf(
+  { fixture }: ProviderFixture,
+  traceId: string,
+): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
   await until('the trace has told its story', async () => (await fixture.queueLength()) === 0)
   return { ...(await fixture.traces.get(principal, traceId)), story: (await fixture.story(traceId)).join('\n') }
 }
@@ -245,10 +252,10 @@ const statusesOf = ({ status, recipients }: Trace): string[] => [status, ...reci
 /** The provider was handed whole messages so often; each took so many of them, and they are what was sent. */
 function checkMail(
   t: ExecutionContext,
-  site: Site,
+  setup: ProviderFixture,
   expected: { readonly handed: number; readonly provider: number; readonly fallback: number },
 ): void {
-  const { provider, fallback } = site
+  const { provider, fallback } = setup
   t.deepEqual({ handed: provider.handed, provider: provider.sink.deliveries.length, fallback: fallback.sink.deliveries.length }, expected)
   for (const { from, to, text } of [...provider.sink.deliveries, ...fallback.sink.deliveries]) {
     t.is(from, 'shop@example.com')
@@ -263,9 +270,9 @@ for (const row of table) {
   const handed = step === 'dot' ? 1 : 0
 
   test(`${what}, with a fallback: ${next}`, async (t) => {
-    const site = await siteOf(t, row, true)
-    const { fixture, fallback } = site
-    const traceId = await firstAttempt(site, row)
+    const setup = await fixtureOf(t, row, true)
+    const { fixture, fallback } = setup
+    const traceId = await firstAttempt(setup, row)
     if (next === 'after its wait') {
       fixture.clock.advance(unknownWait - 1)
       await quiet(fixture)
@@ -273,27 +280,27 @@ for (const row of table) {
       t.is((await fixture.trace(traceId)).status, 'queued')
       fixture.clock.advance(1)
     }
-    const { trace, attempts, story } = await storyOf(site, traceId)
+    const { trace, attempts, story } = await storyOf(setup, traceId)
     t.deepEqual(statusesOf(trace), next === 'never' ? ['failed', 'failed'] : ['sent', 'sent'])
     if (next === 'never' || next === 'sent') {
       checkFirstAttempt(t, attempts[0], row, null)
       t.is(attempts.length, 1)
       t.is(fallback.sink.connections.length, 0)
       t.notRegex(story, /^failover:/m)
-      return checkMail(t, site, { handed: next === 'sent' ? 1 : handed, provider: next === 'sent' ? 1 : 0, fallback: 0 })
+      return checkMail(t, setup, { handed: next === 'sent' ? 1 : handed, provider: next === 'sent' ? 1 : 0, fallback: 0 })
     }
     checkFirstAttempt(t, attempts[0], row, next === 'at once' ? 0 : unknownWait)
     t.deepEqual(column(attempts, 'destinationId'), ['dst_1', 'dst_2'])
     t.regex(story, /^failover: .*: the message goes on to the fallback Fallback\.$/m)
     t.is(/^retry_scheduled: /m.test(story), next === 'after its wait')
-    checkMail(t, site, { handed, provider: 0, fallback: 1 })
+    checkMail(t, setup, { handed, provider: 0, fallback: 1 })
   })
 
   if (next === 'sent' || next === 'never') continue
   test(`${what}, without a fallback: again ${next === 'at once' ? 'after a minute' : next}`, async (t) => {
-    const site = await siteOf(t, row, false)
-    const { fixture, provider } = site
-    const traceId = await firstAttempt(site, row)
+    const setup = await fixtureOf(t, row, false)
+    const { fixture, provider } = setup
+    const traceId = await firstAttempt(setup, row)
     await provider.heal()
     const wait = next === 'at once' ? minute : unknownWait
     t.is((await fixture.trace(traceId)).nextAttemptAt, fixture.clock.now() + wait)
@@ -303,23 +310,23 @@ for (const row of table) {
     await quiet(fixture)
     t.is(mails(), before, 'a probe may look at the provider, but nothing is handed to it')
     fixture.clock.advance(1)
-    const { trace, attempts, story } = await storyOf(site, traceId)
+    const { trace, attempts, story } = await storyOf(setup, traceId)
     checkFirstAttempt(t, attempts[0], row, wait)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.is(attempts.length, 2)
     t.regex(story, /^retry_scheduled: Attempt 2 for 1 recipient is due at /m)
-    checkMail(t, site, { handed: handed + 1, provider: 1, fallback: 0 })
+    checkMail(t, setup, { handed: handed + 1, provider: 1, fallback: 0 })
   })
 }
 
 test('of three recipients the fallback gets the one that was put off, and nobody who was taken or refused', async (t) => {
-  const site = await siteOf(t, [], true)
-  const { fixture, provider, fallback } = site
+  const setup = await fixtureOf(t, [], true)
+  const { fixture, provider, fallback } = setup
   provider.sink.script = (step, line) =>
     step !== 'rcpt' ? undefined : line.includes('never') ? '550 5.1.1 Nobody' : line.includes('later') ? '450 4.2.1 Busy' : undefined
   const rcptTo = ['taken@example.net', 'never@example.net', 'later@example.net']
   const { traceId } = await fixture.submit({ content, destinationId: 'dst_1', rcptTo })
-  const { trace, attempts } = await storyOf(site, traceId)
+  const { trace, attempts } = await storyOf(setup, traceId)
   t.deepEqual(statusesOf(trace), ['failed', 'sent', 'failed', 'sent'])
   t.is(attempts.length, 2)
   t.deepEqual(
@@ -330,8 +337,8 @@ test('of three recipients the fallback gets the one that was put off, and nobody
 
 for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
   test(`a provider that throttles at ${step} is told so, and a policy for that gives the message to the fallback`, async (t) => {
-    const site = await siteOf(t, [], false)
-    const { fixture, provider, fallback } = site
+    const setup = await fixtureOf(t, [], false)
+    const { fixture, provider, fallback } = setup
     const times = { createdAt: startOfTime, updatedAt: startOfTime }
     const on = ['rate_limited'] as const
     await fixture.put<FailoverPolicy>(failoverPolicies, {
@@ -339,7 +346,7 @@ for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
     })
     provider.sink.script = (at) => (at === step ? '454 Throttling failure: Maximum sending rate exceeded.' : undefined)
     const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
-    const { trace, attempts } = await storyOf(site, traceId)
+    const { trace, attempts } = await storyOf(setup, traceId)
     t.deepEqual(statusesOf(trace), ['sent', 'sent'])
     t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
     t.is(fallback.sink.deliveries.length, 1)
@@ -349,14 +356,14 @@ for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
 
 for (const hasFallback of [true, false]) {
   test(`a message that is lost after the dot twice is not handed over again, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
-    const site = await siteOf(t, ['drop', 'dot'], hasFallback)
-    const { fixture, provider, fallback } = site
+    const setup = await fixtureOf(t, ['drop', 'dot'], hasFallback)
+    const { fixture, provider, fallback } = setup
     let lost = 0
     fallback.sink.script = (step) => (step === 'dot' && ++lost ? { act: 'drop' } : undefined)
     const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
     await until('lost once', () => fixture.attempted.length === 1)
     fixture.clock.advance(unknownWait)
-    const { trace, attempts } = await storyOf(site, traceId)
+    const { trace, attempts } = await storyOf(setup, traceId)
     fixture.clock.advance(48 * 60 * minute)
     await quiet(fixture)
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])

@@ -44,7 +44,7 @@ interface Bounce {
   readonly related: { readonly same_recipient: number; readonly same_domain_last_24h: number; readonly same_reply_last_24h: number }
 }
 
-interface Site {
+interface DiagnoseFixture {
   readonly rest: RestClient
   readonly daemon: Daemon
   readonly sink: SinkType
@@ -62,7 +62,7 @@ const replies: Readonly<Record<string, string>> = {
   blocked: '554 5.7.1 listed by zen.spamhaus.org, see https://check.example.org/ip',
 }
 
-const test = ava as TestFn<Site>
+const test = ava as TestFn<DiagnoseFixture>
 
 /** One daemon for all, in which they take turns: what is counted must not depend on what else runs. */
 test.before(async (t) => {

@@ -33,7 +33,7 @@ interface Score {
 
 test('the recipients, actions and statuses of the corpus are found, and hardly anything else', (t) => {
   const score: Score = { expected: 0, found: 0, surplus: 0, actions: 0, statuses: 0, statusesExpected: 0, wrong: [] }
-  for (const mail of corpus()) judge(mail, readReport(octetsOf(mail.file)).events, score)
+  for (const mail of corpus()) check(mail, readReport(octetsOf(mail.file)).events, score)
   const told = score.found + score.surplus
   t.log(`recall ${percent(score.found, score.expected)}, precision ${percent(score.found, told)} of ${score.expected} recipients`)
   t.log(`action ${percent(score.actions, score.found)}, status ${percent(score.statuses, score.statusesExpected)}`)
@@ -70,7 +70,7 @@ test('labels that are not believed contradict the words of their mails', (t) => 
   }
 })
 
-function judge({ file, expect }: ExpectedMail, events: readonly FeedbackEvent[], score: Score): void {
+function check({ file, expect }: ExpectedMail, events: readonly FeedbackEvent[], score: Score): void {
   const left = new Set(events)
   for (const expected of expect) {
     score.expected++

@@ -1,4 +1,4 @@
-/** The reader of reports: what is read at once, what on the thread, and what becomes of a thread that does not answer. */
+/** The reader of reports: what is read at once, what on the thread, and what happens to a thread that does not answer. */
 import test, { type ExecutionContext } from 'ava'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'

@@ -6,7 +6,7 @@
  *     @ feedback fails           the core cannot store
  *     @ admission overloaded     nothing may be taken now
  *     == reported anna bounced null, what the core got: return path, type, null reverse-path or sender
- *     == outcome dsn recorded    the kind of the last mail, and what came of it
+ *     == outcome dsn recorded    the kind of the last mail, and its outcome
  *     == kept 1                  mails in the box of the postmaster
  *     == box Subject: x          the last of them holds this
  *     == defects 1               unexpected errors; none by default

@@ -1,4 +1,4 @@
-/** Every fault at every step of the dialog, with and without pipelining: what becomes of the recipient, and why. */
+/** Every fault at every step of the dialog, with and without pipelining: what happens to the recipient, and why. */
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'

@@ -1,4 +1,4 @@
-/** What becomes of a test whose peer this machine lacks. */
+/** What happens to a test whose peer this machine lacks. */
 import test, { type TestFn } from 'ava'
 import { reasonAgainst, type PeerName } from './peer-packages.ts'
 

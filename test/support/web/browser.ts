@@ -1,4 +1,4 @@
-/** Chromium as people use it, driven over its debugging protocol, and axe-core as the judge of every page. */
+/** Chromium as people use it, driven over its debugging protocol, and axe-core as the check of every page. */
 import assert from 'node:assert'
 import type { TestFn } from 'ava'
 import axe from 'axe-core'
@@ -42,7 +42,7 @@ export function browserOf(test: TestFn): () => Browser {
   return () => browser ?? assert.fail('the tests have not begun')
 }
 
-/** The widths at which every page is judged: a small phone and a desk. */
+/** The widths at which every page is checked: a small phone and a desk. */
 export const widths = [320, 1280] as const
 
 interface Violation {

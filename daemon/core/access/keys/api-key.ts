@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { minterSchema } from '../principal/minter.ts'
+import { keyCreatorSchema } from '../principal/key-creator.ts'
 import { scopesInOrder } from '../principal/principal.ts'
 
 export const apiKeyPrefix = 'svckey_'
@@ -24,10 +24,10 @@ const schema = z.strictObject({
   revokedAt: z.int().nullable(),
   /** Sends and learns the status of its own sends; `scopes` is empty. */
   sendOnly: z.literal(true).optional(),
-  /** See `Minted`. */
-  minter: minterSchema.optional(),
+  /** See `KeyOrigin`. */
+  minter: keyCreatorSchema.optional(),
   keptAt: z.int().optional(),
-  /** Id of the key that it was minted with. */
+  /** Id of the key that it was created with. */
   mintedWith: z.string().optional(),
 })
 

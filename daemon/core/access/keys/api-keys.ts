@@ -1,4 +1,4 @@
-/** API keys: minting, reading, changing, rotating, revoking, and the check of a presented key. */
+/** API keys: creating, reading, changing, rotating, revoking, and the check of a presented key. */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
@@ -11,15 +11,15 @@ import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type A
 import { KeyUses } from './key-uses.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../principal/lists.ts'
 import type { ScopesOfMember } from '../principal/member-scopes.ts'
-import { keptKey } from './minted-keys.ts'
-import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, scopesUnder, type Minter } from '../principal/minter.ts'
+import { keptKey } from './dependent-keys.ts'
+import { ceilingOf, endsAlongWith, endsAtProjects, followsCreator, scopesUnder, type KeyCreator } from '../principal/key-creator.ts'
 import { reachableProject } from '../principal/project-choice.ts'
 import type { Role } from '../principal/role.ts'
 import { administersAll, requireAdministration, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
 import { RecentMap } from '../../recent-map.ts'
 
 export interface ApiKeyOptions extends Core {
-  readonly rightsOfMember: ScopesOfMember
+  readonly scopesOfMember: ScopesOfMember
   /** Whether a grant of the organization has not been revoked. */
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
@@ -47,7 +47,7 @@ export interface ApiKeyChanges {
   readonly name?: string | undefined
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt?: number | null | undefined
-  /** The key outlives its minter. */
+  /** The key outlives its creator. */
   readonly kept?: true | undefined
 }
 
@@ -61,7 +61,7 @@ export interface ShownKey {
 }
 
 /** The only time that the key itself is shown. */
-export type MintedKey = ShownKey & NewKey
+export type KeyWithSecret = ShownKey & NewKey
 
 export interface ApiKeyFilter extends OfProject {
   /** Id of a user: the keys that follow them, which end when they are removed. */
@@ -111,7 +111,7 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
  * with a member does not count.
  */
 export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
-  statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin') && !followsMinter(key)
+  statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin') && !followsCreator(key)
 
 export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   readonly #options: ApiKeyOptions
@@ -124,18 +124,18 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * A key has at most the scopes of the one it is minted with, and one bound to a project mints for that project only. What a
-   * member mints, by a session, an application or a key of theirs, follows that member. Nobody mints a key that outlasts their
-   * own, but for administrators of the whole organization.
+   * A key has at most the scopes of the one it is created with, and one bound to a project creates keys for that project only. What a
+   * member creates, by a session, an application or a key of theirs, follows that member. Only administrators of the whole
+   * organization create a key that outlasts their own.
    */
-  async mint(principal: Principal, request: NewApiKey): Promise<MintedKey> {
+  async create(principal: Principal, request: NewApiKey): Promise<KeyWithSecret> {
     for (const scope of request.sendOnly ? (['api:send'] as const) : request.scopes) requireScope(principal, scope)
     if (principal.projectsOnly && !principal.bound && request.projectId === undefined && !request.sendOnly)
       throw invalid([{ path: 'project_id', message: 'is required: your role can create keys of one project only' }])
     const { policies, clock, writes } = this.#options
     const now = clock.now()
     if (request.expiresAt !== undefined) requireFuture(request.expiresAt, now)
-    const minted = await writes.runAudited(principal, 'api_key.minted', async (change) => {
+    const created = await writes.runAudited(principal, 'api_key.minted', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const named = reachableProject(principal, projects, request.projectId, 'project_id')
       const { name, scopes, sendOnly } = request
@@ -155,14 +155,14 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       change.insert(apiKeys, principal.organizationId, fresh.record)
       return fresh
     })
-    return { ...minted, ...(await this.#shown(principal, minted.record)) }
+    return { ...created, ...(await this.#shown(principal, created.record)) }
   }
 
   /** Newest first, revoked ones included. A key bound to a project sees only keys of it. A page can be short although there is more. */
   async list(principal: Principal, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
     const isMeant = (key: ApiKey): boolean =>
       (!principal.projectsOnly || key.projectId !== null) &&
-      (mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
+      (mintedBy === undefined || (followsCreator(key) && key.minter?.userId === mintedBy))
     const { rows, nextCursor } = await listReachable(this.#options, apiKeys, principal, query, () => ({ sieve: sieve(isMeant) }))
     return { rows: await Promise.all(rows.map((key) => this.#shown(principal, key))), nextCursor }
   }
@@ -198,7 +198,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
           'conflict',
           'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
         )
-      const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(principal, before), now) : fresh
+      const after = kept && followsCreator(before) ? keptKey(fresh, await this.#roleOfCreator(principal, before), now) : fresh
       if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, principal.organizationId, stored, after)
       return after
     })
@@ -206,7 +206,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /** A new secret under the same id; the old one stops working at once. Refused when the key reaches further or outlasts its caller. */
-  async rotate(principal: Principal, id: string): Promise<MintedKey> {
+  async rotate(principal: Principal, id: string): Promise<KeyWithSecret> {
     const { clock, writes } = this.#options
     const rotated = await writes.runAudited(principal, 'api_key.rotated', async (change) => {
       const stored = await this.#get(principal, id)
@@ -289,41 +289,41 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * Who stands behind what the principal mints, as it is now: whoever was ended while the request was under way must not
+   * Who stands behind what the principal creates, as it is now: whoever was ended while the request was under way must not
    * leave a key behind. Throws `unauthorized` and `insufficient_scope`.
    */
   async #originOf({ organizationId, holder, credentialId }: Principal): Promise<KeyOrigin> {
-    if (holder?.kind === 'user') return { origin: { minter: await this.#minterOf(organizationId, holder) }, endMs: Infinity }
-    const minted = { mintedWith: credentialId }
+    if (holder?.kind === 'user') return { origin: { minter: await this.#creatorOf(organizationId, holder) }, endMs: Infinity }
+    const created = { mintedWith: credentialId }
     const stored = await this.#options.database.get(apiKeys, { organizationId }, credentialId)
-    if (!stored) return { origin: minted, endMs: Infinity } // the command line of this machine
+    if (!stored) return { origin: created, endMs: Infinity } // the command line of this machine
     const { record } = stored
     const ceiling = await this.#ceiling({ organizationId }, record)
     if (statusOf(record, this.#options.clock.now()) !== 'active' || ceiling === 'ended') throw refused()
     const { minter, keptAt } = record
     const origin = {
-      ...minted,
+      ...created,
       ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling } }),
       ...(keptAt !== undefined && { keptAt }),
     }
     return { origin, endMs: endOf(record) }
   }
 
-  async #minterOf(organizationId: string, { userId, application }: UserHolder): Promise<Minter> {
-    const { rightsOfMember, grantStands } = this.#options
-    const member = await rightsOfMember(organizationId, userId)
+  async #creatorOf(organizationId: string, { userId, application }: UserHolder): Promise<KeyCreator> {
+    const { scopesOfMember, grantStands } = this.#options
+    const member = await scopesOfMember(organizationId, userId)
     if (!member) throw new Refusal('insufficient_scope', 'You are no longer a member of this organization.')
     if (application && !(await grantStands(organizationId, application.grantId)))
       throw new Refusal('unauthorized', 'This application was revoked; its user must approve it again.')
     return { userId, role: member.role, application: application ?? null }
   }
 
-  async #roleOfMinter({ organizationId }: Pick<Principal, 'organizationId'>, { minter }: ApiKey): Promise<Role | undefined> {
-    return minter && (await this.#options.rightsOfMember(organizationId, minter.userId))?.role
+  async #roleOfCreator({ organizationId }: Pick<Principal, 'organizationId'>, { minter }: ApiKey): Promise<Role | undefined> {
+    return minter && (await this.#options.scopesOfMember(organizationId, minter.userId))?.role
   }
 
   async #ceiling(principal: Pick<Principal, 'organizationId'>, key: ApiKey): Promise<ShownKey['ceiling']> {
-    return ceilingOf(key, followsMinter(key) ? await this.#roleOfMinter(principal, key) : undefined)
+    return ceilingOf(key, followsCreator(key) ? await this.#roleOfCreator(principal, key) : undefined)
   }
 
   /** A key with what is not in its record. */

@@ -1,6 +1,6 @@
 /** Every access to records goes through a principal: its organization is the first part of every key, so foreign ids are out of reach. */
 import { Refusal } from '../../refusals.ts'
-import type { GrantedApplication, Minter } from './minter.ts'
+import type { GrantedApplication, KeyCreator } from './key-creator.ts'
 import { scopesInOrder, type Scope } from './scope.ts'
 
 export { scopesInOrder, type Scope }
@@ -35,8 +35,8 @@ export interface Principal {
   readonly publishableToken?: string
   /** A signed-in owner of the organization. */
   readonly owns?: true
-  /** With an API key only: who stands behind it, and behind what is minted with it. */
-  readonly minter?: (Minter & { readonly keptAt?: number }) | undefined
+  /** With an API key only: who stands behind it, and behind what is created with it. */
+  readonly minter?: (KeyCreator & { readonly keptAt?: number }) | undefined
   /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
   readonly sendsOnly?: true
 }

@@ -6,7 +6,7 @@ export const roles = ['owner', 'admin', 'developer', 'viewer', 'billing'] as con
 export type Role = (typeof roles)[number]
 
 /** What a role allows, live: it caps whatever a token was granted. */
-export interface RolePermissions {
+export interface RoleScopes {
   /** Scopes over resources of projects. */
   readonly scopes: readonly Scope[]
   /** Also over what belongs to the whole organization: members, domains, suppressions, organization-wide destinations. */
@@ -18,7 +18,7 @@ export interface RolePermissions {
 }
 
 // prettier-ignore
-const table: Readonly<Record<Role, RolePermissions>> = {
+const table: Readonly<Record<Role, RoleScopes>> = {
   owner:     { scopes: ['api:admin'], administersOrganization: true,  seesBilling: true,  owns: true  },
   admin:     { scopes: ['api:admin'], administersOrganization: true,  seesBilling: true,  owns: false },
   developer: { scopes: ['api:admin'], administersOrganization: false, seesBilling: false, owns: false },
@@ -26,7 +26,7 @@ const table: Readonly<Record<Role, RolePermissions>> = {
   billing:   { scopes: [],            administersOrganization: false, seesBilling: true,  owns: false },
 }
 
-export const permissionsOfRole = (role: Role): RolePermissions => table[role]
+export const scopesOfRole = (role: Role): RoleScopes => table[role]
 
 /** The role that allows less: the ceiling of what was made by one and is held under the other. */
 export const lowerRole = (a: Role, b: Role): Role => (roles.indexOf(a) > roles.indexOf(b) ? a : b)

@@ -93,7 +93,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     return (await database.all(inboxes, principal)).find(({ record }) => record.addressPattern === wanted)?.record
   }
 
-  /** What came of its latest notification. */
+  /** The outcome of its latest notification. */
   lastNotify({ organizationId }: Principal, { id }: Inbox): Promise<LastNotify | undefined> {
     return readLastNotify(this.#options.database, organizationId, id)
   }
@@ -170,11 +170,11 @@ export class Inboxes implements List<OfProject, Inbox> {
     const { captureEvents, clock, readings } = this.#options
     const unexpect = readings.expect()
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
-    const hear = (capture: Capture, before: Capture | undefined): void => {
+    const onCapture = (capture: Capture, before: Capture | undefined): void => {
       const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
       if (isNews && isAfter(capture, options.since)) resolve(capture)
     }
-    const silence = captureEvents.listen(inbox.projectId, hear)
+    const silence = captureEvents.listen(inbox.projectId, onCapture)
     const timer = clock.after(options.timeoutMs, () => resolve(undefined))
     const leave = (): void => resolve(undefined)
     options.signal.addEventListener('abort', leave, { once: true })

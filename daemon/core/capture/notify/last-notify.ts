@@ -1,4 +1,4 @@
-/** What came of the latest notification of a virtual inbox: a row beside the inbox, as it is no setting. */
+/** The outcome of the latest notification of a virtual inbox: a row beside the inbox, as it is no setting. */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'

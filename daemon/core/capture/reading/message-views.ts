@@ -117,7 +117,7 @@ export function shown(bytes: Uint8Array | undefined): ShownImage {
 
 const noImage = (): Refusal => new Refusal('not_found', 'Image not found.')
 
-/** What an image is by its first bytes, whatever its sender says: only formats in which nothing can run; undefined for all others, such as SVG. */
+/** The type of an image by its first bytes, whatever its sender says: only formats that cannot run; undefined for others, such as SVG. */
 function imageType(bytes: Uint8Array): string | undefined {
   if (starts(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png'
   if (starts(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg'

@@ -1,4 +1,4 @@
-/** Carries out one delivery attempt: read, let the transport work, judge, commit. */
+/** Carries out one delivery attempt: read, let the transport work, apply its report, commit. */
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'

@@ -7,7 +7,7 @@ import { transact } from '../../writes/transact.ts'
 
 /**
  * Marks the trace of a scheduled send as begun, on condition that nothing has changed it, and returns it as it stands then:
- * still queued, or canceled by whoever was quicker. Durable before the provider hears anything. Undefined when it was deleted.
+ * still queued, or canceled by whoever was quicker. Durable before the provider gets anything. Undefined when it was deleted.
  */
 export async function beginScheduled(database: Database, entry: QueueEntry, nowMs: number): Promise<Stored<Trace> | undefined> {
   await transact(database, entry, async (change) => {

@@ -52,7 +52,7 @@ interface Entry {
 const keptMs = 24 * 3_600_000
 /** While a trial is under way, other messages look again after so long. */
 const trialMs = 5000
-/** Latency is judged by the last minutes, so that a destination that was passed over is soon tried again. */
+/** Latency is that of the last minutes, so that a destination that was skipped is soon tried again. */
 const latencyMinutes = 5
 const latencyAttemptsMin = 10
 

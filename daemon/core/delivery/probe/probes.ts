@@ -66,7 +66,7 @@ interface Round {
 
 /** Longest probe. */
 const probeMs = 20_000
-/** Who has just changed settings waits so long to hear whether they work. */
+/** Who has just changed settings waits at most so long for their check. */
 const firstLookMs = 5000
 /** A snapshot that is older is made anew by asking for it. */
 const freshMs = 60_000

@@ -136,8 +136,8 @@ const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
 const optedOut = 'It has not bounced: it was never sent to this recipient, who unsubscribed from its list.'
 
 function ofOther({ address, status, suppression }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
-  const told = otherWords[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
-  const reason = suppression?.source === 'unsubscribe' ? optedOut : told
+  const byStatus = otherWords[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
+  const reason = suppression?.source === 'unsubscribe' ? optedOut : byStatus
   if (status === 'complained')
     return { reason, actions: ['Do not send to this recipient again, and find out how the address got onto your list.'] }
   return {
@@ -154,8 +154,8 @@ function suppressActions({ recommended, done, reason }: BounceDiagnosis['suppres
 
 const maxShown = 10
 
-function otherFailures({ trace }: TraceStory, { address: told }: TraceRecipient): string[] {
-  const others = trace.recipients.filter(({ address, status }) => address !== told && (status === 'bounced' || status === 'failed'))
+function otherFailures({ trace }: TraceStory, { address: diagnosed }: TraceRecipient): string[] {
+  const others = trace.recipients.filter(({ address, status }) => address !== diagnosed && (status === 'bounced' || status === 'failed'))
   if (others.length === 0) return []
   const names = others.slice(0, maxShown).map(({ address }) => address)
   return [

@@ -18,7 +18,7 @@ export function whyNotSuppressed({ recommended, done, flag, report, recipients }
   return tooLittle(report, recipients) ?? 'The flag bounce_auto_suppress was off when the bounce was received.'
 }
 
-/** What the report does not prove. Reports from before `maySuppress` was kept are judged by their proof. */
+/** What the report does not prove. Reports from before `maySuppress` was kept count by their proof. */
 function tooLittle(
   { proof, maySuppress, smtpCode }: Pick<TraceReport, 'proof' | 'maySuppress' | 'smtpCode'>,
   recipients: number,

@@ -203,7 +203,7 @@ function sent({ story, recipient }: MessageSeen): Fate {
   )
   const at = taken?.endedAt ?? trace.updatedAt
   const confirmed = reports.some(
-    ({ type, recipient: told, isUnverified }) => type === 'delivered' && told === recipient.address && !isUnverified,
+    ({ type, recipient: reported, isUnverified }) => type === 'delivered' && reported === recipient.address && !isUnverified,
   )
   const where = taken?.host ?? 'the provider'
   return {

@@ -36,16 +36,16 @@ export interface RefusalSeen {
 export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: TraceRecipient): RefusalSeen | undefined {
   const isAlone = trace.recipients.length === 1
   const isAbout = (report: TraceReport): boolean => report.recipient === recipient.address || (report.recipient === null && isAlone)
-  const told = reports.filter(
+  const matching = reports.filter(
     (report) => report.format !== 'smtp' && isAbout(report) && (report.type === 'bounced' || report.type === 'deferred'),
   )
-  const verified = told.filter(({ isUnverified }) => !isUnverified)
+  const verified = matching.filter(({ isUnverified }) => !isUnverified)
   const report = verified.findLast(({ type }) => type === 'bounced') ?? verified.at(-1)
   if (report && recipient.status !== 'delivered') return byReport(report, recipient.address)
   const wasTaken = recipient.status !== 'queued' && recipient.status !== 'failed'
   const attempt = wasTaken ? undefined : attempts.findLast((one) => verdictFor(one, recipient.address) !== undefined)
   if (attempt) return byAttempt(attempt, recipient)
-  const unverified = told.findLast(({ type }) => type === 'bounced')
+  const unverified = matching.findLast(({ type }) => type === 'bounced')
   return unverified && byReport(unverified, recipient.address)
 }
 
@@ -96,7 +96,7 @@ function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient):
     isFinal: seen?.verdict === 'permanent' || status === 'failed',
     trouble: attempt.error?.message,
     reply: reply ? { code: reply.code, enhanced: reply.enhanced ?? null, text: reply.text } : null,
-    classification: judged(
+    classification: refined(
       classify({
         status: reply?.enhanced ?? null,
         smtpCode,
@@ -112,7 +112,7 @@ function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient):
 }
 
 /** Without any reply, the trouble of the attempt is what is known, and the destination is where it lies. */
-function judged(seen: Classification, { error }: AttemptRecord, hasReply: boolean): Classification {
+function refined(seen: Classification, { error }: AttemptRecord, hasReply: boolean): Classification {
   if (hasReply || !error) return seen
   const isSetUp =
     error.class === 'misconfigured' ||

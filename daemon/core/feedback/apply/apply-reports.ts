@@ -170,7 +170,7 @@ class TraceUpdate {
       ...(type === 'complained' && { complaint: { feedbackType } }),
     }
     const isAnnounced = before !== undefined && !saysOtherwise(report, before)
-    const told = isAnnounced ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
+    const announced = isAnnounced ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
     if (suppressed && suppression) {
       const entry = { ...suppression, expiresAt: null }
       announce(change, this.#policy.webhooks, {
@@ -181,7 +181,7 @@ class TraceUpdate {
         suppression: entry,
       })
     }
-    return told ?? earlier
+    return announced ?? earlier
   }
 }
 

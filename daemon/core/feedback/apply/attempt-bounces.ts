@@ -71,9 +71,9 @@ export function withBounces(trace: Trace, bounces: readonly TraceReport[]): Trac
   if (bounces.length === 0) return trace
   const byAddress = new Map(bounces.map((report) => [report.recipient, report]))
   const recipients = trace.recipients.map((recipient) => {
-    const told = byAddress.get(recipient.address)
-    if (!told) return recipient
-    const { type, at, reason, bounce } = told
+    const bounced = byAddress.get(recipient.address)
+    if (!bounced) return recipient
+    const { type, at, reason, bounce } = bounced
     return { ...recipient, report: { type, at, reason, bounce }, bounce }
   })
   return { ...trace, recipients }

@@ -91,13 +91,13 @@ export class Attributor {
     for (const address of addresses) {
       for (const trace of await this.#candidates.to(address)) {
         if (!this.#isReachable(trace)) continue
-        const told = recipientNamed(trace, address)
-        const isQueued = trace.recipients.some(({ address: one, status }) => one === told && status === 'queued')
+        const named = recipientNamed(trace, address)
+        const isQueued = trace.recipients.some(({ address: one, status }) => one === named && status === 'queued')
         mayFitSoon ||= isQueued
-        const reply = trace.recipients.find((one) => one.address === told)?.reply?.text
+        const reply = trace.recipients.find((one) => one.address === named)?.reply?.text
         const byQueueId = reply !== undefined && queueIds.size > 0 && wordsIn(reply).some((word) => queueIds.has(word))
         const proof = byQueueId ? 'queue_id' : messageIds.has(trace.messageId) ? 'message_id' : undefined
-        if (proof) return attributed({ organizationId, trace }, proof, told)
+        if (proof) return attributed({ organizationId, trace }, proof, named)
       }
     }
     return (await this.#bySubject(event)) ?? { mayFitSoon }

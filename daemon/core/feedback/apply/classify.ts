@@ -47,11 +47,11 @@ const unexplained: RefusalMeaning = {
 export function classify(facts: RefusalFacts): Classification {
   const text = replyText(facts.diagnostic ?? '', facts.smtpCode)
   const inText = enhancedCodesIn(text)
-  const told = enhancedCodesIn(facts.status ?? '').slice(0, 1)
-  const status = bestOf([...told, ...inText])
+  const given = enhancedCodesIn(facts.status ?? '').slice(0, 1)
+  const status = bestOf([...given, ...inText])
   const seen: Seen = {
-    ...{ text, status, kind: kindOf(told[0] ?? status, text), provider: answering(facts, text) },
-    details: [...told, ...inText].map(withoutClass),
+    ...{ text, status, kind: kindOf(given[0] ?? status, text), provider: answering(facts, text) },
+    details: [...given, ...inText].map(withoutClass),
   }
   const meaning = meaningOf(seen)
   const { bounce, category, reason } = meaning

@@ -38,7 +38,7 @@ export const saysOtherwise = (report: TraceReport, standing: TraceReport): boole
 
 function strengthOf(report: TraceReport): readonly number[] {
   const isClear = report.type === 'complained' ? isComplaint(report) : !vague.includes(report.category)
-  // of records of before 2026-11-22, only what came of them is known
+  // of records of before 2026-11-22, only the outcome is known
   const mayAct = report.maySuppress ?? report.suppression !== null
   return [
     Number(isClear && mayAct),

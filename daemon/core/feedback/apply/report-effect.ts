@@ -26,30 +26,30 @@ const traceEvents = {
 
 /** The report as it is kept; whether it suppresses is settled with the list. */
 export function reportOf({ event, attribution, isUnverified, maySuppress, sourceId, rawBytes }: ReportFacts, nowMs: number): TraceReport {
-  const { type, recipient: last, originalRecipient: _, clues: __, key: ___, remoteIp: ____, ...told } = event
+  const { type, recipient: last, originalRecipient: _, clues: __, key: ___, remoteIp: ____, ...reported } = event
   const { traceId, projectId, recipient, proof } = attribution
-  const judged = type === 'bounced' || type === 'deferred' ? classify(event) : undefined
+  const classified = type === 'bounced' || type === 'deferred' ? classify(event) : undefined
   const isElsewhere = last !== null && recipient !== null && foldEmail(last) !== foldEmail(recipient)
   return {
-    ...told,
+    ...reported,
     ...{ id: reportId(traceId, recipient, type, isUnverified), traceId, projectId, type, at: nowMs },
     occurredAt: event.occurredAt === null ? null : Math.round(event.occurredAt),
     ...{ recipient, finalRecipient: isElsewhere ? last : null, sourceId, proof, isUnverified },
-    bounce: type === 'bounced' ? (judged?.bounce ?? null) : type === 'bounce_unparsed' ? 'soft' : null,
-    category: type === 'bounce_unparsed' ? type : (judged?.category ?? null),
-    reason: reasonOf(event, judged),
+    bounce: type === 'bounced' ? (classified?.bounce ?? null) : type === 'bounce_unparsed' ? 'soft' : null,
+    category: type === 'bounce_unparsed' ? type : (classified?.category ?? null),
+    reason: reasonOf(event, classified),
     suppression: null,
     rawBytes,
     maySuppress,
   }
 }
 
-function reasonOf({ type, remoteMta, feedbackType }: ReportFacts['event'], judged: Classification | undefined): string {
+function reasonOf({ type, remoteMta, feedbackType }: ReportFacts['event'], classified: Classification | undefined): string {
   const by = remoteMta ?? 'The server of the recipient'
   if (type === 'delivered') return `${by} accepted the message.`
   if (type === 'complained') return `It was reported as spam (${feedbackType ?? 'complaint'}).`
   if (type === 'bounce_unparsed') return 'It was received at the return path, but is not a report that can be parsed; it has no effect.'
-  const why = judged?.reason ?? ''
+  const why = classified?.reason ?? ''
   return type === 'deferred' ? `${why} ${by} deferred it and retries it.` : why
 }
 
@@ -58,10 +58,10 @@ function reasonOf({ type, remoteMta, feedbackType }: ReportFacts['event'], judge
  * that may not advance a state explains only the one that is there.
  */
 export function afterReport(trace: Trace, report: TraceReport, nowMs: number, mayAdvance = true): Trace {
-  const { isUnverified, recipient: told } = report
-  if (isUnverified || told === null) return trace
+  const { isUnverified, recipient: reported } = report
+  if (isUnverified || reported === null) return trace
   const recipients = trace.recipients.map((recipient) =>
-    recipient.address === told ? afterWord(recipient, report, mayAdvance) : recipient,
+    recipient.address === reported ? afterWord(recipient, report, mayAdvance) : recipient,
   )
   if (recipients.every((recipient, i) => recipient === trace.recipients[i])) return trace
   return { ...trace, recipients, status: worstStatus(recipients.map(({ status }) => status)), updatedAt: nowMs }

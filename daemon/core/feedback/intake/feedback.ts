@@ -176,9 +176,9 @@ function noteUnmatchedReports(
   noteUnmatched(change, { organizationId, sourceId }, events.flatMap(toUnmatched), nowMs)
 }
 
-function toUnmatched({ type, clues, ...told }: FeedbackEvent): UnmatchedReport[] {
+function toUnmatched({ type, clues, ...rest }: FeedbackEvent): UnmatchedReport[] {
   if (type === 'ignored' || type === 'bounce_unparsed') return []
-  const { key, occurredAt, recipient, status, diagnostic } = told
+  const { key, occurredAt, recipient, status, diagnostic } = rest
   return [{ type, key, occurredAt, recipient, status, diagnostic, messageId: clues.messageIds[0] ?? null }]
 }
 

@@ -25,7 +25,7 @@ export interface RejectedLine {
   readonly reason: string
 }
 
-/** What came of events and lines. */
+/** The outcome of events and lines. */
 export interface TakenCounts {
   /** New ones; those that fit no message are among them. */
   readonly accepted: number
@@ -74,9 +74,9 @@ export class LogIntake {
         forgetSessions(change, place, reading.forget)
       })
       counts = addCounts(counts, outcomes, reading.ignored)
-      const told = reading.rejected.slice(0, maxRejected - rejected.length)
-      rejected.push(...told)
-      rejectedMore += reading.rejected.length - told.length
+      const shown = reading.rejected.slice(0, maxRejected - rejected.length)
+      rejected.push(...shown)
+      rejectedMore += reading.rejected.length - shown.length
       await setImmediate() // groups that need nothing of the store would hold the event loop until the log ends
     }
     return { ...counts, rejected, rejectedMore }

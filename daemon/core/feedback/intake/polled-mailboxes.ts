@@ -47,7 +47,7 @@ export class PolledMailboxes {
     this.#options = options
   }
 
-  /** Hears when one came or went. */
+  /** Is notified when one came or went. */
   onChange(listener: () => void): void {
     this.#options.database.onWork(mailboxWork, listener)
   }

@@ -8,7 +8,7 @@ import { optOuts } from './opt-out.ts'
 import { isAutomatic, isInForce, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 import { transact } from '../../writes/transact.ts'
 
-/** What came of an entry. */
+/** The outcome of an entry. */
 export interface AddedSuppression {
   /** The entry that stands on the list now: the new one, or the one that was there. */
   readonly suppression: Suppression

@@ -89,7 +89,7 @@ async function softDays(database: Database, prefix: readonly Element[], today: n
 export interface Consequence {
   /** The entry to add. */
   readonly entry?: Suppression
-  /** What becomes of the entry that the evidence before it made. */
+  /** What happens to the entry that the evidence before it made. */
   readonly correction?: Correction
 }
 

@@ -24,7 +24,7 @@ export const countComplaint = (change: Change, reportId: string): Change => chan
 export const countSuppressions = (change: Change, id: string, source: SuppressionSource, entries: number): Change =>
   change.schedule(countedWork, `suppressed ${source} ${id} ${entries}`)
 
-/** Tells everything that happens from now on. */
+/** Reports everything that happens from now on. */
 export function observeCounts(database: Database, counts: FeedbackCounts): void {
   database.onWork(countedWork, (keys) => {
     for (const key of keys) {

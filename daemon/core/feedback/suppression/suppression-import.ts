@@ -32,7 +32,7 @@ export interface RefusedRow {
 export const rowResults = ['added', 'already_there', 'refused'] as const
 export type RowResult = (typeof rowResults)[number]
 
-/** What came of every row. */
+/** The outcome of every row. */
 export interface ImportReport {
   readonly counts: Readonly<Record<RowResult, number>>
   /** In order; the first is row 1. */

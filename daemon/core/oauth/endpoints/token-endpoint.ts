@@ -31,7 +31,7 @@ export interface TokenEvents {
   tokenReused(what: 'code' | 'refresh token', grant: Grant): void
 }
 
-/** Tells people what happened to what they allowed. */
+/** Notifies people of what happened to what they allowed. */
 export interface TokenNotices {
   accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }

@@ -1,9 +1,9 @@
-/** The end of a grant, whoever ends it: no token of it works afterwards, and the keys that it minted end in the same write. */
+/** The end of a grant, whoever ends it: no token of it works afterwards, and the keys that it created end in the same write. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
-import { endKeys, keysFollowing, keyWithoutApplication, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
-import type { Minter } from '../../access/principal/minter.ts'
+import { endKeys, keysFollowing, keyWithoutApplication, type KeyFates, type KeysToKeep } from '../../access/keys/dependent-keys.ts'
+import type { KeyCreator } from '../../access/principal/key-creator.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import { oauthGrants, type StoredGrant } from './grant.ts'
 
@@ -13,8 +13,8 @@ export interface GrantEnding {
   readonly reason?: string
   /** Keys to keep: they follow their user alone from then on. */
   readonly toKeep?: KeysToKeep
-  /** The keys that end with it; those minted by this very grant by default. */
-  readonly isMeant?: (minter: Minter, key: ApiKey) => boolean
+  /** The keys that end with it; those created by this very grant by default. */
+  readonly isMeant?: (minter: KeyCreator, key: ApiKey) => boolean
 }
 
 interface Write {
@@ -26,17 +26,17 @@ interface Write {
   readonly now: number
 }
 
-/** Whether a key was minted by a token of the grant. */
-export const isMintedBy =
+/** Whether a key was created by a token of the grant. */
+export const isCreatedBy =
   (grantId: string) =>
-  ({ application }: Minter): boolean =>
+  ({ application }: KeyCreator): boolean =>
     application?.grantId === grantId
 
 /** Adds to the write that the grant ends, with its keys. */
 export async function endGrant(
   { database, audit, change, actor, now }: Write,
   stored: StoredGrant,
-  { reason, toKeep = [], isMeant = isMintedBy(stored.record.id) }: GrantEnding,
+  { reason, toKeep = [], isMeant = isCreatedBy(stored.record.id) }: GrantEnding,
 ): Promise<KeyFates> {
   const { organizationId, record: grant } = stored
   change.replace(oauthGrants, organizationId, stored, { ...grant, revokedAt: now })

@@ -1,7 +1,7 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
-import type { KeyFates } from '../../access/keys/minted-keys.ts'
+import type { KeyFates } from '../../access/keys/dependent-keys.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { Actor } from '../../writes/audit.ts'
 import { endGrant, type GrantEnding } from './end-grant.ts'
@@ -9,10 +9,10 @@ import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
 import { levelOf, levelOfAnonymous, levelOfScopes, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
 
 export interface GrantOptions extends Core {
-  readonly rightsOfMember: ScopesOfMember
+  readonly scopesOfMember: ScopesOfMember
 }
 
-/** A grant as it was, and the outcome of the keys that it minted. */
+/** A grant as it was, and the outcome of the keys that it created. */
 export interface RevokedGrant {
   readonly grant: Grant
   readonly keys: KeyFates
@@ -43,7 +43,7 @@ export class Grants {
   }
 
   /**
-   * Ends the grant with every token of it, at once, and the keys that were minted by it, but for those to keep, which then follow
+   * Ends the grant with every token of it, at once, and the keys that were created by it, but for those to keep, which then follow
    * their user alone. Again does nothing.
    */
   async revoke(id: string, actor: Actor, how: GrantEnding = {}): Promise<RevokedGrant | undefined> {
@@ -70,7 +70,7 @@ export class Grants {
   /** How far the holder reaches on a surface now; undefined when a user is no member any more. */
   async levelOfHolder({ userId }: Grant, organizationId: string, surface: Surface): Promise<number | undefined> {
     if (userId === null) return levelOfAnonymous(surface)
-    const member = await this.#options.rightsOfMember(organizationId, userId)
+    const member = await this.#options.scopesOfMember(organizationId, userId)
     return member && levelOfScopes(member.scopes, surface)
   }
 

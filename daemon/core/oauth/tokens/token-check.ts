@@ -14,7 +14,7 @@ import { RecentMap } from '../../recent-map.ts'
 export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */
   readonly database: { generation(organizationId: string): number }
-  readonly rightsOfMember: ScopesOfMember
+  readonly scopesOfMember: ScopesOfMember
   readonly tokens: AccessTokens
   readonly grants: Grants
   readonly clock: Clock
@@ -66,7 +66,7 @@ export class TokenCheck {
   async restPrincipal(token: string): Promise<Principal> {
     const { organizationId, projectId, grantId, holder, scopes: granted } = await this.bearer(token, 'rest')
     const scopes = scopesInOrder.filter((scope) => granted.includes(scope))
-    const member = holder.kind === 'user' ? await this.#options.rightsOfMember(organizationId, holder.userId) : undefined
+    const member = holder.kind === 'user' ? await this.#options.scopesOfMember(organizationId, holder.userId) : undefined
     const projectsOnly = holder.kind === 'user' && !member?.administersOrganization
     return { organizationId, projectId, bound: true, scopes, credentialId: grantId, holder, ...(projectsOnly && { projectsOnly }) }
   }

@@ -4,15 +4,15 @@ import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
-import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
-import type { Minter } from '../../access/principal/minter.ts'
+import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/dependent-keys.ts'
+import type { KeyCreator } from '../../access/principal/key-creator.ts'
 import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { endGrantsOf } from '../../oauth/grants/grant.ts'
 import { Refusal } from '../../refusals.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
-import { permissionsOfRole, type Role, type RolePermissions } from '../../access/principal/role.ts'
+import { scopesOfRole, type Role, type RoleScopes } from '../../access/principal/role.ts'
 import { userById, type User } from '../users/user.ts'
 import { RecentMap } from '../../recent-map.ts'
 
@@ -54,17 +54,14 @@ export class Members {
   }
 
   /** What the user's role allows now, from memory; undefined when the user is no member (any more). */
-  readonly permissionsOf = async (
-    organizationId: string,
-    userId: string,
-  ): Promise<(RolePermissions & { readonly role: Role }) | undefined> => {
+  readonly scopesOfMember = async (organizationId: string, userId: string): Promise<(RoleScopes & { readonly role: Role }) | undefined> => {
     const role = await this.#roleOf(organizationId, userId)
-    return role && { role, ...permissionsOfRole(role) }
+    return role && { role, ...scopesOfRole(role) }
   }
 
   /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
   async principalOf(userId: string, organizationId: string): Promise<Principal> {
-    const permissions = await this.permissionsOf(organizationId, userId)
+    const permissions = await this.scopesOfMember(organizationId, userId)
     const settings = permissions && (await this.#options.policies.of(organizationId))
     if (!permissions || !settings || settings.organization.deletedAt !== undefined)
       throw new Refusal('not_found', 'You are not a member of an organization with this id.')
@@ -118,7 +115,7 @@ export class Members {
 
   /**
    * Also the way to leave: everybody may remove themselves. What they let in ends with it, and so do the keys that they or their
-   * applications minted, but for those that an administrator keeps. Throws as `changeRole` does, and `validation_failed` for a key
+   * applications created, but for those that an administrator keeps. Throws as `changeRole` does, and `validation_failed` for a key
    * to keep that would not end.
    */
   async remove(principal: Principal, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
@@ -149,7 +146,7 @@ export class Members {
     requireWholeOrganization(principal)
     const { database, clock } = this.#options
     const own = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
-    const isShown = ({ userId }: Minter): boolean => principal.scopes.length > 0 || userId === own
+    const isShown = ({ userId }: KeyCreator): boolean => principal.scopes.length > 0 || userId === own
     const keys = await keysFollowing(database, principal.organizationId, isShown, clock.now())
     return Map.groupBy(
       keys.map(({ record }) => record),
@@ -198,7 +195,7 @@ export class Members {
   /** A key acts as an administrator does: it neither makes nor unmakes owners. */
   async #owns({ organizationId, holder }: Principal): Promise<boolean> {
     if (holder?.kind !== 'user') return false
-    return (await this.permissionsOf(organizationId, holder.userId))?.owns ?? false
+    return (await this.scopesOfMember(organizationId, holder.userId))?.owns ?? false
   }
 
   async #keepAnOwner(organizationId: string, userId: string): Promise<void> {

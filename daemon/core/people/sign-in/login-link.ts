@@ -25,7 +25,7 @@ export const loginLinks = defineRecord<LoginLink>({
 })
 
 export const loginLinkMs = 15 * 60_000
-/** Nobody may be at the terminal when a service starts for the first time. */
+/** The terminal may be unattended when a service starts for the first time. */
 const firstLinkMs = 24 * 3_600_000
 
 /** Adds a link to the write and returns its secret. */

@@ -58,7 +58,7 @@ interface KnownKey {
 /** What an idempotency key is looked up by. */
 type Keyed = Pick<Submission, 'principal' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
 
-/** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
+/** The outcome. `follow` is there when it is new, and is called when nothing can undo it any more. */
 interface Accepted {
   readonly acceptance: Acceptance
   readonly follow?: () => void

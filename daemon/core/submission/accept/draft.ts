@@ -7,7 +7,7 @@ import type { ContentDraft } from '../submission.ts'
 export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory' | 'read' | 'replace'>
 
 /**
- * A draft in the hands of a door. Once the door has submitted it, only the submission decides what becomes of it: a door
+ * A draft in the hands of a door. Once the door has submitted it, only the submission decides its fate: a door
  * that gives up meanwhile, because its client left, must not take the content away from a message that is being accepted.
  */
 export class DoorDraft implements ContentDraft {

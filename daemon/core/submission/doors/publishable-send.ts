@@ -82,7 +82,7 @@ export class PublishableSends {
 
 const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => parseMailbox(lockedFrom)
 
-/** Apart from the keys of the project, so that a visitor can neither take one of them nor learn what came of it. */
+/** Apart from the keys of the project, so that a visitor can neither take one of them nor learn its outcome. */
 const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
   given === undefined ? undefined : `${id}\0${given}`
 

@@ -15,11 +15,11 @@ function entryOf(report: TraceReport, leftAt: number): TimelineEntry {
   // the reporter's clock may be wrong: nothing happens before the message leaves, or after it is reported
   const when = Math.min(at, Math.max(leftAt, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
-  const told = `${words[type]} ${about}: ${reason}`
+  const message = `${words[type]} ${about}: ${reason}`
   return {
     at: when,
     event: type,
-    message: isUnverified ? `Unverified and without effect: ${told}` : told,
+    message: isUnverified ? `Unverified and without effect: ${message}` : message,
     detail: detailOf(report),
   }
 }

@@ -73,9 +73,9 @@ const samples: Readonly<
 
 /** An event of nothing that happened. */
 function sample({ organizationId }: Principal, { projectId }: WebhookEndpoint, type: WebhookEventType, at: number): WebhookEvent {
-  const { status, reply, ...told } = samples[type]
+  const { status, reply, ...sample } = samples[type]
   const recipients = [{ address, status, reply }]
   const trace = { id: randomUUID(), projectId, messageId: 'test@example.com', destinationId: null, recipients }
-  const suppression = type === 'auto_suppressed' ? { id: newId('sup', at), reason: told.reason, expiresAt: null } : undefined
-  return { organizationId, type, trace, recipient: address, at, ...told, suppression }
+  const suppression = type === 'auto_suppressed' ? { id: newId('sup', at), reason: sample.reason, expiresAt: null } : undefined
+  return { organizationId, type, trace, recipient: address, at, ...sample, suppression }
 }

@@ -26,7 +26,7 @@ export interface WebhookRequest {
 }
 
 /** An endpoint with its secret, which is shown this once. */
-export interface MintedEndpoint {
+export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: string
 }
@@ -48,7 +48,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
       readonly projectId?: string | undefined
       readonly paused?: boolean | undefined
     },
-  ): Promise<MintedEndpoint> {
+  ): Promise<EndpointWithSecret> {
     const { writes, policies, secrets, clock } = this.#options
     // outside the turn of settings, as a look-up can take its time
     const targetUrl = await checkTargetUrl(request.targetUrl, this.#options)
@@ -109,7 +109,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
   }
 
   /** The next attempt is signed with the new secret, whatever it was announced under. */
-  async rotate(principal: Principal, id: string): Promise<MintedEndpoint> {
+  async rotate(principal: Principal, id: string): Promise<EndpointWithSecret> {
     const secret = newWebhookSecret()
     const sealedSecret = this.#options.secrets.seal(secret, secretContext(id))
     const endpoint = await this.#options.writes.runAudited(principal, 'webhook_endpoint.secret_rotated', (change) =>

@@ -10,10 +10,10 @@ export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpo
 }
 
 /** Returns its id. */
-export function addDelivery(change: Change, organizationId: string, { at, ...told }: NewDelivery): string {
+export function addDelivery(change: Change, organizationId: string, { at, ...delivery }: NewDelivery): string {
   const id = newId('wha', at)
   change.insertUnchecked(webhookDeliveries, organizationId, {
-    ...told,
+    ...delivery,
     id,
     deliveryId: randomUUID(),
     status: 'pending',
@@ -25,6 +25,6 @@ export function addDelivery(change: Change, organizationId: string, { at, ...tol
     createdAt: at,
     updatedAt: at,
   })
-  addDue(change, { endpointId: told.endpointId, dueMs: at, id, organizationId })
+  addDue(change, { endpointId: delivery.endpointId, dueMs: at, id, organizationId })
   return id
 }

@@ -1,4 +1,4 @@
-/** Tells webhook endpoints of events, as rows of the write that makes them happen (transactional outbox). */
+/** Announces events to webhook endpoints, as rows of the write that makes them happen (transactional outbox). */
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Trace } from '../../trace/trace.ts'

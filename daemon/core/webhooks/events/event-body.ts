@@ -106,8 +106,8 @@ const time = (ms: number): string => new Date(ms).toISOString()
 /** The exact text that is sent, at every attempt, and signed. */
 export function eventBody(id: string, event: WebhookEvent, isTest = false): string {
   const { type, trace, at, occurredAt } = event
-  const told = trace.recipients.find(({ address }) => address === event.recipient)
-  if (!told) throw new TypeError(`the trace ${trace.id} has no such recipient`)
+  const recipient = trace.recipients.find(({ address }) => address === event.recipient)
+  if (!recipient) throw new TypeError(`the trace ${trace.id} has no such recipient`)
   const wire: Wire = {
     id,
     type,
@@ -118,11 +118,13 @@ export function eventBody(id: string, event: WebhookEvent, isTest = false): stri
       project_id: trace.projectId,
       message_id: trace.messageId,
       destination_id: trace.destinationId,
-      recipient: told.address,
-      status: told.status,
+      recipient: recipient.address,
+      status: recipient.status,
       reason: event.reason,
       occurred_at: time(occurredAt ?? at),
-      reply: told.reply ? { code: told.reply.code, enhanced: told.reply.enhanced ?? null, text: told.reply.text } : null,
+      reply: recipient.reply
+        ? { code: recipient.reply.code, enhanced: recipient.reply.enhanced ?? null, text: recipient.reply.text }
+        : null,
       corrects: event.corrects ?? null,
       ...particulars(event),
     },

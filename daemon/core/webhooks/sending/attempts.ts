@@ -1,4 +1,4 @@
-/** Carries out one attempt at a delivery: read, send, judge, commit. A crash before the commit leaves it due, so it is sent again. */
+/** Carries out one attempt at a delivery: read, send, commit. A crash before the commit leaves it due, so it is sent again. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'

@@ -19,7 +19,7 @@ export interface HandshakeOptions extends SecureNetwork {
   /** Whether an address and port are listened on by this very service. */
   readonly isOwn?: ((address: string, port: number) => boolean) | undefined
   readonly tokens: TokenSource
-  /** Told of each step that went well, with its milliseconds. */
+  /** Called after each step that went well, with its milliseconds. */
   readonly onStep?: ((step: Phase, detail: string, milliseconds: number) => void) | undefined
 }
 

@@ -15,7 +15,7 @@ const hidden = '(removed)'
 export class Link {
   /** Gets each reply of the peer. An unexpected reply breaks the link. */
   onReply: ((reply: PeerReply) => void) | undefined
-  /** Told once why the link broke. */
+  /** Called once with the reason why the link broke. */
   onBroken: ((failure: Failure) => void) | undefined
   /** The step in progress, for the report of a break. */
   phase: Phase = 'greeting'

@@ -12,7 +12,7 @@ export class Delivery {
   readonly job: DeliveryJob
   /** Milliseconds on the monotonic clock. */
   readonly submittedAt: number
-  /** Told when the job's signal fires. */
+  /** Called when the job's signal fires. */
   holder: DeliveryHolder | undefined
   /** The first link was found dead; this delivery takes a new one, and no third. */
   retried = false

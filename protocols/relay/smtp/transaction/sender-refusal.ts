@@ -1,4 +1,4 @@
-/** Tells a refusal of the reverse-path from one of the recipient or the content: another reverse-path may be taken then. */
+/** Recognizes a refusal of the reverse-path, and not of the recipient or the content: another reverse-path may be taken then. */
 import type { PeerReply } from '#core/delivery/transport.ts'
 
 /** RFC 3463 §3.2: the sender's mailbox or system address is bad. */

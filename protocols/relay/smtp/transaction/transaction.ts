@@ -150,10 +150,10 @@ export class Transaction {
 
   #onData(reply: PeerReply): void {
     this.times.data = this.#host.now()
-    const nobody = this.#accepted.length === 0 || this.#refusedAtMail !== undefined
-    if (reply.code === 354) return nobody ? this.#sendNothing() : this.#sendContent()
+    const hasNoRecipient = this.#accepted.length === 0 || this.#refusedAtMail !== undefined
+    if (reply.code === 354) return hasNoRecipient ? this.#sendNothing() : this.#sendContent()
     if (classOf(reply) < 4) return this.#garbage(reply)
-    if (nobody) return this.#finishRefused('reset')
+    if (hasNoRecipient) return this.#finishRefused('reset')
     this.#decide(reply, 'reset')
   }
 

@@ -1,4 +1,4 @@
-/** Taking over a sandbox in Chromium, with and without scripts; every page on the way is judged by axe-core. */
+/** Taking over a sandbox in Chromium, with and without scripts; every page on the way is checked by axe-core. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
 import { askedBy } from '../sandbox.ts'
@@ -9,7 +9,7 @@ const test = testWith('chromium')
 
 const browser = browserOf(test)
 
-/** Presses something, or goes to an address, and judges the page that comes. */
+/** Presses something, or goes to an address, and checks the page that comes. */
 async function go(t: ExecutionContext, page: Page, to: { readonly press: string } | { readonly open: string }, hasScripts: boolean) {
   if ('open' in to) await page.goto(to.open)
   else await Promise.all([page.waitForEvent('load'), page.click(to.press)])

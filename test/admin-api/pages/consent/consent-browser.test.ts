@@ -1,8 +1,8 @@
-/** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
+/** Consent in Chromium, with and without scripts; axe-core checks the page in all of its states at two widths. */
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInSite } from '../consent-requests.ts'
+import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedInServer } from '../consent-requests.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 
@@ -11,7 +11,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const tab = await openTab(t, browser(), { hasScripts })
   const redirect_uri = await startApplication(t)
   const request = asking(server, { scope: 'api:read api:send', redirect_uri })
@@ -52,7 +52,7 @@ test('from the application over sign-in and consent back to it, with scripts', (
 test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
 
 test('an application that asks in a window of its own hears of the answer there', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
   await tab.open(await server.operatorLink('olga@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
@@ -67,7 +67,7 @@ test('an application that asks in a window of its own hears of the answer there'
 })
 
 test('every state of the page is as good as the others', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })
     const email = `${colorScheme}@example.ch`

@@ -14,7 +14,7 @@ import {
   signedIn,
   told,
   vouchedFor,
-  signedInSite,
+  signedInServer,
 } from '../consent-requests.ts'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { PageClient, type Visited } from '../page-client.ts'
@@ -42,7 +42,7 @@ function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: n
 }
 
 test('who is not signed in signs in first and comes back to the same request; allowing brings a code for exactly that', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server, { scope: 'api:read api:send' })
   const olga = new PageClient(server)
   const first = await olga.get(request.path)
@@ -70,7 +70,7 @@ test('who is not signed in signs in first and comes back to the same request; al
 })
 
 test('denying tells the client so, with issuer and state', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { path: asked } = asking(server)
   const { location } = await decide(olga, asked, [['decision', 'deny']])
   t.true(location.startsWith('https://app.example.net/back?'))
@@ -79,7 +79,7 @@ test('denying tells the client so, with issuer and state', async (t) => {
 })
 
 test('nothing that reaches other people is ticked unless the client names it; nobody vouching and loopback are told', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const mcp = { resource: `${server.url}/mcp` }
   for (const [changes, wanted] of [
     [{ scope: '' }, ['api:read']],
@@ -98,7 +98,7 @@ test('nothing that reaches other people is ticked unless the client names it; no
 })
 
 test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   for (const [uri, source] of [
     ['https://app.example.com:8443/x;%20script-src%20x', 'https://app.example.com:8443'],
     ['com.example.app:/back', 'com.example.app:'],
@@ -114,7 +114,7 @@ test('the policy of the page lets the form lead to the redirect URI alone, whate
 })
 
 test('a role caps what can be allowed, in the page and against tampering', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const vera = await signedIn(server, 'vera@example.ch')
   const { path: asked } = asking(server, { scope: 'api:admin' })
   t.regex((await vera.get(asked)).html, /You are not a member of an organization yet/)
@@ -139,7 +139,7 @@ test('a role caps what can be allowed, in the page and against tampering', async
 })
 
 test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const eve = await signedIn(server, 'eve@example.ch')
   const [own, home] = [await homeOf(server, server.organizationId), await join(server, 'eve@example.ch', 'owner')]
   const { path: asked } = asking(server)
@@ -174,7 +174,7 @@ test('projects of others are missing ones, and a form that is not filled in is s
 })
 
 test('a new project is made once, however often its form comes', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server)
   const fields = [...allowing(`${server.organizationId}.new`, 'api:read'), [`name-${server.organizationId}`, ' Shop ']] as const
   const allowed = await decide(olga, request.path, fields)
@@ -209,7 +209,7 @@ test('forms of other sites, without the token of the session or of another one a
 })
 
 test('a code works once; its second use ends what it brought', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server)
   const { location } = await decide(olga, request.path, allowing((await homeOf(server, server.organizationId)).place, 'api:read'))
   t.is((await exchange(server, request, location)).status, 200)
@@ -218,7 +218,7 @@ test('a code works once; its second use ends what it brought', async (t) => {
 })
 
 test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const home = await homeOf(server, server.organizationId)
   const silently = async (pageClient: PageClient, changes = {}): Promise<string> => {
     const { location } = await pageClient.get(asking(server, { prompt: 'none', ...changes }).path)
@@ -250,7 +250,7 @@ test('prompt=none is answered without a page; a remembered consent is, for the c
 })
 
 test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const ben = await signedIn(server, 'ben@example.ch')
   const { place, organizationId } = await join(server, 'ben@example.ch', 'developer', server.organizationId)
   const scopes = ['api:read', 'api:send'] as const
@@ -297,7 +297,7 @@ test('a remembered consent ends with the role, the project, the grant and time',
 })
 
 test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { path: asked } = asking(server, { prompt: 'login' })
   t.is((await olga.get(asked)).status, 200)
   server.clock.advance(10 * 60_000)
@@ -307,7 +307,7 @@ test('prompt=login asks who it is once more, and is content with a fresh proof',
 })
 
 test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { place } = await homeOf(server, server.organizationId)
   server.clock.advance(10 * 60_000)
   for (const [resource, ...scopes] of [

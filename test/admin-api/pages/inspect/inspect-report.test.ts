@@ -1,4 +1,4 @@
-/** The report as a page, in Chromium with and without scripts, on phone and desktop, judged by axe-core. */
+/** The report as a page, in Chromium with and without scripts, on phone and desktop, checked by axe-core. */
 import type { ExecutionContext } from 'ava'
 import { inspectReportKey, inspectTests, newInspectToken, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
@@ -49,7 +49,7 @@ async function reportOf(fixture: Fixture, input: Awaited<ReturnType<typeof lette
   return storeTest(fixture, { mail: { session: input.session, content }, result: { score, grade }, laterMails }, report)
 }
 
-async function judge(t: ExecutionContext, fixture: Fixture, path: string): Promise<string[]> {
+async function check(t: ExecutionContext, fixture: Fixture, path: string): Promise<string[]> {
   const texts: string[] = []
   for (const [width, colorScheme] of [
     [360, 'dark'],
@@ -80,7 +80,7 @@ async function judge(t: ExecutionContext, fixture: Fixture, path: string): Promi
 test('a report tells what it comes to, what to mend first and what receivers ask for', async (t) => {
   const fixture = await startFixture(t)
   const path = await reportOf(fixture, await newsletter(faulty), 2)
-  for (const text of await judge(t, fixture, path)) {
+  for (const text of await check(t, fixture, path)) {
     t.regex(text, /Many receivers will refuse it/)
     t.regex(text, /Re: <script>alert\(1\)<\/script> NEWS FOR YOU/)
     t.regex(text, /The score cannot be above 30 now[^]*Neither SPF nor DKIM passes[^]*30 at most/)
@@ -95,7 +95,7 @@ test('a report tells what it comes to, what to mend first and what receivers ask
 
 test('a report without fault says so', async (t) => {
   const fixture = await startFixture(t)
-  for (const text of await judge(t, fixture, await reportOf(fixture, await letter()))) {
+  for (const text of await check(t, fixture, await reportOf(fixture, await letter()))) {
     t.regex(text, /Ready for the inbox/)
     t.regex(text, /There is nothing to improve/)
     t.regex(text, /Gmail\s+all 8 rules met/)
@@ -106,7 +106,7 @@ test('a report for which DNS kept silent praises nothing that nobody knows', asy
   const fixture = await startFixture(t)
   const { dns } = await inspected(newsletter)
   const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
-  for (const text of await judge(t, fixture, await reportOf(fixture, await newsletter({ zone })))) {
+  for (const text of await check(t, fixture, await reportOf(fixture, await newsletter({ zone })))) {
     t.regex(text, /Good, as far as it could be checked[^]*DNS did not answer all questions/)
     t.notRegex(text, /Ready for the inbox|nothing to improve/)
     t.regex(text, /Gmail\s+7 of 10 rules not known/)
@@ -134,7 +134,7 @@ test('a test that waits, is being checked, has failed or is over says what to do
   ]
   const waiting = await fetch(`http://${fixture.address}${await storeTest(fixture, {})}`)
   t.is(waiting.headers.get('refresh'), '5')
-  for (const [changes, words] of pages) for (const text of await judge(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
+  for (const [changes, words] of pages) for (const text of await check(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
 })
 
 test('the page needs no script, lets none run, and tells nobody where it was', async (t) => {

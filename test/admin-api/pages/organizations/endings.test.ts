@@ -13,7 +13,7 @@ import {
   vouchedFor,
   type Asking,
   type Tokens,
-  signedInSite,
+  signedInServer,
 } from '../consent-requests.ts'
 import { type PageServer } from '../page-server.ts'
 import type { PageClient } from '../page-client.ts'
@@ -45,7 +45,7 @@ const refused = (t: ExecutionContext, { status, body }: Tokens, why: string): vo
 }
 
 test('revoking an application ends a code that was not used yet', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { organizationId, projectId } = await homeOf(server, server.organizationId)
   const approved = await approve(server, olga)
   t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'it is allowed from the approval on')
@@ -55,26 +55,26 @@ test('revoking an application ends a code that was not used yet', async (t) => {
 })
 
 test('who revokes an application that may change settings is told that logins which it made stay', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   await redeem(server, await approve(server, olga))
   t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
   await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
   t.regex((await olga.get('/account/applications')).html, /SMTP credentials and publishable keys that it made stay when you revoke it/)
 })
 
-/** A key that the application mints for the user with its token. */
+/** A key that the application creates for the user with its token. */
 async function mintByApplication(
   server: PageServer,
   { body }: Tokens,
   name: string,
 ): Promise<{ readonly id: string; readonly key: string }> {
   const principal = await server.oauth.tokenCheck.restPrincipal(String(body['access_token']))
-  const { record, key } = await server.apiKeys.mint(principal, { name, scopes: ['api:admin'] })
+  const { record, key } = await server.apiKeys.create(principal, { name, scopes: ['api:admin'] })
   return { id: record.id, key }
 }
 
 test('revoking an application names the keys that it minted and ends them, but for those that are ticked', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const dev = await signedIn(server, 'dev@example.ch')
   const { organizationId, projectId } = await homeOf(server, server.organizationId)
   await join(server, 'dev@example.ch', 'developer', organizationId)
@@ -101,7 +101,7 @@ test('revoking an application names the keys that it minted and ends them, but f
 })
 
 test('a key that an administrator ticks outlives the member who minted it', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const dev = await signedIn(server, 'dev@example.ch')
   const { organizationId } = await homeOf(server, server.organizationId)
   await join(server, 'dev@example.ch', 'developer', organizationId)
@@ -119,7 +119,7 @@ test('a key that an administrator ticks outlives the member who minted it', asyn
 })
 
 test('a code that nobody used leaves nothing that is allowed', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const approved = await approve(server, olga)
   server.clock.advance(60_000)
   refused(t, await redeem(server, approved), 'a minute old')
@@ -127,7 +127,7 @@ test('a code that nobody used leaves nothing that is allowed', async (t) => {
 })
 
 test('who is removed and comes back has let no application in', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const ben = await signedIn(server, 'ben@example.ch')
   await join(server, 'ben@example.ch', 'admin', server.organizationId)
   const benId = (await userByEmail(server.database, 'ben@example.ch'))?.record.id ?? ''
@@ -148,7 +148,7 @@ test('who is removed and comes back has let no application in', async (t) => {
 })
 
 test('a refresh token that comes twice is told to who allowed it, once, and stands in the audit log', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const tokens = await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
   const { key } = await mintByApplication(server, tokens, 'Deploy-key')
   t.is((await refresh(server, tokens.body['refresh_token'])).status, 200)
@@ -167,7 +167,7 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
 })
 
 test('an application whose project is deleted is told to ask again, instead of getting tokens that do not work', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const olgaId = (await userByEmail(server.database, 'olga@example.ch'))?.record.id ?? ''
   const principal = await server.people.members.principalOf(olgaId, server.organizationId)
   const { project } = await server.projects.create(principal, { name: 'Shop' })

@@ -5,13 +5,13 @@ import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { allowing, asking, decide, exchange, join, signedIn, signedInSite } from '../consent-requests.ts'
+import { allowing, asking, decide, exchange, join, signedIn, signedInServer } from '../consent-requests.ts'
 import { type PageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const ada = await signedIn(server, 'ada@example.ch')
   const { organizationId, place } = await join(server, 'ada@example.ch', 'owner')
   const request = asking(server, { prompt: 'consent' })
@@ -45,7 +45,7 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
 })
 
 test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
-  const { server, pageClient: ada } = await signedInSite(t, 'ada@example.ch')
+  const { server, pageClient: ada } = await signedInServer(t, 'ada@example.ch')
   const before = await rowsOf(server)
   const { organizationId } = await join(server, 'ada@example.ch', 'owner')
   const members = `/organizations/${organizationId}/members`
@@ -73,7 +73,7 @@ async function rowsOf({ database, organizationId }: PageServer): Promise<number>
 }
 
 test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const [ben, eve] = [await signedIn(server, 'ben@example.ch'), await signedIn(server, 'eve@example.ch')]
   const { organizationId } = await join(server, 'eve@example.ch', 'owner')
   await join(server, 'ben@example.ch', 'admin', organizationId)
@@ -92,7 +92,7 @@ test('nobody but an owner deletes an organization, and the first one stays', asy
 })
 
 testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   await signedIn(server, 'ada@example.ch')
   await join(server, 'ada@example.ch', 'owner')
   const browser = await launchBrowser()

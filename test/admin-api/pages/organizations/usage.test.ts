@@ -2,11 +2,11 @@
 import test from 'ava'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { join, signedIn, signedInSite } from '../consent-requests.ts'
+import { join, signedIn, signedInServer } from '../consent-requests.ts'
 import { openTab } from '../tab.ts'
 
 test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { organizationId } = await join(server, 'olga@example.ch', 'owner')
   const path = `/organizations/${organizationId}/usage`
   const seen: Record<string, number[]> = { owner: [(await olga.get(path)).status] }
@@ -27,7 +27,7 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
 })
 
 test('who has the role for billing alone can leave from here', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const bill = await signedIn(server, 'bill@example.ch')
   await join(server, 'bill@example.ch', 'billing', server.organizationId)
   const path = `/organizations/${server.organizationId}/usage`
@@ -37,7 +37,7 @@ test('who has the role for billing alone can leave from here', async (t) => {
 })
 
 testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
-  const { server } = await signedInSite(t, 'olga@example.ch')
+  const { server } = await signedInServer(t, 'olga@example.ch')
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,7 +1,7 @@
 /** Under which address pages are shown, what is at addresses that are none, and which pages may be opened in a window of an application. */
 import { request } from 'node:http'
 import test from 'ava'
-import { asking, signedIn, signedInSite } from '../consent-requests.ts'
+import { asking, signedIn, signedInServer } from '../consent-requests.ts'
 import { startPageServer } from '../page-server.ts'
 
 interface Shown {
@@ -66,7 +66,7 @@ test('a browser is shown a page where nothing is, and programs are told in JSON'
 })
 
 test('only the pages on the way of an application may know the window that opened them', async (t) => {
-  const { server, pageClient: olga } = await signedInSite(t, 'olga@example.ch')
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
   for (const path of [asking(server).path, '/sign-in?again=1', new URL(await server.operatorLink('olga@example.ch')).pathname])
     t.is(await policy(path), null, path)
@@ -95,7 +95,7 @@ const asNamed = (port: string, host: string, accept: string) =>
   })
 
 test('where browsers have no passkeys the account says why', async (t) => {
-  const { pageClient: olga } = await signedInSite(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
+  const { pageClient: olga } = await signedInServer(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
   t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
   const named = await startPageServer(t)
   t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)

@@ -1,4 +1,4 @@
-/** Keys that members and their applications mint: how far they reach, and when they end. */
+/** Keys that members and their applications create: how far they reach, and when they end. */
 import test, { type ExecutionContext } from 'ava'
 import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
@@ -102,7 +102,7 @@ test('a developer does not get the secret of a key that reaches further', async 
   }
   const own = await mint(agent)
   t.is((await agent.call('POST', `/v1/api-keys/${own.id}/rotate`)).status, 200)
-  // the ceiling is that of who minted it, whoever has the secret
+  // the ceiling is that of who created it, whoever has the secret
   const rotated = objectOf(await rest.call('POST', `/v1/api-keys/${own.id}/rotate`))
   t.like(rotated['minted_by'], { role: 'developer' })
 })

@@ -1,4 +1,4 @@
-/** Publishable keys at the door: minting, and every gate of a send from a web page in its order. */
+/** Publishable keys at the door: creation, and every gate of a send from a web page in its order. */
 import { request } from 'node:http'
 import test from 'ava'
 import { usageCounter } from '#core/tenancy/counters.ts'

@@ -83,17 +83,17 @@ test('who ended between the check of the key and the write mints nothing', async
   const keys = new ApiKeys({ ...parts, grantStands: grantStands(database) })
   const application = await signIn(fixture, 'dev@example.ch')
   const principal = await server.tokenCheck.restPrincipal(application.token)
-  const child = await keys.mint(principal, { name: 'child', scopes: ['api:admin'] })
+  const child = await keys.create(principal, { name: 'child', scopes: ['api:admin'] })
   const ofChild = await keys.authenticate(child.key)
   const own = await keys.authenticate(
-    (await keys.mint(await keys.authenticate(await adminKey(fixture)), { name: 'own', scopes: ['api:admin'] })).key,
+    (await keys.create(await keys.authenticate(await adminKey(fixture)), { name: 'own', scopes: ['api:admin'] })).key,
   )
   const late = { name: 'late', scopes: ['api:read'] } as const
   await server.grants.revoke(principal.credentialId, { kind: 'operator', id: '' })
   await keys.revoke(own, own.credentialId)
   // as if each had been asked before
   const outcomes = await Promise.allSettled([
-    ...[principal, ofChild, own].map((principal) => keys.mint(principal, late)),
+    ...[principal, ofChild, own].map((principal) => keys.create(principal, late)),
     ...[principal, ofChild].map((principal) => keys.rotate(principal, child.record.id)),
   ])
   t.deepEqual(

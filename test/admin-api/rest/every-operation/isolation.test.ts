@@ -28,7 +28,7 @@ async function rowsOf({ database, organizationId, clock, made }: Installation): 
   return rows
 }
 
-/** Nobody needs a key for these. */
+/** These need no key. */
 const isOpen = ({ scope }: Operation): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
@@ -77,7 +77,7 @@ test('another organization reads and changes nothing', async (t) => {
     const request = requestOf(installation, operation)
     const answer = await ask(outsider.rest, operation, request)
     const expected = operation.scope === 'operator' ? 'unauthorized' : request.outsider
-    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    t.is(outcomeOf(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
     t.deepEqual(await changedSince(installation, before), [], operation.operationId)
   }
@@ -111,7 +111,7 @@ test('a key of another project reads nothing of this one, and leaves what was th
     const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.outsider)
     const answer = await ask(neighbour, operation, request)
     if (expected === 'shared') continue
-    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    t.is(outcomeOf(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') t.false(answer.bytes.includes(installation.made.project), `${operation.operationId} shows the project`)
   }
   const changed = await changedSince(installation, before)
@@ -220,7 +220,7 @@ async function badKeys({ rest, clock, client, removals, organizationId, bootstra
   }
 }
 
-function judge({ status, body }: RestAnswer): string {
+function outcomeOf({ status, body }: RestAnswer): string {
   if (status === 204) return 'silent'
   if (status >= 200 && status < 400) return 'own'
   if (status === 401) return 'unauthorized'

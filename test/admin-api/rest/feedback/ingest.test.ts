@@ -23,7 +23,7 @@ import { column } from '../../../support/column.ts'
 
 const stalwart = '/v1/ingest/stalwart'
 
-/** All rows but those that say when a source was heard of. */
+/** All rows but those that say when a source reported last. */
 async function rows({ database }: Fixture): Promise<string[]> {
   const found: string[] = []
   for await (const { key, value } of database.kv.range({ start: pack(['']), end: Buffer.of(0xff) })) {

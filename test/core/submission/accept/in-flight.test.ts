@@ -2,7 +2,7 @@
 import test from 'ava'
 import { InFlight } from '#core/submission/accept/in-flight.ts'
 
-/** Tells whether a promise has settled, once everything that was ready to run has run. */
+/** Returns whether a promise has settled, once everything that was ready to run has run. */
 async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   void promise.then(() => (settled = true))

@@ -1,4 +1,4 @@
-/** What becomes of files that callers attach: their names, their types, and how each type is encoded. */
+/** What happens to files that callers attach: their names, their types, and how each type is encoded. */
 import test from 'ava'
 import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'

@@ -1,11 +1,11 @@
-/** What becomes of keys when who minted them goes: they end in the same write, but for those that are kept. */
+/** What happens to keys when who created them goes: they end in the same write, but for those that are kept. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import { invalid } from '../../refusals.ts'
 import { apiKeys, type ApiKey } from './api-key.ts'
-import { ceilingOf, followsMinter, type Minter } from '../principal/minter.ts'
+import { ceilingOf, followsCreator, type KeyCreator } from '../principal/key-creator.ts'
 import type { Role } from '../principal/role.ts'
 
 /** Ids of the keys to keep. */
@@ -19,16 +19,16 @@ export interface KeyFates {
 
 export const noKeys: KeyFates = { ended: [], kept: [] }
 
-/** Keys that work now and follow a minter of whom `isMeant` says so; the newest first. */
+/** Keys that work now and follow a creator of whom `isMeant` says so; the newest first. */
 export async function keysFollowing(
   database: Database,
   organizationId: string,
-  isMeant: (minter: Minter, key: ApiKey) => boolean,
+  isMeant: (minter: KeyCreator, key: ApiKey) => boolean,
   nowMs: number,
 ): Promise<Stored<ApiKey>[]> {
   const all = await database.all(apiKeys, { organizationId })
   return all
-    .filter(({ record }) => isAlive(record, nowMs) && followsMinter(record) && record.minter && isMeant(record.minter, record))
+    .filter(({ record }) => isAlive(record, nowMs) && followsCreator(record) && record.minter && isMeant(record.minter, record))
     .toReversed()
 }
 
@@ -69,7 +69,7 @@ function recordFate({ audit, change, organizationId, actor, reason }: KeyEnding,
   audit.record(change, { organizationId, projectId: projectId ?? undefined, actor, act, target: id, details: { name, reason } })
 }
 
-/** A key that outlives its minter: it belongs to the organization from now on and never reaches further than until now. */
+/** A key that outlives its creator: it belongs to the organization from now on and never reaches further than until now. */
 export function keptKey(key: ApiKey, roleNow: Role | undefined, now: number): ApiKey {
   const { minter } = key
   const ceiling = ceilingOf(key, roleNow)
@@ -77,5 +77,5 @@ export function keptKey(key: ApiKey, roleNow: Role | undefined, now: number): Ap
   return { ...key, minter: { ...minter, role: ceiling === 'ended' ? minter.role : ceiling }, keptAt: now }
 }
 
-/** A key that outlives the application that minted it: it follows the user alone. */
+/** A key that outlives the application that created it: it follows the user alone. */
 export const keyWithoutApplication = (key: ApiKey): ApiKey => (key.minter ? { ...key, minter: { ...key.minter, application: null } } : key)
