@@ -2,6 +2,7 @@
  * Bodies that are signed instead of sent with a key: read whole and checked against their signature before anything of them is
  * looked at, then inflated within bounds.
  */
+import { withCommas } from '#config/words/formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
@@ -148,7 +149,7 @@ function lineEnds(piece: Uint8Array): number {
 }
 
 function tooManyLines(maxLines: number): Refusal {
-  const message = `A request may contain at most ${maxLines.toLocaleString('en')} lines; send the log in several requests.`
+  const message = `A request may contain at most ${withCommas(maxLines)} lines; send the log in several requests.`
   return new Refusal('request_too_large', message, { details: { max_lines: maxLines } })
 }
 

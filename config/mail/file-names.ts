@@ -1,4 +1,5 @@
 /** Makes untrusted file names safe to show, to store on any system and to put into a header. */
+import { atFirstUse } from '../words/formats.ts'
 import { extensionOfType } from './media-types.ts'
 
 /** What common file systems take for one name, in octets of UTF-8. */
@@ -13,7 +14,7 @@ const reserved = /[<>:"|?*]/g
 // Names of devices, which Windows opens in place of a file whatever the extension.
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) ?(?:\.|$)/i
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const graphemes = atFirstUse(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
 
 /**
  * A base name of at most 255 octets in NFC: no path, no control, invisible or direction characters, runs of blanks as one,
@@ -69,7 +70,7 @@ function shortened(name: string, mark: string): string {
   if (Buffer.byteLength(stem) <= room) return stem + end
   let cut = 0
   let octets = 0
-  for (const { segment } of graphemes.segment(stem.slice(0, 2 * maxOctets))) {
+  for (const { segment } of graphemes().segment(stem.slice(0, 2 * maxOctets))) {
     octets += Buffer.byteLength(segment)
     if (octets > room) break
     cut += segment.length

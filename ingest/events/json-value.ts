@@ -1,4 +1,5 @@
 /** Untrusted JSON, looked at field by field: no value is believed to have a shape. */
+import { withCommas } from '#config/words/formats.ts'
 import { isUtf8 } from 'node:buffer'
 import type { FieldProblem } from '#core/refusals.ts'
 import { documentBounds, isWithinBounds } from './json-bounds.ts'
@@ -14,12 +15,12 @@ export type JsonObject = Readonly<Record<string, unknown>>
 const maxBodyBytes = 5 * 1024 * 1024
 
 const beyondBounds =
-  `must nest at most ${String(documentBounds.depth)} levels deep and hold at most ${documentBounds.containers.toLocaleString('en')} objects ` +
-  `and lists and ${documentBounds.members.toLocaleString('en')} fields; send it in several requests`
+  `must nest at most ${String(documentBounds.depth)} levels deep and hold at most ${withCommas(documentBounds.containers)} objects ` +
+  `and lists and ${withCommas(documentBounds.members)} fields; send it in several requests`
 
 /** A body as JSON within `documentBounds`. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
-  if (body.length > maxBodyBytes) return unreadable('body', `must be at most ${maxBodyBytes.toLocaleString('en')} octets long`)
+  if (body.length > maxBodyBytes) return unreadable('body', `must be at most ${withCommas(maxBodyBytes)} octets long`)
   if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     .toString()

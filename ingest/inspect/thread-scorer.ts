@@ -1,4 +1,5 @@
 /** Scores mails on threads of their own, a few at a time: mail is hostile, and the packages that verify signatures are large. */
+import { withCommas } from '#config/words/formats.ts'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
@@ -122,7 +123,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
 
 const excessive = {
   octets: 'The header of the mail has more than 1 MiB; no receiver takes such mail.',
-  lines: `The header of the mail has more than ${maxHeadLines.toLocaleString('en')} lines; no receiver takes such mail.`,
+  lines: `The header of the mail has more than ${withCommas(maxHeadLines)} lines; no receiver takes such mail.`,
 }
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }

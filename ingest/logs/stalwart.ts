@@ -1,4 +1,5 @@
 /** Bodies of Stalwart's webhook. */
+import { withCommas } from '#config/words/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { objectIn, parseBody, unreadable, type Unreadable } from '../events/json-value.ts'
 import { readStalwartEvent } from './stalwart-event.ts'
@@ -35,7 +36,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
   if ('problems' in parsed) return parsed
   const list = eventsIn(parsed.value)
   if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
-  if (list.length > maxEvents) return unreadable('body', `must hold at most ${maxEvents.toLocaleString('en')} events`)
+  if (list.length > maxEvents) return unreadable('body', `must hold at most ${withCommas(maxEvents)} events`)
   const events: ReadEvent[] = []
   const rejected: RejectedEntry[] = []
   let rejectedMore = 0

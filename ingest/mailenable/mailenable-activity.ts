@@ -1,4 +1,5 @@
 /** MailEnable's activity-log envelope: deliveries out of the SMTP log, refusals as counters. */
+import { withCommas } from '#config/words/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { feedbackEvent, mailbox, replyIn } from '../events/feedback-event.ts'
 import { objectIn, type Unreadable } from '../events/json-value.ts'
@@ -94,7 +95,7 @@ export function readActivityEnvelope(body: Uint8Array, sourceId: string): Activi
   const offset = offsetIn(fields)
   const given = fields.list('lines')
   if (!given) fields.note('lines', 'is required')
-  if (given && given.length > maxLines) fields.note('lines', `must hold at most ${maxLines.toLocaleString('en')} lines`)
+  if (given && given.length > maxLines) fields.note('lines', `must hold at most ${withCommas(maxLines)} lines`)
   const localDomains = new Set(domainsIn(fields))
   const postoffice = fields.text('postoffice')?.trim() || null
   if (!given || !offset || fields.problems.length > 0) return { problems: fields.problems }

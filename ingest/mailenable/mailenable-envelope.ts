@@ -1,4 +1,5 @@
 /** What MailEnable's agent sends in every body: who it is, and fields whose shape is checked one by one. */
+import { withCommas } from '#config/words/formats.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { objectIn, parseBody, unreadable, type JsonObject, type Unreadable } from '../events/json-value.ts'
 
@@ -32,7 +33,7 @@ export class Fields {
     const value = this.value(name)
     if (value == null || value === '') return null
     if (typeof value === 'string' && value.length <= max) return value
-    return this.#wrong(name, `must be text of at most ${max.toLocaleString('en')} characters`)
+    return this.#wrong(name, `must be text of at most ${withCommas(max)} characters`)
   }
 
   integer(name: string, least: number, most: number): number | null {

@@ -3,6 +3,7 @@
  * documents them for versions 9 and 10.
  */
 import { hash } from 'node:crypto'
+import { withCommas } from '#config/words/formats.ts'
 
 export interface ActivityLine {
   /** The local time as if it were UTC, in milliseconds. */
@@ -34,7 +35,7 @@ const maxLine = 16_384
 
 /** Reads a line; null for one that says nothing (empty, or the start of a file), or a reason why it cannot be read. */
 export function readActivityLine(given: string): ActivityLine | string | null {
-  if (given.length > maxLine) return `is longer than ${maxLine.toLocaleString('en')} characters`
+  if (given.length > maxLine) return `is longer than ${withCommas(maxLine)} characters`
   const text = given.replace(/[\r\n]+$/, '')
   if (text.trim() === '' || started.test(text)) return null
   const columns = text.split('\t')

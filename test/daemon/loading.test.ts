@@ -12,6 +12,8 @@ interface Load {
   readonly found: boolean
 }
 
+/** What a start prints last before it is ready, while nobody owns the service. */
+const welcome = 'has no owner yet'
 const root = new URL('../../', import.meta.url).href
 
 async function folderOf(t: ExecutionContext): Promise<string> {
@@ -26,7 +28,7 @@ async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {
   const wrapper = ['sh', '-c', `exec "$@" 2>'${log}'`, 'sh']
   await using daemon = await Daemon.start({ folder, wrapper, env: { NODE_COMPILE_CACHE: '', NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env } })
   await daemon.stop()
-  const [start = ''] = (await readFile(log, 'utf8')).split('has no owner yet')
+  const [start = ''] = (await readFile(log, 'utf8')).split(welcome)
   return [...start.matchAll(/reading cache from .+ for \w+ (\S+?)\.\.\.(.*)/g)].map(([, url = '', result = '']) => ({
     path: url.replace(root, ''),
     found: result.includes('success'),
@@ -64,6 +66,20 @@ test('serve() is ready without the packages that wait for their first use', asyn
     waiting.filter((name) => packages.has(name)),
     [],
   )
+})
+
+/** Says each format of a language that is made, and lets it be made. */
+const tellFormats = `for (const name of ['DateTimeFormat', 'NumberFormat', 'Segmenter', 'Collator', 'PluralRules']) {
+  Intl[name] = new Proxy(Intl[name], { construct: (target, args) => (console.error('format made:', name), new target(...args)) })
+}`
+
+test('serve() is ready without the data of languages', async (t) => {
+  const folder = await folderOf(t)
+  const preload = join(folder, 'tell-formats.mjs')
+  await writeFile(preload, `${tellFormats}\nnew Intl.NumberFormat('en')\n`)
+  await loadsOf(folder, { NODE_OPTIONS: `--import=${preload}` })
+  const [start = ''] = (await readFile(join(folder, 'loads.log'), 'utf8')).split(welcome)
+  t.deepEqual(start.match(/format made: \w+/g), ['format made: NumberFormat'], 'only the one that proves the look')
 })
 
 test('serve() finds compiled code in the data folder of a configuration file; the command line follows when the start made the folder', async (t) => {

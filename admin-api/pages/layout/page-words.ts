@@ -1,4 +1,5 @@
 /** Words that several pages use: times, browsers, roles, and what has just been done. */
+import { atFirstUse } from '#config/words/formats.ts'
 import type { Role } from '#core/access/principal/role.ts'
 import { html, type Html } from './html.ts'
 
@@ -10,10 +11,10 @@ export const roleWords: Readonly<Record<Role, { readonly label: string; readonly
   billing: { label: 'Billing', meaning: 'usage and invoices only' },
 }
 
-const timeFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+const timeFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 /** A time for people; it is always UTC, as a server does not know where its reader is. */
-export const timeOf = (ms: number): Html => html`<time datetime="${new Date(ms).toISOString()}">${timeFormat.format(ms)} UTC</time>`
+export const timeOf = (ms: number): Html => html`<time datetime="${new Date(ms).toISOString()}">${timeFormat().format(ms)} UTC</time>`
 
 const browserNames: readonly (readonly [RegExp, string])[] = [
   [/\bEdg/, 'Edge'],

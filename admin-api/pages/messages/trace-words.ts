@@ -1,4 +1,5 @@
 /** How traces are shown to people: a label and a tone for each status, a line for each event of a timeline. */
+import { atFirstUse } from '#config/words/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -74,18 +75,18 @@ export interface ShownEntry {
   readonly message?: string
 }
 
-const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
-const clockFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
+const dayFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
+const clockFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' }))
 
 /** The timeline of a trace, the first event on top. The day stands where it changes. */
 export function timeline(entries: readonly ShownEntry[]): Html {
-  const days = entries.map(({ at }) => dayFormat.format(at))
+  const days = entries.map(({ at }) => dayFormat().format(at))
   return html`<ol class="story">
     ${entries.map(({ at, event, message }, i) => {
       const [label, tone] = Object.hasOwn(events, event) ? events[event as TimelineEntry['event']] : [event.replaceAll('_', ' '), 'soft']
       return html`<li class="tone-${tone}">
         <time datetime="${new Date(at).toISOString()}"
-          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clockFormat.format(at)}</time
+          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clockFormat().format(at)}</time
         >
         <div>
           <h3>${label}</h3>

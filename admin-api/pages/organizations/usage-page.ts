@@ -1,4 +1,5 @@
 /** Usage and the invoice of a month, for owners, admins and the role for billing. */
+import { atFirstUse } from '#config/words/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
 import type { RoleScopes } from '#core/access/principal/role.ts'
@@ -78,7 +79,7 @@ async function usagePage(
         ${figures('Present use of the limits', ['What', 'Used', 'Limit'], report.limits.map(limitCells))}
       </section>
       <section class="sheet" aria-labelledby="month">
-        <h2 id="month">${monthFormat.format(from)}</h2>
+        <h2 id="month">${monthFormat().format(from)}</h2>
         <p class="meta">
           ${report.sends} sends. Preview of the invoice, on the plan ${invoice.plan}.
           <a href="${before}">Month before</a> ${query('period') !== undefined && html`· <a href="${usagePath(id)}">This month</a>`} ·
@@ -94,9 +95,9 @@ async function usagePage(
   })
 }
 
-const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
-const numberFormat = new Intl.NumberFormat('en-CH')
-const moneyFormat = new Intl.NumberFormat('en-CH', { minimumFractionDigits: 2 })
+const monthFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }))
+const numberFormat = atFirstUse(() => new Intl.NumberFormat('en-CH'))
+const moneyFormat = atFirstUse(() => new Intl.NumberFormat('en-CH', { minimumFractionDigits: 2 }))
 
 const limitWords: Readonly<Record<LimitUse['name'], string>> = {
   sends_today: 'Sends today',
@@ -110,26 +111,26 @@ type Cells = readonly string[]
 
 const limitCells = ({ name, used, limit }: LimitUse): Cells => [
   limitWords[name],
-  numberFormat.format(used),
-  limit === undefined ? 'none' : numberFormat.format(limit),
+  numberFormat().format(used),
+  limit === undefined ? 'none' : numberFormat().format(limit),
 ]
 
 const lineCells = ({ label, quantity, included, amountRappen }: Invoice['lines'][number]): Cells => [
   label,
-  numberFormat.format(quantity),
-  numberFormat.format(included),
-  moneyFormat.format(amountRappen / 100),
+  numberFormat().format(quantity),
+  numberFormat().format(included),
+  moneyFormat().format(amountRappen / 100),
 ]
 
 const sumCells = ({ netRappen, vatBasisPoints, vatRappen, totalRappen }: Invoice): readonly Cells[] => [
-  ['Net', '', '', moneyFormat.format(netRappen / 100)],
-  [`VAT ${(vatBasisPoints / 100).toFixed(2)} %`, '', '', moneyFormat.format(vatRappen / 100)],
-  ['Total', '', '', moneyFormat.format(totalRappen / 100)],
+  ['Net', '', '', moneyFormat().format(netRappen / 100)],
+  [`VAT ${(vatBasisPoints / 100).toFixed(2)} %`, '', '', moneyFormat().format(vatRappen / 100)],
+  ['Total', '', '', moneyFormat().format(totalRappen / 100)],
 ]
 
 const projectCells = ({ name, sends, smtpMessages, captures }: ProjectUsage): Cells => [
   name,
-  ...[sends, smtpMessages, captures].map((count) => numberFormat.format(count)),
+  ...[sends, smtpMessages, captures].map((count) => numberFormat().format(count)),
 ]
 
 /** A table whose first column says what the others count. */

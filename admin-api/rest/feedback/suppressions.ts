@@ -1,4 +1,5 @@
 /** Suppressions: the list, its entries, import and export. Spec "Traces, inspect, suppressions". */
+import { withCommas } from '#config/words/formats.ts'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'
@@ -85,7 +86,7 @@ const bulk = (core: RestCore): readonly Operation[] => [
     method: 'POST',
     path: '/v1/suppressions/bulk-import',
     operationId: 'importSuppressions',
-    summary: `Import up to ${maxImportRows.toLocaleString('en')} suppressions`,
+    summary: `Import up to ${withCommas(maxImportRows)} suppressions`,
     description:
       'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
       'is refused (too many rows, unreadable file), no row is added. Idempotent.',

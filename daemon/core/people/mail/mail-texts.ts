@@ -1,4 +1,5 @@
 /** The mails of the service to its users: fixed words, as text and as HTML. */
+import { atFirstUse } from '#config/words/formats.ts'
 import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
 
@@ -93,7 +94,7 @@ export const claimMail = ({ clientName, userCode, sandboxAt }: ClaimFacts, url: 
   written({
     subject: `Is ${userCode} the code of your agent?`,
     paragraphs: [
-      `An agent (${clientName}) asks you to claim a sandbox project on Postern, created on ${dateFormat.format(sandboxAt)} UTC.`,
+      `An agent (${clientName}) asks you to claim a sandbox project on Postern, created on ${dateFormat().format(sandboxAt)} UTC.`,
       `Your agent must show the code ${userCode}. If it shows another code, or you do not use an agent, do not continue.`,
       'This link signs you in and shows what you would claim; nothing changes until you confirm. It works once, within 30 minutes.',
     ],
@@ -112,7 +113,7 @@ export const claimedMail = (clientName: string, userCode: string, undoUrl: strin
     footnote: notYou,
   })
 
-const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 function written({ subject, paragraphs, button, footnote }: Words): MailText {
   const text = [...paragraphs, ...(button ? [button.url] : []), footnote].join('\n\n')
