@@ -4,7 +4,7 @@ import type { LoadResult, SmtpDialog } from './load/load-job.ts'
 import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
 import { profiled, type Shares } from './profile.ts'
-import { costRow, figure, labelWidth, medianSample, sampleRow, type Sample } from './results.ts'
+import { costRow, figure, judgeAll, labelWidth, medianSample, sampleRow, type Sample, type Verdict } from './results.ts'
 
 /** One kind of traffic, and how much of it counts. */
 export interface Traffic {
@@ -45,7 +45,7 @@ export const usualDialog: SmtpDialog = { pipelining: false, perConnection: false
 
 /** Of messages that are warm-up for a kind of traffic, after the warm-up of the server. */
 const warmUpShare = 0.15
-const mostWarmUpSeconds = 15
+const mostWarmUpSeconds = 12
 
 /**
  * One life of a server: the usual traffic cold, after few messages, then each kind once it is warm. A server that is slow is
@@ -109,6 +109,27 @@ export const comparisonLines = ({ label, postfix, postern, ratio }: Comparison):
   sampleRow(`${label}: Postern`, postern),
   `  ${' '.repeat(labelWidth)}${`${figure(ratio)} x`.padStart(11)}`,
 ]
+
+/** The highest of all rows. */
+export const memoryAtLoad = (section: string, all: readonly Comparison[]): Verdict[] =>
+  judgeAll(all, [
+    [
+      `memory at load, ${section}: <= 350 MiB`,
+      (list) => Math.max(...list.map(({ postern }) => postern.memoryMebibytes ?? NaN)),
+      '<=',
+      350,
+      'MiB',
+    ],
+  ])
+
+/** Near one processor of its own a generator measures itself. */
+const busyGenerator = 0.9
+
+/** A line for each row whose rate may be the generator's. */
+export const generatorLines = (all: readonly Comparison[]): string[] =>
+  all
+    .filter(({ postfix, postern }) => [postfix, postern].some(({ generatorCpu }) => (generatorCpu ?? 0) > busyGenerator))
+    .map(({ label }) => `The load generator was the bottleneck: ${label}.`)
 
 /** What a message costs Postern, as a line under `costHead`. */
 export const costLine = ({ label, postern }: Comparison): string => costRow(label, postern)

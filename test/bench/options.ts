@@ -34,11 +34,11 @@ export interface BenchOptions {
 const usage = `npm run bench -- [options]
   --only intake,relay,rest,backlog,lookup,idle,logs,wait   sections to run (all)
   --traffic cold,reused,pipelined,single,starttls,large    rows of intake and relay (all)
-  --messages N   counted messages of each measurement; rows that take longer count fewer (10000)
+  --messages N   counted messages of each measurement; rows that take longer count fewer (8000)
   --seconds N    no measurement counts longer than this (20)
   --rounds N     lives of each server (3)
   --quick        2,000 messages, 1 round, small backlogs: does it work?
-  --full         adds a backlog of 1 million, and as many captures in the store
+  --full         adds a backlog of 1 million, as many captures in the store, and longer logs
   --no-profile   without the lives under the profiler
   --output FILE  where the JSON goes (bench-results.json)
   --verbose      every single measurement`
@@ -77,12 +77,12 @@ function interpret(args: readonly string[]): BenchOptions {
     traffic: values.traffic?.split(',').map(traffic),
     cold: quick ? 200 : 1000,
     warm: quick ? 2000 : 20_000,
-    messages: positive('messages', values.messages ?? (quick ? '2000' : '10000')),
+    messages: positive('messages', values.messages ?? (quick ? '2000' : '8000')),
     seconds: positive('seconds', values.seconds),
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
     backlogs: sizes,
     stored: sizes,
-    logLines: quick ? 100_000 : 1_000_000,
+    logLines: quick ? 100_000 : full ? 1_000_000 : 300_000,
     profile: values.profile,
     output: values.output,
     verbose: values.verbose,

@@ -51,9 +51,10 @@ console.log('Figures are of this machine and this hour; only ratios within one r
 
 const sections: Section[] = []
 for (const name of options.only) {
+  const begun = performance.now()
   const section = await measures[name](options).catch((error: unknown): Section => broken(name, error))
   sections.push(section)
-  console.log(`${section.lines.join('\n')}\n`)
+  console.log(`${section.lines.join('\n')}\n(${name}: ${Math.round((performance.now() - begun) / 1000)} s)\n`)
 }
 
 console.log('Goals')

@@ -3,6 +3,8 @@ import {
   coldName,
   compare,
   comparisonLines,
+  generatorLines,
+  memoryAtLoad,
   costLine,
   profileWork,
   usualDialog,
@@ -25,6 +27,7 @@ export const pipelined: Traffic = {
   name: 'pipelined',
   label: '4 KiB, reused, pipelined',
   dialog: { ...usualDialog, pipelining: true },
+  share: 0.5,
 }
 const single: Traffic = {
   ...usual,
@@ -63,6 +66,7 @@ export async function measureIntake(options: BenchOptions): Promise<Section> {
       'smtplib do; "TLS" is STARTTLS and a login for each message.',
       sampleHead,
       ...all.flatMap(comparisonLines),
+      ...generatorLines(all),
       'What one message costs Postern:',
       costHead,
       ...all.map(costLine),
@@ -99,9 +103,7 @@ export async function measureIntake(options: BenchOptions): Promise<Section> {
       ...judgeAll(single, [['intake 4 KiB, one a connection: >= 2.5 x Postfix', ({ ratio }) => ratio, '>=', 2.5, 'x']]),
       ...judgeAll(starttls, [['intake 4 KiB, one a connection with STARTTLS: >= 2 x Postfix', ({ ratio }) => ratio, '>=', 2, 'x']]),
       ...judgeAll(large, [['intake 100 KiB: >= 2.5 x Postfix', ({ ratio }) => ratio, '>=', 2.5, 'x']]),
-      ...judgeAll(all, [
-        ['memory at load: <= 350 MiB', (list) => Math.max(...list.map(({ postern }) => postern.memoryMebibytes ?? NaN)), '<=', 350, 'MiB'],
-      ]),
+      ...memoryAtLoad('intake', all),
     ],
     data: { compared: all, profile: Object.fromEntries(profile) },
   }

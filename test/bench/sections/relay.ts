@@ -1,6 +1,16 @@
 /** Section "relay": from the client to the next server, through the disk. */
 import { within } from '../../support/deadline.ts'
-import { coldName, compare, comparisonLines, costLine, profileWork, type Send, type Work } from '../comparison.ts'
+import {
+  coldName,
+  compare,
+  comparisonLines,
+  generatorLines,
+  memoryAtLoad,
+  costLine,
+  profileWork,
+  type Send,
+  type Work,
+} from '../comparison.ts'
 import { startPostern, startPostfix } from '../contenders.ts'
 import { monotonicMs, sessions } from '../load/load-job.ts'
 import type { BenchOptions } from '../options.ts'
@@ -46,6 +56,7 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
       `Relay end to end, ${String(sessions)} sessions with reused connections, into smtp-sink, until the last message has arrived there.`,
       sampleHead,
       ...all.flatMap(comparisonLines),
+      ...generatorLines(all),
       'What one message costs Postern:',
       costHead,
       ...all.map(costLine),
@@ -63,6 +74,7 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
         ],
       ]),
       ...judgeAll(found.get(large.name), [['relay end to end 100 KiB: >= 2.5 x Postfix', ({ ratio }) => ratio, '>=', 2.5, 'x']]),
+      ...memoryAtLoad('relay', all),
     ],
     data: { compared: all, profile: Object.fromEntries(profile) },
   }
