@@ -2,7 +2,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { RecordVerdict } from './sending-domain.ts'
 import { isSpf, maxSpfLookups, termsOf, type SpfReading } from './spf-terms.ts'
-import { parseTagList } from './tag-list.ts'
 
 export interface RecordFinding {
   readonly verdict: RecordVerdict
@@ -135,4 +134,20 @@ export function mxFinding(found: readonly { readonly exchange: string; readonly 
   const first = found.filter(({ priority }) => priority === best).map(({ exchange }) => exchange.toLowerCase().replace(/\.$/, ''))
   if (first.includes(host.toLowerCase())) return ok('Published.')
   return mismatch(`Mail for this name goes to ${first.join(', ')}; make ${host} the most preferred host.`)
+}
+
+/**
+ * The tags of a list such as `tag=value; tag=value` (RFC 6376 §3.2) in order, names in lower case; undefined when the text is no tag list
+ * or names a tag twice.
+ */
+function parseTagList(text: string): ReadonlyMap<string, string> | undefined {
+  const tags = new Map<string, string>()
+  for (const part of text.split(';')) {
+    if (part.trim() === '') continue
+    const equals = part.indexOf('=')
+    const name = part.slice(0, equals).trim().toLowerCase()
+    if (equals < 1 || !/^[a-z][a-z0-9_]*$/.test(name) || tags.has(name)) return undefined
+    tags.set(name, part.slice(equals + 1).trim())
+  }
+  return tags
 }
