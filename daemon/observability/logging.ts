@@ -4,22 +4,18 @@
  */
 import pino from 'pino'
 import { cleanText } from './clean-text.ts'
+import { openLines, type LineFormat } from './log-stream.ts'
 
 export type Logger = pino.Logger
 
 /** Where lines go: a stream of the process, or for tests anything with `write`. */
 export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
 
-/** Turns a line of JSON into the line that is written. */
-export type LineFormat = (line: string) => string
-
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
 /** Whether the values of such a field are kept out of logs. */
 export const isSecretName = (name: string): boolean => secretName.test(name)
 const maxItems = 50
 const maxDepth = 6
-const gatherMs = 100
-const bufferMaxBytes = 8 * 1024 * 1024
 const redacted = '[redacted]'
 const maxNames = 1000
 const maxRememberedName = 64
@@ -36,7 +32,7 @@ export function createLogger(level: string, to: LogDestination, format?: LineFor
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanse(fields, 0) as Record<string, unknown> },
     serializers: { msg: cleanText, err: (cleansed: unknown) => cleansed },
   }
-  const logger = pino(options, typeof to === 'string' ? openStream(to, format) : to)
+  const logger = pino(options, typeof to === 'string' ? openLines(to === 'stdout' ? 1 : 2, format) : to)
   const plain = Object.getPrototypeOf(logger) as Logger
   // Fields of a child logger do not pass through `formatters`; children inherit this property.
   logger.child = function <Custom extends string = never>(
@@ -54,26 +50,6 @@ export async function prettyLines(stream: { readonly isTTY?: boolean }): Promise
   const { prettyFactory } = await import('pino-pretty')
   const colorize = stream.isTTY === true && process.env['NO_COLOR'] === undefined
   return prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
-}
-
-/** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. No lines, no wake-ups. */
-function openStream(
-  name: 'stdout' | 'stderr',
-  format: LineFormat | undefined,
-): pino.DestinationStream & { flush(done?: () => void): void } {
-  const stream = pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, maxLength: bufferMaxBytes })
-  let timer: NodeJS.Timeout | undefined
-  const flushSoon = (): void => {
-    timer = undefined
-    stream.flush()
-  }
-  return {
-    write(line) {
-      stream.write(format ? format(line) : line)
-      timer ??= setTimeout(flushSoon, gatherMs).unref()
-    },
-    flush: (done) => stream.flush(done),
-  }
 }
 
 function cleanse(value: unknown, depth: number): unknown {
