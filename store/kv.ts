@@ -66,8 +66,9 @@ export interface Write {
   readonly adds: readonly Add[]
 }
 
-/** The outcome of a write. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
-export type WriteResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
+/** The outcome of a write; `version` is what all keys that it set have now. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
+export type WriteResult =
+  { readonly ok: true; readonly version: bigint } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
 
 /** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */
 export interface Kv extends AsyncDisposable {

@@ -58,7 +58,6 @@ interface Changes {
 }
 
 const nothing = Buffer.alloc(0)
-const done: WriteResult = { ok: true }
 
 export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, maxInline: number): Plan {
   const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
@@ -69,9 +68,11 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
   let version = lastVersion
   for (const write of writes) {
     const refusal = failedCheck(write, changes) ?? failedLimit(write, changes)
-    results.push(refusal ?? done)
-    if (refusal) continue
-    version++
+    if (refusal) {
+      results.push(refusal)
+      continue
+    }
+    results.push({ ok: true, version: ++version })
     let sealedNothing: Bytes | undefined // index rows have no value, and there are many of them
     for (const key of write.deletes) {
       operations.push({ type: 'del', key, value: nothing })

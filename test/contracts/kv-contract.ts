@@ -1,8 +1,22 @@
 /** What every ordered map under the store must do, whatever stands behind it. Called by the test file of each implementation. */
 import type { TestFn } from 'ava'
-import type { WriteResult } from '#store/kv.ts'
 import { counters } from './kv-counters.ts'
-import { key, everything, nameOf, textOf, ok, write, read, check, absent, count, names, type KvSubject } from './kv-subject.ts'
+import type { Write } from '#store/kv.ts'
+import {
+  key,
+  everything,
+  nameOf,
+  textOf,
+  ok,
+  write,
+  read,
+  check,
+  absent,
+  count,
+  names,
+  type KvSubject,
+  type Outcome,
+} from './kv-subject.ts'
 import { Seeded } from '../support/seeded.ts'
 import { column } from '../support/column.ts'
 
@@ -31,7 +45,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     let kv = await open()
     const values = [[], ['one'], ['', 'one', '', 'two'], ['x'.repeat(40_000), 'y', 'z'.repeat(40_000)]]
     const sets = values.map((pieces, i) => ({ key: key(`value ${i}`), value: pieces.map((piece) => Buffer.from(piece)) }))
-    t.deepEqual(await kv.write({ checks: [], sets, deletes: [], adds: [] }), ok)
+    t.like(await kv.write({ checks: [], sets, deletes: [], adds: [] }), ok)
     const stored = values.map((pieces) => pieces.join(''))
     t.deepEqual((await kv.getMany(sets.map((set) => set.key))).map(textOf), stored)
     kv = await reopen(kv)
@@ -233,11 +247,23 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
     t.is(results.filter((result) => result.ok).length, 1)
   })
 
+  test('Kv.write() returns the version that what it set has', async (t) => {
+    await using kv = await open()
+    const one = (name: string): Write => ({ checks: [], sets: [{ key: key(name), value: Buffer.from(name) }], deletes: [], adds: [] })
+    const results = await Promise.all(['a', 'b', 'c'].map((name) => kv.write(one(name))))
+    const versions = await Promise.all(['a', 'b', 'c'].map(async (name) => (await kv.get(key(name)))?.version))
+    t.deepEqual(
+      results.map((result) => result.ok && result.version),
+      versions as bigint[],
+    )
+    t.is(new Set(versions).size, 3)
+  })
+
   test('Kv.write() does thousands at once, as a simple map would', async (t) => {
     await using kv = await open()
     const seeded = new Seeded('thousands at once')
     const model = new Map<string, string>()
-    const pending: Promise<WriteResult>[] = []
+    const pending: Promise<Outcome>[] = []
     for (let i = 0; i < 3000; i++) {
       const name = String(seeded.between(0, 400))
       if (seeded.chance(0.3)) {

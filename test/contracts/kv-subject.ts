@@ -22,16 +22,19 @@ export const key = (name: string): Bytes => pack(['contract', name])
 export const everything = within(['contract'])
 export const nameOf = (bytes: Bytes): string => Buffer.from(bytes.subarray(pack(['contract']).length + 1, -1)).toString()
 export const textOf = (entry: Entry | undefined): string | undefined => entry && Buffer.from(entry.value).toString()
-export const ok: WriteResult = { ok: true }
+/** What of the outcome of a write does not depend on what was written before. */
+export type Outcome = { readonly ok: true } | Exclude<WriteResult, { readonly ok: true }>
+export const ok: Outcome = { ok: true }
 
-export const write = (kv: Kv, { checks = [], sets = [], deletes = [], adds = [] }: Parts): Promise<WriteResult> => {
+export const write = async (kv: Kv, { checks = [], sets = [], deletes = [], adds = [] }: Parts): Promise<Outcome> => {
   const whole: Write = {
     checks,
     sets: sets.map(([name, value]) => ({ key: key(name), value: Buffer.from(value) })),
     deletes: deletes.map(key),
     adds: adds.map((add) => ({ ...add, key: key(add.key) })),
   }
-  return kv.write(whole)
+  const result = await kv.write(whole)
+  return result.ok ? ok : result
 }
 export const read = async (kv: Kv, name: string): Promise<string | undefined> => textOf(await kv.get(key(name)))
 export const check = async (kv: Kv, name: string): Promise<Check> => ({ key: key(name), version: (await kv.get(key(name)))?.version })

@@ -213,11 +213,11 @@ export class CoreFixture {
     overhear(observer, 'sendAccepted', (trace) => void this.accepted.push(trace))
     overhear(this.daemon.part('inboxes'), 'onCaptured', (capture) => void this.captured.push(capture))
     observer.broke = (_what, error) => void this.errors.push(error)
-    this.queue.offer = (entry, content, fresh) => {
+    this.queue.offer = (entry, content, fresh, trace) => {
       if (!fresh) return this.#offer(entry, content, fresh)
       this.queued.push(entry)
       this.onQueued?.(entry)
-      if (!this.#options.deaf) this.#offer(entry, content, fresh)
+      if (!this.#options.deaf) this.#offer(entry, content, fresh, trace)
     }
   }
 

@@ -32,7 +32,7 @@ async function pages(
 
 test('Change.insert() writes the record and its index rows, and nothing else', async (t) => {
   const database = await databaseOf(t)
-  t.deepEqual(await insert(database, pet('pet_1', { colours: ['red', 'white'], born: 5 })), { ok: true })
+  t.like(await insert(database, pet('pet_1', { colours: ['red', 'white'], born: 5 })), { ok: true })
   t.deepEqual(await keysOf(database), [
     ['', 'pet@tag', 'tag of pet_1'],
     ['org_1', 'pet', 'pet_1'],

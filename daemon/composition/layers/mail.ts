@@ -67,7 +67,7 @@ function acceptance({ get, config, secrets }: Composition): Accept {
     tracking: new Tracking({ secrets, rewriter: get('rewriter'), publicUrl: config.baseUrl ?? undefined }),
     listener: {
       accepted: (trace) => get('observer').sendAccepted(trace),
-      queued: (entry, content) => get('queue').offer(entry, content, true),
+      queued: (entry, content, trace) => get('queue').offer(entry, content, true, trace),
       captured: (capture) => get('inboxes').onCaptured(capture),
     },
     health: get('healthRegistry'),

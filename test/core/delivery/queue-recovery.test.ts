@@ -1,7 +1,7 @@
 /** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory has its limits. */
 import test from 'ava'
 import { Change } from '#store/change.ts'
-import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
+import { dequeue, enqueue, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { CoreFixture, coreFixture, projectId, quiet, until } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
@@ -93,9 +93,10 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
   const contents: boolean[] = []
   const fixture = await coreFixture(t, { maxMemoryBytes: 10_000 })
   const run = fixture.attempts.run.bind(fixture.attempts)
-  fixture.attempts.run = (entry, content, fresh, signal) => {
-    contents.push(content !== undefined)
-    return run(entry, content, fresh, signal)
+  fixture.attempts.run = (entry, message, turn) => {
+    t.is(message.trace === undefined, message.content === undefined, 'both or neither')
+    contents.push(message.content !== undefined)
+    return run(entry, message, turn)
   }
   await queue(fixture, 'dst_1', { maxConnections: 1 })
   const gate = Promise.withResolvers<void>()
@@ -112,6 +113,39 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
   for (let i = 0; i < 2; i++) await submit()
   await until('eight are sent', () => sent(fixture) === 8)
   t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
+})
+
+test('DeliveryQueue gets the trace of a message as it is stored', async (t) => {
+  const fixture = await coreFixture(t)
+  const run = fixture.attempts.run.bind(fixture.attempts)
+  let compared = 0
+  fixture.attempts.run = async (entry, message, turn) => {
+    const stored = await fixture.context.database.get(traces, entry, entry.traceId)
+    if (message.trace) t.deepEqual(message.trace, stored, `trace ${String(++compared)}`)
+    return run(entry, message, turn)
+  }
+  await queue(fixture, 'dst_1')
+  await submitTo(fixture, 'dst_1')
+  await fixture.submit({ rcptTo: ['a@inbox.test', 'A@inbox.test', 'b@inbox.test'], facts: { headerFrom: 'dst_1@example.com' } as never })
+  await until('both are sent', () => sent(fixture) === 2)
+  t.is(compared, 2)
+})
+
+test('DeliveryQueue does not deliver a trace that has changed since it was written', async (t) => {
+  const fixture = await coreFixture(t)
+  const { database } = fixture.context
+  const run = fixture.attempts.run.bind(fixture.attempts)
+  fixture.attempts.run = async (entry, message, turn) => {
+    const stored = await database.get(traces, entry, entry.traceId)
+    if (stored)
+      await database.commit(new Change().rewrite(traces, entry.organizationId, stored, { ...stored.record, status: 'canceled' as const }))
+    return run(entry, message, turn)
+  }
+  await queue(fixture, 'dst_1')
+  const { traceId } = await submitTo(fixture, 'dst_1')
+  await until('the entry is gone', async () => (await queueLength(database)) === 0)
+  t.is((await fixture.trace(traceId)).status, 'canceled')
+  t.is(fixture.transport.calls.length, 0)
 })
 
 for (const place of ['before', 'after'] as const) {

@@ -113,7 +113,7 @@ test('collectSegments() leaves alone what was written anew between its two looks
   const kv = {
     async write(write: Write) {
       writes.push(write)
-      return { ok: true } as const
+      return { ok: true, version: 0n } as const
     },
   } as Kv
   t.is(await collectSegments(log, kv, () => looks.shift()), 1)

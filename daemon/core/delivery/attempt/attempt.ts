@@ -48,6 +48,15 @@ export interface AttemptOptions extends Core {
   readonly random: () => number
 }
 
+/** What is known of a message without reading the store. */
+export interface InMemory {
+  readonly content: readonly Uint8Array[] | undefined
+  /** Its trace, which may have changed since. */
+  readonly trace: Stored<Trace> | undefined
+  /** No attempt can have been begun before. */
+  readonly fresh: boolean
+}
+
 /** The place in a destination's lane that an attempt has, and may have to give back. */
 export interface Turn {
   /** Breaks the attempt off. */
@@ -78,11 +87,10 @@ export class Attempts {
 
   /**
    * Makes the entry's next attempt. Returns the entry that stands in the queue now, or undefined when the message is done.
-   * `content` is the message when it is still in memory; `fresh` states that no attempt can have been begun before.
    */
-  async run(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
+  async run(entry: QueueEntry, { content, trace, fresh }: InMemory, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options
-    const before = await database.get(traces, entry, entry.traceId)
+    const before = await (trace ? database.newest(traces, entry, trace) : database.get(traces, entry, entry.traceId))
     let stored = before
     const mayHaveBegun = !fresh || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)

@@ -1,11 +1,15 @@
 /** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
 import type { QueueEntry, QueuePart, QueuePosition } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Trace } from '../../trace/trace.ts'
 import type { DestinationLoad } from '../health/destination-load.ts'
 
 /** An entry in memory, with its content when that was accepted just now. */
 export interface Ready {
   readonly entry: QueueEntry
-  readonly content: readonly Uint8Array[] | undefined
+  readonly content?: readonly Uint8Array[] | undefined
+  /** Its trace as it was written with it, which saves reading it. */
+  readonly trace?: Stored<Trace> | undefined
   /** Accepted by this process: no attempt can have been begun before. */
   readonly fresh: boolean
 }

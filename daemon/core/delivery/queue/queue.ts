@@ -5,8 +5,10 @@
 import { Change } from '#store/change.ts'
 import { lengthOf } from '#store/kv.ts'
 import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Timer } from '../../clock.ts'
+import type { Trace } from '../../trace/trace.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
 import { DestinationQueue, type Ready } from './destination-queue.ts'
@@ -68,11 +70,11 @@ export class DeliveryQueue {
   }
 
   /** A message that was accepted or rescheduled just now. */
-  offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean): void {
+  offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, trace?: Stored<Trace>): void {
     const queue = this.#queue(entry)
     const bytes = content ? lengthOf(content) : 0
     const fits = this.#memoryBytes + bytes <= this.#options.maxMemoryBytes
-    const kept = queue.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
+    const kept = queue.offer({ entry, fresh, ...(fits && { content, trace }) }, this.#options.clock.now())
     if (kept && fits) this.#memoryBytes += bytes
     this.#wake(queue)
   }
@@ -188,15 +190,19 @@ export class DeliveryQueue {
     }
   }
 
-  async #attempt(queue: DestinationQueue, { entry, content, fresh }: Ready): Promise<void> {
+  async #attempt(queue: DestinationQueue, { entry, content, trace, fresh }: Ready): Promise<void> {
     // what was first queued since our start cannot have an attempt that an earlier process began
     const isOurs = !this.#possiblyStarted.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(entry, content, isOurs, {
-        signal: this.#abort.signal,
-        nextCopy: () => this.#nextCopy(queue.load),
-      })
+      next = await this.#options.attempts.run(
+        entry,
+        { content, trace, fresh: isOurs },
+        {
+          signal: this.#abort.signal,
+          nextCopy: () => this.#nextCopy(queue.load),
+        },
+      )
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       this.#possiblyStarted.add(entry.traceId)

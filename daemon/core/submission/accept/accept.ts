@@ -1,6 +1,7 @@
 /** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
 import { Change, decode, encode } from '#store/change.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
 import type { Core } from '../../core.ts'
@@ -30,7 +31,7 @@ import { decideVerp } from './verp.ts'
 /** Is notified of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
 export interface AcceptanceListener {
   accepted(trace: Trace): void
-  queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined): void
+  queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined, trace: Stored<Trace>): void
   captured(capture: Capture): void
 }
 
@@ -63,6 +64,9 @@ interface Accepted {
   readonly acceptance: Acceptance
   readonly follow?: () => void
 }
+
+/** Wakes the further life of a message that was written in this version. */
+type Follow = (content: readonly Uint8Array[] | undefined, version: bigint) => void
 
 export class Accept {
   readonly #options: AcceptOptions
@@ -162,7 +166,7 @@ export class Accept {
     if (result.ok)
       return {
         acceptance: { traceId, outcome: decision.outcome, ...(status && { status }), repeated: false },
-        follow: () => follow(inMemory),
+        follow: () => follow(inMemory, result.version),
       }
     if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#seenKey(submission, nowMs)
@@ -186,16 +190,16 @@ export class Accept {
   }
 
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
-  #follow(change: Change, submission: Submission, trace: Trace): (content: readonly Uint8Array[] | undefined) => void {
+  #follow(change: Change, submission: Submission, trace: Trace): Follow {
     const { organizationId } = submission.principal
     const { listener } = this.#options
     if (trace.status === 'suppressed') return () => listener.accepted(trace)
     if (trace.nextAttemptAt !== null) {
       const entry = waitingEntry(organizationId, trace)
       enqueue(change, entry)
-      return (content) => {
+      return (content, version) => {
         listener.accepted(trace)
-        listener.queued(entry, content)
+        listener.queued(entry, content, { record: trace, version })
       }
     }
     const { headerAddresses } = submission.facts
