@@ -34,8 +34,7 @@ export async function makeTakers({ rest, addresses }: Daemon, inboundDomain: str
 }
 
 async function sent(port: number, { username, password }: { readonly username: string; readonly password: string }): Promise<string> {
-  const client = await SmtpClient.connect({ port })
-  await client.authenticate(username, password)
+  const client = await SmtpClient.signIn({ port }, { username, password })
   const content = Buffer.from('From: shop@site.test\r\nTo: r0@example.ch\r\nSubject: Your order\r\n\r\nThank you.\r\n')
   const { reply } = await client.send({ from: 'shop@site.test', to: recipients, content })
   await client.quit()

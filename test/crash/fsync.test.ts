@@ -23,8 +23,7 @@ traced('serve syncs the disk between the final dot and the 250, for every messag
   const calls = await trace(async (daemon, relay) => {
     const login = await makeLogin(daemon.rest, relay)
     const session = async (mine: typeof marks): Promise<void> => {
-      const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
-      await client.authenticate(login.username, login.password)
+      const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
       for (const mark of mine) {
         const to = [`${mark.marker}@inbox.test`]
         const { accepted } = await client.send({ from: 'a@relay.test', to, content: letterOf(mark, 'a@relay.test', to) })

@@ -26,8 +26,7 @@ interface Recipient {
 /** Submits a message to both and gives back the id of its trace. */
 async function submit(daemon: Daemon, destinationId: string, settings: Readonly<Record<string, unknown>>): Promise<string> {
   const login = await makeLogin(daemon.rest, destinationId, settings)
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
-  await client.authenticate(login.username, login.password)
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   const content = Buffer.from(`From: web@site.test\r\nTo: ${anna}, ${ben}\r\nSubject: Your order\r\n\r\nHello\r\n`)
   const { reply } = await client.send({ from: 'web@site.test', to: [anna, ben], content })
   await client.quit()

@@ -64,8 +64,7 @@ function startDaemon({ folder }: Neighbourhood, trustedAuthority?: string): Prom
 }
 
 async function submit(daemon: Daemon, login: Login, to: readonly string[], content: Buffer): Promise<string> {
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]), security: 'starttls' })
-  await client.authenticate(login.username, login.password)
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]), security: 'starttls' }, login)
   const { accepted, reply } = await client.send({ from: 'web@site.test', to, content })
   await client.quit()
   const traceId = traceIdOf(reply)

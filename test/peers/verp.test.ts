@@ -35,8 +35,7 @@ peers('Postfix relays every copy under its return path, and gets the plain one w
   /** Submits to both with a bounce domain, and gives back recipients and timeline of the trace, and what the far end got. */
   const relay = async (bounceDomain: string) => {
     const login = await makeLogin(rest, destination, { verp_enabled: true, verp_bounce_domain: bounceDomain })
-    const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
-    await client.authenticate(login.username, login.password)
+    const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
     const content = Buffer.from(`From: web@site.test\r\nTo: ${two.join(', ')}\r\nSubject: ${bounceDomain}\r\n\r\nHello\r\n`)
     const { reply } = await client.send({ from: 'web@site.test', to: two, content })
     await client.quit()

@@ -13,17 +13,16 @@ import { problemsOf } from '../../support/problems.ts'
 const refresh = (fixture: OAuthFixture, token: unknown, fields = {}): Promise<Reply> =>
   fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
 
+/** The fields that exchange a new code for tokens. */
+async function exchangeOf(fixture: OAuthFixture, asked: Readonly<Record<string, string | readonly string[]>> = {}) {
+  const { query, verifier } = fixture.request(asked)
+  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
+  return { grant_type: 'authorization_code', client_id: webClientId, code, code_verifier: verifier, redirect_uri: query['redirect_uri'] }
+}
+
 test('a code that comes again ends what it brought', async (t) => {
   const fixture = await startOAuth(t)
-  const { query, verifier } = fixture.request()
-  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
-  const fields = {
-    grant_type: 'authorization_code',
-    client_id: webClientId,
-    code,
-    code_verifier: verifier,
-    redirect_uri: query['redirect_uri'],
-  }
+  const fields = await exchangeOf(fixture)
   const first = await fixture.token(fields)
   const next = await refresh(fixture, first.body['refresh_token'])
   t.is((await fixture.callRest(next.body['access_token'])).status, 200)
@@ -35,15 +34,7 @@ test('a code that comes again ends what it brought', async (t) => {
 
 test('of ten exchanges of one code at the same time one wins, and the others end it', async (t) => {
   const fixture = await startOAuth(t)
-  const { query, verifier } = fixture.request()
-  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
-  const fields = {
-    grant_type: 'authorization_code',
-    client_id: webClientId,
-    code,
-    code_verifier: verifier,
-    redirect_uri: query['redirect_uri'],
-  }
+  const fields = await exchangeOf(fixture)
   const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.token(fields)))
   t.is(replies.filter(({ status }) => status === 200).length, 1)
   t.is(replies.filter((reply) => outcomeOf(reply) === '400 invalid_grant').length, 9)
@@ -77,15 +68,7 @@ test('a used refresh token ends the grant at once, and leaves other grants alone
 
 test('a refresh switches between granted resources, remembers the last one, and takes nothing from the grant', async (t) => {
   const fixture = await startOAuth(t)
-  const { query, verifier } = fixture.request({ resource: [restResource, mcpResource], scope: 'api:read mcp:read mcp:send' })
-  const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
-  const fields = {
-    grant_type: 'authorization_code',
-    client_id: webClientId,
-    code,
-    code_verifier: verifier,
-    redirect_uri: query['redirect_uri'],
-  }
+  const fields = await exchangeOf(fixture, { resource: [restResource, mcpResource], scope: 'api:read mcp:read mcp:send' })
   let reply = await fixture.token({ ...fields, resource: restResource })
   const scopes: unknown[] = [reply.body['scope']]
   for (const asked of [{}, { resource: mcpResource, scope: 'mcp:read' }, {}, { resource: restResource }]) {

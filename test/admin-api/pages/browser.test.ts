@@ -61,8 +61,8 @@ async function journey(t: ExecutionContext, server: PageServer, hasScripts: bool
 test('the whole way with scripts', async (t) => journey(t, await startPageServer(t), true))
 test('the whole way without scripts', async (t) => journey(t, await startPageServer(t), false))
 
-test('a passkey is added after a sign-in, signs in by itself, proves a person anew, and can be removed', async (t) => {
-  const server = await startPageServer(t)
+/** Ada's tab, right after a passkey was added. */
+async function tabWithPasskey(t: ExecutionContext, server: PageServer): Promise<Tab> {
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
   await withoutAutofill(tab.page)
@@ -70,6 +70,12 @@ test('a passkey is added after a sign-in, signs in by itself, proves a person an
   await tab.press('main >> text=Sign in >> nth=-1')
   await tab.open(`${server.url}/account`)
   await tab.press('text=Add a passkey')
+  return tab
+}
+
+test('a passkey is added after a sign-in, signs in by itself, proves a person anew, and can be removed', async (t) => {
+  const server = await startPageServer(t)
+  const tab = await tabWithPasskey(t, server)
   t.regex(await tab.page.innerText('main'), /The passkey is ready/)
   t.is((await server.mailTo('ada@example.ch')).subject, 'A passkey was added')
   await tab.press('text=Sign out')
@@ -108,13 +114,7 @@ test('a passkey is offered by the browser while the address is filled in', async
 
 test('the answer of an authenticator works once', async (t) => {
   const server = await startPageServer(t)
-  const tab = await openTab(t)
-  await addAuthenticator(tab.page)
-  await withoutAutofill(tab.page)
-  await tab.open(await server.operatorLink('ada@example.ch'))
-  await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${server.url}/account`)
-  await tab.press('text=Add a passkey')
+  const tab = await tabWithPasskey(t, server)
   await tab.press('text=Sign out')
   await tab.open(`${server.url}/sign-in`)
   const [request] = await Promise.all([tab.page.waitForRequest(/\/sign-in\/passkey$/), tab.press('text=Use a passkey')])
@@ -136,13 +136,7 @@ test('the answer of an authenticator works once', async (t) => {
 
 test('a passkey whose count of signatures went back is a copy, and signs nobody in', async (t) => {
   const server = await startPageServer(t)
-  const tab = await openTab(t)
-  await addAuthenticator(tab.page)
-  await withoutAutofill(tab.page)
-  await tab.open(await server.operatorLink('ada@example.ch'))
-  await tab.press('main >> text=Sign in >> nth=-1')
-  await tab.open(`${server.url}/account`)
-  await tab.press('text=Add a passkey')
+  const tab = await tabWithPasskey(t, server)
   await tab.press('text=Sign out')
   const user = await userByEmail(server.database, 'ada@example.ch')
   const organizationId = user?.record.id ?? ''

@@ -183,25 +183,31 @@ test('a scheduled send that waits to be captured is queued mail too: it keeps it
   t.deepEqual(await fixture.problems(), [])
 })
 
+/** Holds up every write of a trace until it is released. */
+function holdTraces(fixture: CoreFixture): { readonly release: () => void; held: number } {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  const writing = { release, held: 0 }
+  fixture.kv.beforeWrite = ({ sets }) => {
+    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
+    writing.held++
+    return promise
+  }
+  return writing
+}
+
 test('a removal waits for an acceptance that was under way, and takes its rows too', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(fixture)
-  const gate = Promise.withResolvers<void>()
-  let held = 0
-  fixture.kv.beforeWrite = ({ sets }) => {
-    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
-    held++
-    return gate.promise
-  }
+  const writing = holdTraces(fixture)
   const sent = fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
-  await until('its write is held up', () => held === 1)
+  await until('its write is held up', () => writing.held === 1)
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = removals.idle().then(() => (ended = true))
   for (let mutex = 0; mutex < 50; mutex++) await new Promise(setImmediate)
   t.false(ended)
-  gate.resolve()
+  writing.release()
   await sent
   await idle
   t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
@@ -212,26 +218,20 @@ test('a removal waits for a refused send that was being recorded, and takes its 
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(fixture)
-  const gate = Promise.withResolvers<void>()
-  let held = 0
-  fixture.kv.beforeWrite = ({ sets }) => {
-    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
-    held++
-    return gate.promise
-  }
+  const writing = holdTraces(fixture)
   const to = [parseMailbox('ada@example.ch')].filter((one) => one !== undefined)
   const recorded = fixture.core.refusedSends.record(
     inside('prj_2'),
     { projectId: undefined, from: undefined, to, bcc: [] },
     new Refusal('validation_failed', 'text: is wrong'),
   )
-  await until('its write is held up', () => held === 1)
+  await until('its write is held up', () => writing.held === 1)
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = removals.idle().then(() => (ended = true))
   for (let mutex = 0; mutex < 3000 && !ended; mutex++) await new Promise(setImmediate)
   t.false(ended)
-  gate.resolve()
+  writing.release()
   t.truthy((await recorded).details?.['trace_id'])
   await idle
   t.deepEqual(await fixture.database.all(traces, { organizationId }), [])

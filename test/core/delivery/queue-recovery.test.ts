@@ -3,24 +3,13 @@ import test from 'ava'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
-import { CoreFixture, coreFixture, projectId, quiet, until } from '../core-fixture.ts'
+import { coreFixture, projectId, quiet, until } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
+import { queue, sent, submitTo } from '../queue-fixture.ts'
 import { hang, report, take } from '../scripted-transport.ts'
 
 const minute = 60_000
 const hour = 60 * minute
-
-/** A destination with a rule that sends a From of its own there. */
-async function queue(fixture: CoreFixture, id: string, changes: object = {}): Promise<string> {
-  await fixture.destination({ id, ...changes })
-  await fixture.rule({ from: `${id}@example.com` }, id)
-  return id
-}
-
-const submitTo = (fixture: CoreFixture, id: string, recipient = 'anna@example.net') =>
-  fixture.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
-
-const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
   const fixture = await coreFixture(t)

@@ -1,23 +1,12 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
 import test from 'ava'
-import { CoreFixture, coreFixture, quiet, until } from '../core-fixture.ts'
+import { coreFixture, quiet, until } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
+import { queue, sent, submitTo } from '../queue-fixture.ts'
 import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
 
 const minute = 60_000
 const hour = 60 * minute
-
-/** A destination with a rule that sends a From of its own there. */
-async function queue(fixture: CoreFixture, id: string, changes: object = {}): Promise<string> {
-  await fixture.destination({ id, ...changes })
-  await fixture.rule({ from: `${id}@example.com` }, id)
-  return id
-}
-
-const submitTo = (fixture: CoreFixture, id: string, recipient = 'anna@example.net') =>
-  fixture.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
-
-const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => {
   const fixture = await coreFixture(t)

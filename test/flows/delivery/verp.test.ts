@@ -31,8 +31,7 @@ async function place(t: ExecutionContext, script: SinkWords = {}): Promise<Place
 
 /** Submits to all three and gives back the trace id. */
 async function submit({ daemon, login }: Place): Promise<string> {
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
-  await client.authenticate(login.username, login.password)
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   const { accepted, reply } = await client.send({ from: 'shop@site.test', to: three, content: Buffer.from(content) })
   await client.quit()
   const [id] = /[0-9a-f-]{36}/.exec(reply.lines.join(' ')) ?? []

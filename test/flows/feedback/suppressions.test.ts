@@ -36,10 +36,8 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   t.deepEqual(column(trace['recipients'] as { status: string }[], 'status'), ['suppressed', 'sent', 'suppressed'])
 
   const login = await makeLogin(rest, destinationId)
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   t.teardown(() => client.destroy())
-  await client.hello()
-  await client.authenticate(login.username, login.password)
   const answer = await client.send({ from: 'shop@example.com', to: ['no@example.org'], content: Buffer.from('Subject: x\r\n\r\nx\r\n') })
   t.is(answer.reply.code, 250)
   t.regex(JSON.stringify(answer.reply), /Ok: suppressed as [0-9a-f-]{36} /)

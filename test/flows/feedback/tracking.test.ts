@@ -33,10 +33,8 @@ const letter = [
 ].join('\r\n')
 
 async function submit(t: ExecutionContext, daemon: Daemon, login: Login): Promise<string> {
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   t.teardown(() => client.destroy())
-  await client.hello()
-  await client.authenticate(login.username, login.password)
   const answer = await client.send({ from: 'shop@example.ch', to: ['ada@example.net'], content: Buffer.from(letter) })
   t.is(answer.reply.code, 250)
   return /[0-9a-f-]{36}/.exec(JSON.stringify(answer.reply))?.[0] ?? ''

@@ -40,8 +40,7 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
   using reading = new RestClient(daemon.addresses.http, String(reader['key']))
   const since = new Date(Date.now() - 60_000).toISOString()
   const waiting = reading.must('POST', `/v1/inboxes/${String(inbox['id'])}/wait?since=${since}&timeout=60`)
-  const site = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]), security: 'starttls' })
-  await site.authenticate(username, password)
+  const site = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]), security: 'starttls' }, { username, password })
   const sent = `From: cms@example.com\r\nReply-To: Help <help@example.org>\r\nSubject: To a sandbox\r\n\r\nsee list@other.test\r\n`
   t.true((await site.send({ from: 'cms@example.com', to: [`shop@${domain}`], content: Buffer.from(sent) })).accepted)
   await site.quit()

@@ -23,10 +23,8 @@ test('limits that the operator sets hold at both doors, and the next start sweep
   const send = () => rest.call('POST', '/v1/messages', { from: 'shop@example.com', to: 'ada@example.org', subject: 'x', text: 'x' })
   for (let i = 0; i < 4; i++) t.is((await send()).status, 200)
   const login = await makeLogin(rest, await makeDestination(rest, { name: 'Nowhere', port: 9, mode: 'sandbox' }))
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   t.teardown(() => client.destroy())
-  await client.hello()
-  await client.authenticate(login.username, login.password)
   const letter = { from: 'shop@example.com', to: ['ada@example.org'], content: Buffer.from('Subject: x\r\n\r\nx\r\n') }
   t.is((await client.send(letter)).reply.code, 250)
   const refused = (await client.send(letter)).reply

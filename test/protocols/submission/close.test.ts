@@ -3,19 +3,13 @@ import { connect, createServer } from 'node:net'
 import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { within } from '../../support/deadline.ts'
-import type { LineClient } from './line-client.ts'
+import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
 /** Node publishes every connection that a server takes here. */
 const accepted = 'net.server.socket'
-
-async function beginMessage(client: LineClient): Promise<void> {
-  await client.command('MAIL FROM:<a@site.test>')
-  await client.command('RCPT TO:<b@example.test>')
-  await client.command('DATA')
-}
 
 test('SubmissionServer.close() sends idle sessions 421, lets a message finish, and takes nobody new', async (t) => {
   const fixture = await startFixture(t)

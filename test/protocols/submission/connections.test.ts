@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import { plainToken } from './door-double.ts'
+import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 
@@ -129,9 +130,7 @@ test('SubmissionConnection tells a client that sends far too much so, and lets i
 test('SubmissionConnection forgets a message when the client goes away in the middle', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
-  await client.command('MAIL FROM:<a@site.test>')
-  await client.command('RCPT TO:<b@example.test>')
-  await client.command('DATA')
+  await beginMessage(client)
   client.send('Subject: half')
   client.destroy()
   await fixture.events.seen('closed')
@@ -165,14 +164,10 @@ test('SubmissionServer tells logs and metrics what happened, and no password', a
   await client.command('EHLO client.test')
   await client.command(`AUTH PLAIN ${Buffer.from('\0user\0wrong-password').toString('base64')}`)
   await client.command('AUTH PLAIN AHVzZXIAc2VjcmV0')
-  await client.command('MAIL FROM:<a@site.test>')
-  await client.command('RCPT TO:<b@example.test>')
-  await client.command('DATA')
+  await beginMessage(client)
   await client.command('.')
   fixture.door.submitFails = new Error('a defect')
-  await client.command('MAIL FROM:<a@site.test>')
-  await client.command('RCPT TO:<b@example.test>')
-  await client.command('DATA')
+  await beginMessage(client)
   await client.command('.')
   await client.command('QUIT')
   await fixture.events.seen('closed')

@@ -1,14 +1,8 @@
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import { startFixture, type Fixture } from './submission-fixture.ts'
-import type { LineClient } from './line-client.ts'
+import { beginMessage, type LineClient } from './line-client.ts'
 import { column } from '../../support/column.ts'
-
-async function beginMessage(client: LineClient): Promise<void> {
-  await client.command('MAIL FROM:<a@site.test>')
-  await client.command('RCPT TO:<b@example.test>')
-  await client.command('DATA')
-}
 
 /** Writes lines into DATA and waits until all of them are in the draft. */
 async function trickle({ door }: Fixture, client: LineClient, octets: number): Promise<void> {

@@ -117,3 +117,10 @@ export class LineClient {
     return new Promise((resolve) => (this.#wake = resolve))
   }
 }
+
+/** Sends an envelope, up to where the content is expected. */
+export async function beginMessage(client: LineClient): Promise<void> {
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+}

@@ -78,6 +78,16 @@ export class SmtpClient {
     return client
   }
 
+  /** Connects and logs in. */
+  static async signIn(
+    endpoint: Endpoint,
+    { username, password }: { readonly username: string; readonly password: string },
+  ): Promise<SmtpClient> {
+    const client = await SmtpClient.connect(endpoint)
+    await client.#expect(client.authenticate(username, password), 235)
+    return client
+  }
+
   /** The next reply that no command has claimed yet. */
   next(): Promise<Reply> {
     const reply = this.#arrived.shift()

@@ -5,6 +5,9 @@ import { columns } from '../../../support/column.ts'
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
 
+/** Of a recipient of whom nothing was heard. */
+const noOutcome = { reply: null, return_path: null, report: null, bounce: null, suppression: null }
+
 test('getTrace tells the story of a send', async (t) => {
   const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
@@ -27,26 +30,8 @@ test('getTrace tells the story of a send', async (t) => {
     mail_from: 'shop@example.ch',
     to: ['ada@example.ch', 'bob@example.ch'],
     recipients: [
-      {
-        address: 'ada@example.ch',
-        status: 'queued',
-        bcc: false,
-        reply: null,
-        return_path: null,
-        report: null,
-        bounce: null,
-        suppression: null,
-      },
-      {
-        address: 'bob@example.ch',
-        status: 'queued',
-        bcc: false,
-        reply: null,
-        return_path: null,
-        report: null,
-        bounce: null,
-        suppression: null,
-      },
+      { address: 'ada@example.ch', status: 'queued', bcc: false, ...noOutcome },
+      { address: 'bob@example.ch', status: 'queued', bcc: false, ...noOutcome },
     ],
     bounce: null,
     recipient_counts: { queued: 2 },
@@ -130,26 +115,8 @@ test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) =
   const { rest, client } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
-    {
-      address: 'ada@example.ch',
-      status: 'captured',
-      bcc: false,
-      reply: null,
-      return_path: null,
-      report: null,
-      bounce: null,
-      suppression: null,
-    },
-    {
-      address: 'Zoe@hidden.example',
-      status: 'captured',
-      bcc: true,
-      reply: null,
-      return_path: null,
-      report: null,
-      bounce: null,
-      suppression: null,
-    },
+    { address: 'ada@example.ch', status: 'captured', bcc: false, ...noOutcome },
+    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, ...noOutcome },
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])

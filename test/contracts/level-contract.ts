@@ -1,0 +1,26 @@
+/** The contract of the ordered map, for the embedded store. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestFn } from 'ava'
+import type { Kv } from '#store/kv.ts'
+import { LevelKv, type LevelOptions } from '#store/level/level-kv.ts'
+import { kvContract } from './kv-contract.ts'
+
+/** Declares the tests of the contract, for a store that is opened with these options. */
+export function levelContract(test: TestFn, options: LevelOptions = {}): void {
+  const folders = new Map<Kv, string>()
+  const openIn = async (folder: string): Promise<Kv> => {
+    const kv = await LevelKv.open(folder, options)
+    folders.set(kv, folder)
+    return kv
+  }
+  kvContract(test, {
+    open: async () => openIn(await mkdtemp(join(tmpdir(), 'postern-contract-'))),
+    async reopen(kv) {
+      await kv[Symbol.asyncDispose]()
+      return openIn(folders.get(kv) ?? '')
+    },
+  })
+  test.after.always(() => Promise.all([...new Set(folders.values())].map((folder) => rm(folder, { recursive: true, force: true }))))
+}
