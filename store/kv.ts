@@ -66,7 +66,7 @@ export interface Write {
   readonly adds: readonly Add[]
 }
 
-/** The outcome of a write; `version` is what all keys that it set have now. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
+/** The outcome of a write; `version` is that of all keys it set. `conflict`: a check failed; `limit`: a counter would pass its limit. */
 export type WriteResult =
   { readonly ok: true; readonly version: bigint } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
 

@@ -9,7 +9,7 @@ import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
-import { citations, headers, leftovers, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
+import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
 const { sources, documents, paths } = tree
@@ -35,6 +35,7 @@ test('every source file starts with a comment that says what it is', (t) => clea
 test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))
 test('phrases that were replaced do not come back', (t) => clean(t, replacedPhrases(sources, documents)))
 test('identifiers that were replaced do not come back', (t) => clean(t, replacedIdentifiers(sources)))
+test('comments are of one width and say who or what is missing', (t) => clean(t, oddComments(sources)))
 test('every layer has a README.md that names its files', (t) => clean(t, readmes(tree)))
 test('a README.md fits on one screen', (t) => clean(t, longReadmes(documents)))
 test('every decision is a page of its layer, linked from an index', (t) => clean(t, decisions(documents)))

@@ -182,7 +182,7 @@ export class Metrics {
     })
   }
 
-  /** Shows processor, memory, event loop and garbage collection of the process from now on; from the first scrape on if nobody asks before. */
+  /** Shows processor, memory, event loop and garbage collection of the process from now on, at the latest from the first scrape on. */
   watchProcess(): void {
     if (this.#watchesProcess) return
     this.#watchesProcess = true

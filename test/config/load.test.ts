@@ -124,8 +124,8 @@ test('loadConfig() reads the master key from a file', (t) => {
 
 test('loadConfig() names an unknown variable and what was meant', (t) => {
   t.deepEqual(problems({ POSTERN_HTTP_LISTN: '127.0.0.1:1' }), ['POSTERN_HTTP_LISTN is not a setting; did you mean POSTERN_HTTP_LISTEN?'])
-  t.deepEqual(problems({ POSTERN_COLOUR_OF_THE_HOUSE: 'x' }), [
-    'POSTERN_COLOUR_OF_THE_HOUSE is not a setting; remove it, or see config/settings.md for all settings.',
+  t.deepEqual(problems({ POSTERN_COLOUR_OF_THE_WALL: 'x' }), [
+    'POSTERN_COLOUR_OF_THE_WALL is not a setting; remove it, or see config/settings.md for all settings.',
   ])
 })
 

@@ -12,7 +12,7 @@ interface Load {
   readonly found: boolean
 }
 
-/** What a start prints last before it is ready, while nobody owns the service. */
+/** What a start prints last before it is ready, while no one owns the service. */
 const welcome = 'has no owner yet'
 const root = new URL('../../', import.meta.url).href
 

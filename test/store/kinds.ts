@@ -25,8 +25,8 @@ export const pets = defineRecord<Pet>({
   projectOf: (pet) => pet.project,
 })
 
-const houseSchema = z.object({ id: z.string(), street: z.string() })
-export const fixtures = defineRecord<z.infer<typeof houseSchema>>({ name: 'house', schema: houseSchema, isSetting: true })
+const buildingSchema = z.object({ id: z.string(), street: z.string() })
+export const fixtures = defineRecord<z.infer<typeof buildingSchema>>({ name: 'house', schema: buildingSchema, isSetting: true })
 
 export const pet = (id: string, more: Partial<Pet> = {}): Pet => ({
   id,

@@ -3,7 +3,7 @@ import test from 'ava'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
-import { citations, headers, leftovers, replacedIdentifiers, replacedPhrases } from './words.ts'
+import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './words.ts'
 
 const file = (path: string, text = ''): Source[] => [parseSource(path, text)]
 const blank = (lines: number): string => '\n'.repeat(lines)
@@ -177,4 +177,26 @@ test('replacedIdentifiers() finds names that went, private ones too, and limits 
   t.deepEqual(names('class A {\n  #underWay = 1\n}'), ['store/a.ts:2 underWay: name it inFlight'])
   t.deepEqual(names('const bytesMax = 1\nbytesMax + 1'), ['store/a.ts:1 bytesMax: name it maxBytes'])
   t.deepEqual(names("const maxBytes = 'bytesMax' // bytesMax"), [])
+})
+
+test('replacedIdentifiers() finds words that went inside of compound names, but not what is stored', (t) => {
+  const names = (text: string, path = 'store/a.ts') => replacedIdentifiers(file(path, text))
+  t.deepEqual(names('class A {\n  #suppressingHouse = 1\n}'), ['store/a.ts:2 suppressingHouse: name it fixture'])
+  t.deepEqual(names('let rightsOfMember'), ['store/a.ts:1 rightsOfMember: name it scopes'])
+  t.deepEqual(names('const judge_all = 1'), ['store/a.ts:1 judge_all: name it check'])
+  t.is(names('type MintedKey = string').length, 1)
+  t.is(names('let mayMint = 1').length, 1)
+  t.deepEqual(names('let minter, mintedBy, minted_by, mintedWith, housekeeping, detours'), [])
+  t.deepEqual(names('let told, judge', 'test/a.ts'), [])
+  t.is(names('let bigHouse', 'test/a.ts').length, 1)
+})
+
+test('oddComments() finds what begins with "Answers", says "nobody" or is too wide, in tests too', (t) => {
+  const odd = (text: string) => oddComments(file('test/a.ts', text))
+  t.deepEqual(odd('/** Answers a request. */'), ['test/a.ts:1 "Answers …": write "Returns …"'])
+  t.deepEqual(odd('let a = 1\n/**\n * Answer of it.\n */'), ['test/a.ts:2 "Answers …": write "Returns …"'])
+  t.deepEqual(odd('/**\n * One.\n * Nobody asks.\n */'), ['test/a.ts:3 "nobody": write "no one, none or what is missing"'])
+  t.deepEqual(odd(`/**\n * ${'x'.repeat(138)}\n */`), ['test/a.ts:2 141 characters: wrap the comment at 140, or shorten it'])
+  t.is(odd(`let a = 1 // ${'x'.repeat(128)}`).length, 1)
+  t.deepEqual(odd(`/**\n * ${'x'.repeat(137)}\n */\nlet a = 'nobody ${'x'.repeat(140)}'\n// It answers.`), [])
 })

@@ -117,13 +117,60 @@ const replacedNames: ReadonlyMap<string, string> = new Map([
   ['stranger', 'outsider or untrusted'],
 ])
 
-/** Identifiers that were replaced throughout and came back; a limit is named `maxBytes` and not `bytesMax`. */
+// Words that went from compound names too; `inSources` from all but tests.
+const replacedParts: ReadonlyMap<string, string> = new Map([
+  ['asker', 'requester or principal'],
+  ['detour', 'failover'],
+  ['house', 'fixture'],
+  ['judgement', 'finding'],
+  ['nobodys', 'missing or anonymous'],
+  ['rights', 'scopes'],
+  ['stranger', 'outsider or untrusted'],
+])
+const inSources: ReadonlyMap<string, string> = new Map([
+  ['heard', 'reported or notified'],
+  ['judge', 'check'],
+  ['judged', 'checked'],
+  ['mint', 'create'],
+  ['minted', 'created, or with its secret'],
+  ['minter', 'creator'],
+  ['nobody', 'none or anonymous'],
+  ['told', 'reported, notified or shown'],
+])
+// As records and the API have them.
+const storedNames: ReadonlySet<string> = new Set(['minter', 'mintedBy', 'minted_by', 'mintedWith'])
+
+/** Identifiers that were replaced throughout and came back, whole or in a compound; a limit is named `maxBytes` and not `bytesMax`. */
 export function replacedIdentifiers(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, names }) =>
     names.flatMap(({ text, line }) => {
       const [, limit] = /^([a-z]\w*)Max$/.exec(text) ?? []
-      const instead = limit === undefined ? replacedNames.get(text) : `max${limit.charAt(0).toUpperCase()}${limit.slice(1)}`
+      const instead = limit === undefined ? insteadOf(path, text) : `max${limit.charAt(0).toUpperCase()}${limit.slice(1)}`
       return instead === undefined ? [] : [`${path}:${line} ${text}: name it ${instead}`]
     }),
   )
+}
+
+function insteadOf(path: string, name: string): string | undefined {
+  if (storedNames.has(name)) return undefined
+  const parts = name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((part) => part.toLowerCase())
+  const part = parts.find((word) => replacedParts.has(word) || (!path.startsWith('test/') && inSources.has(word)))
+  return replacedNames.get(name) ?? (part && (replacedParts.get(part) ?? inSources.get(part)))
+}
+
+const widest = 140
+
+/** Comments, those of tests too, that begin with a word for "Returns", name no one by a pronoun, or have a line that is too wide. */
+export function oddComments(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text, comments }) => {
+    const lines = text.split('\n')
+    return comments.flatMap((comment) => [
+      ...(/^[\s*]*Answers?\b/.test(comment.text) ? [`${path}:${comment.line} "Answers …": write "Returns …"`] : []),
+      ...phrasesIn(path, comment, [['nobody', 'no one, none or what is missing']]),
+      ...comment.text.split('\n').flatMap((_, at) => {
+        const width = lines[comment.line - 1 + at]?.length ?? 0
+        return width > widest ? [`${path}:${comment.line + at} ${width} characters: wrap the comment at ${widest}, or shorten it`] : []
+      }),
+    ])
+  })
 }

@@ -1,7 +1,7 @@
 /** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
 import * as z from 'zod'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
-import type { ChangedCredential, MintedCredential } from '#core/access/smtp-credentials.ts'
+import type { ChangedCredential, CredentialWithSecret } from '#core/access/smtp-credentials.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import type { ConnectionCheck } from '#core/submission/doors/connection-test.ts'
 import { encoder } from '../fields/codec.ts'
@@ -96,7 +96,7 @@ export const changedSmtpCredential = encoder(changedCredentialShape)
   .via(changed<ChangedCredential>)
 export const smtpCredentialWithSecret = encoder(credentialWithSecretShape)
   .from<Changed & { readonly password: string }>()
-  .via(changed<MintedCredential>)
+  .via(changed<CredentialWithSecret>)
 
 const checkShape = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number().optional() })
 const connectionTestShape = z.object({ ok: z.boolean(), checks: z.array(checkShape) }).meta({ id: 'ConnectionTest' })

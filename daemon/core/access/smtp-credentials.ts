@@ -35,7 +35,7 @@ export interface ChangedCredential {
 }
 
 /** The only time that the password is shown. */
-export interface MintedCredential extends ChangedCredential {
+export interface CredentialWithSecret extends ChangedCredential {
   readonly password: string
 }
 
@@ -69,7 +69,7 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   async create(
     principal: Principal,
     request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
-  ): Promise<MintedCredential> {
+  ): Promise<CredentialWithSecret> {
     const { database, writes, policies, clock } = this.#options
     const { organizationId } = principal
     const { projectId: named, ...changes } = request
@@ -99,7 +99,7 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   }
 
   /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
-  async rotate(principal: Principal, id: string): Promise<MintedCredential> {
+  async rotate(principal: Principal, id: string): Promise<CredentialWithSecret> {
     const { writes } = this.#options
     return writes.runAudited(principal, 'smtp_credential.rotated', async (change) => {
       const stored = await this.#get(principal, id)
