@@ -58,8 +58,6 @@ const mebibyte = 1024 * 1024
 /** Measured; see `decisions/0012-what-goes-to-the-value-log.md` of the store. */
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
-/** From so many operations on a chained batch costs less than an array; measured. */
-const chainedMin = 100
 const maxRecentBytes = 12 * 1024 * 1024
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
@@ -206,16 +204,13 @@ export class LevelKv implements Kv {
     return { results, size }
   }
 
-  /** In one batch, whichever way. Handing over one by one costs a third for each, and more for the batch. */
   #put(operations: readonly Operation[]): Promise<void> {
-    const sync = { sync: true }
-    if (operations.length < chainedMin) return this.#db.batch(operations as (Operation & { type: 'put' })[], sync)
     const batch = this.#db.batch()
     for (const { type, key, value } of operations) {
       if (type === 'put') batch.put(key, value)
       else batch.del(key)
     }
-    return batch.write(sync)
+    return batch.write({ sync: true })
   }
 
   #fail(cause: unknown, waiting: readonly Pending[]): void {
