@@ -30,6 +30,7 @@ function resolve(specifier, context, next) {
   const { parentURL = '', conditions } = context
   if (!parentURL.startsWith(root) || !parentURL.endsWith('.ts') || !conditions.includes('import')) return next(specifier, context)
   if (specifier.endsWith('.ts')) return { url: ownFile(specifier, parentURL), format: 'module-typescript', shortCircuit: true }
+  if (/^[.#/]/.test(specifier)) return next(specifier, context) // such as a JSON file beside its importer
   const known = packages.get(specifier)
   if (known !== undefined) return known
   const { url, format } = next(specifier, context)
@@ -50,13 +51,16 @@ function ownFile(specifier, parentURL) {
 
 /**
  * Takes the code that earlier starts compiled, already for the command line. The configuration is read later, so that only a data
- * folder counts that is there; a wrong guess costs time and nothing else.
+ * folder counts that is there; a wrong guess costs time and nothing else. A configuration that comes through a pipe can be read only
+ * once, and code in a folder that others can write to is not run.
  */
 function useCompiled() {
   try {
-    const { POSTERN_DATA_DIR: folder, POSTERN_CONFIG: file } = process.env
-    const dataDir = folder?.trim() || (file && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data'
-    if (statSync(dataDir).isDirectory()) enableCompileCache(join(dataDir, 'compiled'))
+    const { POSTERN_DATA_DIR: wanted, POSTERN_CONFIG: file } = process.env
+    const dataDir = wanted?.trim() || (file && statSync(file).isFile() && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data'
+    const folder = statSync(dataDir)
+    const isOurs = process.getuid === undefined || (folder.uid === process.getuid() && (folder.mode & 0o022) === 0)
+    if (folder.isDirectory() && isOurs) enableCompileCache(join(dataDir, 'compiled'))
   } catch {
     // a first start, or a fault that the command line will explain
   }

@@ -1,5 +1,5 @@
 /** What a start loads, as Node itself reports it: after earlier starts nothing is compiled again, and what can wait is not there. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Daemon } from '../support/daemon/daemon.ts'
@@ -39,7 +39,7 @@ const compiled = (loads: readonly Load[]): string[] => loads.filter(({ found }) 
 
 test('serve() compiles nothing from its second start on in a data folder that was there', async (t) => {
   const folder = await folderOf(t)
-  await mkdir(join(folder, 'data'))
+  await mkdir(join(folder, 'data'), { mode: 0o700 })
   const first = await loadsOf(folder)
   t.is(compiled(first).length, first.length)
   const second = await loadsOf(folder)
@@ -50,6 +50,27 @@ test('serve() compiles nothing from its second start on in a data folder that wa
       path,
     )
   }
+})
+
+test('serve() takes no compiled code for its command line from a folder that others can write to', async (t) => {
+  const folder = await folderOf(t)
+  await mkdir(join(folder, 'data'))
+  await chmod(join(folder, 'data'), 0o777)
+  for (let start = 0; start < 2; start++) {
+    const loads = await loadsOf(folder)
+    t.true(loads.some(({ path }) => path === 'daemon/serve.ts'))
+    t.false(loads.some(({ path }) => path === 'daemon/main.ts'))
+  }
+})
+
+test('serve() takes a configuration that can be read only once', async (t) => {
+  const folder = await folderOf(t)
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify({ dataDir: join(folder, 'kept') }))
+  const wrapper = ['sh', '-c', `cat '${file}' | "$@"`, 'sh']
+  await using daemon = await Daemon.start({ folder, wrapper, env: { POSTERN_DATA_DIR: '', POSTERN_CONFIG: '/dev/stdin' } })
+  t.true((await readdir(join(folder, 'kept'))).includes('store'))
+  await daemon.stop()
 })
 
 /** What most daemons never need, or need in threads only. */

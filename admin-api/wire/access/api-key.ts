@@ -57,7 +57,7 @@ const keyWithSecretShape = z
 
 export const newApiKey = z
   .strictObject({
-    name: nameLine(100, 'A label that shows people what the key is for.'),
+    name: nameLine(100, 'A label that tells people what the key is for.'),
     scopes: scopes.min(1).max(3).optional().meta({
       description: 'Each scope includes the previous ones: api:read, api:send, api:admin. Required unless send_only is true.',
     }),
@@ -81,7 +81,7 @@ export const newApiKey = z
   })
 
 export const apiKeyChanges = z.strictObject({
-  name: nameLine(100, 'A label that shows people what the key is for.').optional(),
+  name: nameLine(100, 'A label that tells people what the key is for.').optional(),
   expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
   kept: z
     .literal(true)

@@ -54,7 +54,7 @@ const reveal = z
   .meta({ description: 'Returns a link that shows the token once instead of the token, for agents, which must not see it.' })
 
 export const newPublishableKey = z.strictObject({
-  name: line(100, 'A label that shows people where the key is used.').default(''),
+  name: line(100, 'A label that tells people where the key is used.').default(''),
   allowed_origins: z
     .array(z.string().max(300))
     .min(1)

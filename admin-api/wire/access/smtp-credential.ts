@@ -50,7 +50,7 @@ const toggle = z
   })
 
 const changes = {
-  label: line(100, 'A label that shows people which site or machine uses it.').optional(),
+  label: line(100, 'A label that tells people which site or machine uses it.').optional(),
   allowed_from_domains: z
     .array(filledLine(254))
     .max(100)

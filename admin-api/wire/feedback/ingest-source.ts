@@ -94,7 +94,7 @@ const ingestSourceDetailShape = z
 
 export const newIngestSource = z.strictObject({
   provider,
-  label: line(100, 'A label that shows people which server it is.').optional(),
+  label: line(100, 'A label that tells people which server it is.').optional(),
   imap_config: z
     .strictObject({
       host: filledLine(255),

@@ -71,7 +71,7 @@ test('authenticate() never revives a key that is revoked while it is looked up',
   }
 })
 
-test('mint() gives no right that the minting key does not have', async (t) => {
+test('create() gives no scope that the creating key does not have', async (t) => {
   const { keys, apiKey } = await openKeys(t)
   const scope = { ...(await keys.authenticate(apiKey)), scopes: ['api:send'] as const }
   await t.throwsAsync(keys.create(scope, { name: 'x', scopes: ['api:admin'] }), {

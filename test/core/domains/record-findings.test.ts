@@ -23,7 +23,7 @@ for (const [verdict, found, hint] of [
   ['mismatch', ['v=spf1 -all'], /not a DKIM key record/],
   ['mismatch', [expectedKey, 'v=DKIM1; p=AAAA'], /several records/],
 ] as const)
-  test(`judgeDkim() ${JSON.stringify(found)} is ${verdict}`, (t) => {
+  test(`dkimfinding() ${JSON.stringify(found)} is ${verdict}`, (t) => {
     const finding = dkimFinding(found, expectedKey)
     t.is(finding.verdict, verdict)
     t.regex(finding.hint, hint)
@@ -41,13 +41,13 @@ for (const [verdict, found, hint] of [
   ['mismatch', ['v=spf1 include:x.test ip4:192.0.2.1 all'], /authorizes every host/],
   ['mismatch', ['v=spf1 -all', 'v=spf1 include:x.test ip4:192.0.2.1 ~all'], /permerror/],
 ] as const)
-  test(`judgeSpf() ${JSON.stringify(found)} is ${verdict}`, (t) => {
+  test(`spffinding() ${JSON.stringify(found)} is ${verdict}`, (t) => {
     const finding = spfFinding(found, ['include:x.test', 'ip4:192.0.2.1'], 'v=spf1 …')
     t.is(finding.verdict, verdict)
     t.regex(finding.hint, hint)
   })
 
-test('judgeSpf() a network is covered by a network around it only', (t) => {
+test('spffinding() a network is covered by a network around it only', (t) => {
   const verdict = (record: string, mechanism: string) => spfFinding([`v=spf1 ${record} ~all`], [mechanism], '').verdict
   t.is(verdict('ip4:192.0.2.0/24', 'ip4:192.0.2.128/25'), 'ok')
   t.is(verdict('ip4:192.0.2.128/25', 'ip4:192.0.2.0/24'), 'mismatch')
@@ -66,13 +66,13 @@ for (const [verdict, found, at, hint] of [
   ['mismatch', ['v=DMARC1; rua=mailto:x@example.ch'], 'shop.example.ch', /policy/],
   ['mismatch', ['v=DMARC1; p=rejekt'], 'shop.example.ch', /policy/],
 ] as const)
-  test(`judgeDmarc() ${JSON.stringify(found)} at ${at} is ${verdict}`, (t) => {
+  test(`dmarcfinding() ${JSON.stringify(found)} at ${at} is ${verdict}`, (t) => {
     const finding = dmarcFinding(found, at, 'shop.example.ch')
     t.is(finding.verdict, verdict)
     t.regex(finding.hint, hint)
   })
 
-test('judgeMx() wants our host as the most preferred', (t) => {
+test('mxfinding() wants our host as the most preferred', (t) => {
   t.is(mxFinding([], 'mx.post.test').verdict, 'missing')
   t.is(mxFinding([{ exchange: 'MX.post.test.', priority: 5 }], 'mx.post.test').verdict, 'ok')
   const ours = { exchange: 'mx.post.test', priority: 20 }

@@ -139,14 +139,14 @@ test('other organizations are not asked', async (t) => {
   t.is((await fixture.submit()).status, undefined)
 })
 
-test('placeSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
+test('addSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
   const fixture = await coreFixture(t)
   const placed = await Promise.all(Array.from({ length: 8 }, () => fixture.core.suppressions.add(principal, { email: 'anna@example.net' })))
   t.is(placed.filter(({ added }) => added).length, 1)
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
 
-test('placeSuppressions() that expects new addresses leaves what is there, renews what has expired and adds the rest', async (t) => {
+test('addSuppressions() that expects new addresses leaves what is there, renews what has expired and adds the rest', async (t) => {
   const fixture = await coreFixture(t)
   const there = await add(fixture, 'anna@example.net', { reason: 'first' })
   const expired = await add(fixture, 'otto@example.net', { expiresAt: startOfTime + hour })
@@ -171,7 +171,7 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
   t.deepEqual(await fixture.problems(), [])
 })
 
-test('placeSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
+test('addSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
   const fixture = await coreFixture(t)
   const until = async (expiresAt: number | null) =>
     (await add(fixture, 'anna@example.net', { expiresAt, reason: String(expiresAt) })).expiresAt

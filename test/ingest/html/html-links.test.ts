@@ -17,7 +17,7 @@ const one = (html: string): readonly [string, string] | undefined => {
   return link && [link.written, link.value]
 }
 
-test('htmlPlaces() finds an href in any quotes, with its place', (t) => {
+test('findHtmlSpans() finds an href in any quotes, with its place', (t) => {
   t.deepEqual(one('<a href="https://a.test/">x</a>'), ['"https://a.test/"', 'https://a.test/'])
   t.deepEqual(one("<a class=x href='https://a.test/?q=\"'>x</a>"), ["'https://a.test/?q=\"'", 'https://a.test/?q="'])
   t.deepEqual(one('<a href=https://a.test/x/ id=1>x</a>'), ['https://a.test/x/', 'https://a.test/x/'])
@@ -28,7 +28,7 @@ test('htmlPlaces() finds an href in any quotes, with its place', (t) => {
   t.deepEqual(one('<map><area shape=rect href="https://a.test/"></map>'), ['"https://a.test/"', 'https://a.test/'])
 })
 
-test('htmlPlaces() decodes character references, and reads octets by the charset', (t) => {
+test('findHtmlSpans() decodes character references, and reads octets by the charset', (t) => {
   t.deepEqual(one('<a href="https://a.test/?a=1&amp;b=2&#38;c=&#x33;">x</a>')?.[1], 'https://a.test/?a=1&b=2&c=3')
   t.is(one('<a href="&#104;ttps://a.test/">x</a>')?.[0], '"&#104;ttps://a.test/"')
   t.is(one('<a href="&#104;ttps://a.test/">x</a>')?.[1], 'https://a.test/')
@@ -37,7 +37,7 @@ test('htmlPlaces() decodes character references, and reads octets by the charset
   t.deepEqual(one('ü<a href="https://a.test/caf\u00e9">x</a>'), ['"https://a.test/caf\u00e9"', 'https://a.test/caf\u00e9'])
 })
 
-test('htmlPlaces() looks at links alone, and only at their first href', (t) => {
+test('findHtmlSpans() looks at links alone, and only at their first href', (t) => {
   t.deepEqual(
     linksIn('<link href="https://a.test/"><base href="https://a.test/"><img src="https://a.test/"><abbr href="https://a.test/">'),
     [],
@@ -48,14 +48,14 @@ test('htmlPlaces() looks at links alone, and only at their first href', (t) => {
   t.is(one('<a title=">" href="https://yes.test/">x</a>')?.[1], 'https://yes.test/')
 })
 
-test('htmlPlaces() leaves out links that are not to be tracked', (t) => {
+test('findHtmlSpans() leaves out links that are not to be tracked', (t) => {
   t.deepEqual(linksIn('<a href="https://a.test/" data-no-track>x</a><a DATA-NO-TRACK="" href="https://a.test/">x</a>'), [])
   t.deepEqual(linksIn('<a href="https://a.test/" clicktracking=off>x</a><a ClickTracking=" OFF " href="https://a.test/">x</a>'), [])
   t.is(linksIn('<a href="https://a.test/" clicktracking=on>x</a>').length, 1)
   t.is(linksIn('<a data-no-track>x</a><a href="https://a.test/">x</a>').length, 1)
 })
 
-test('htmlPlaces() passes over comments, conditional comments, scripts, styles and titles', (t) => {
+test('findHtmlSpans() passes over comments, conditional comments, scripts, styles and titles', (t) => {
   const link = '<a href="https://no.test/">x</a>'
   const hidden = [
     `<!-- ${link} -->`,
@@ -74,7 +74,7 @@ test('htmlPlaces() passes over comments, conditional comments, scripts, styles a
   t.is(linksIn('<![if !mso]><a href="https://yes.test/">x</a><![endif]>').length, 1)
 })
 
-test('htmlPlaces() reads broken HTML without an invented link', (t) => {
+test('findHtmlSpans() reads broken HTML without an invented link', (t) => {
   t.deepEqual(linksIn('<a href="https://a.test/'), [])
   t.deepEqual(linksIn('<a href="https://a.test/"'), [])
   t.deepEqual(linksIn('<'), [])
@@ -84,7 +84,7 @@ test('htmlPlaces() reads broken HTML without an invented link', (t) => {
   t.is(one('</p></p><td><a href="https://a.test/"><b></a></i>')?.[0], '"https://a.test/"')
 })
 
-test('htmlPlaces() knows the last end of the body', (t) => {
+test('findHtmlSpans() knows the last end of the body', (t) => {
   const end = (html: string) => findHtmlSpans(html, asUtf8).bodyEnd
   t.is(end('<body>x</body></html>'), 7)
   t.is(end('<BODY>x</BODY >'), 7)
@@ -93,7 +93,7 @@ test('htmlPlaces() knows the last end of the body', (t) => {
   t.is(end('<p>x</p>'), undefined)
 })
 
-test('htmlPlaces() finds places that hold what was written, whatever the HTML is', (t) => {
+test('findHtmlSpans() finds places that hold what was written, whatever the HTML is', (t) => {
   const seeded = new Seeded('links')
   const pieces = [
     '<a ',

@@ -23,7 +23,7 @@ export interface DeliveryQueueOptions extends Core {
   readonly maxReady?: number
   /** Entries kept in memory in all, which a small number for each project and destination may exceed; 65,536 when not given. */
   readonly readyTotal?: number
-  /** Bytes of content that may wait in memory for their first attempt. */
+  /** Bytes of messages that may wait in memory for their first attempt. */
   readonly maxMemoryBytes: number
   /** Is notified of defects; the entry is tried again later. */
   readonly onError: (error: unknown, traceId: string) => void
@@ -37,6 +37,9 @@ const standardReadyTotal = 65_536
 const readyMin = 16
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
 const maxAlarmMs = 2000
+/** A trace of more recipients is read again, and the others weigh about so much. */
+const maxCarriedRecipients = 4
+const traceBytes = 2048
 /** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
 const breakerLookMs = 5000
 
@@ -72,10 +75,11 @@ export class DeliveryQueue {
   /** A message that was accepted or rescheduled just now. */
   offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, trace?: Stored<Trace>): void {
     const queue = this.#queue(entry)
-    const bytes = content ? lengthOf(content) : 0
-    const fits = this.#memoryBytes + bytes <= this.#options.maxMemoryBytes
-    const kept = queue.offer({ entry, fresh, ...(fits && { content, trace }) }, this.#options.clock.now())
-    if (kept && fits) this.#memoryBytes += bytes
+    const bytes = weightOf(content)
+    const isKept = content !== undefined && this.#memoryBytes + bytes <= this.#options.maxMemoryBytes
+    const isSmall = (trace?.record.recipients.length ?? 0) <= maxCarriedRecipients
+    const ready = { entry, fresh, ...(isKept && { content, trace: isSmall ? trace : undefined }) }
+    if (queue.offer(ready, this.#options.clock.now()) && isKept) this.#memoryBytes += bytes
     this.#wake(queue)
   }
 
@@ -113,7 +117,7 @@ export class DeliveryQueue {
   }
 
   #queue({ destinationId, projectId }: QueuePart): DestinationQueue {
-    const key = laneKey(destinationId, projectId)
+    const key = queueKey(destinationId, projectId)
     let queue = this.#queues.get(key)
     if (!queue) {
       const load = this.#load(destinationId)
@@ -208,7 +212,7 @@ export class DeliveryQueue {
       this.#possiblyStarted.add(entry.traceId)
       await this.#putOff(queue, entry)
     }
-    if (content) this.#memoryBytes -= lengthOf(content)
+    this.#memoryBytes -= weightOf(content)
     queue.finish(entry)
     if (next?.destinationId === queue.destinationId)
       queue.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
@@ -310,7 +314,7 @@ export class DeliveryQueue {
   /** Forgets what has nothing more to do. */
   #settle(queue: DestinationQueue): void {
     const { load } = queue
-    const key = laneKey(queue.destinationId, queue.projectId)
+    const key = queueKey(queue.destinationId, queue.projectId)
     if (queue.idle && this.#queues.get(key) === queue) {
       this.#queues.delete(key)
       load.projects--
@@ -332,4 +336,7 @@ export class DeliveryQueue {
   }
 }
 
-const laneKey = (destinationId: string, projectId: string): string => `${destinationId} ${projectId}`
+/** What a message in memory weighs: its content, and its trace if that is carried. */
+const weightOf = (content: readonly Uint8Array[] | undefined): number => (content ? lengthOf(content) + traceBytes : 0)
+
+const queueKey = (destinationId: string, projectId: string): string => `${destinationId} ${projectId}`

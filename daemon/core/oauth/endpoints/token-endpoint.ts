@@ -10,6 +10,7 @@ import type { Grants } from '../grants/grants.ts'
 import { OAuthError } from '../protocol/oauth-error.ts'
 import type { Parameters } from '../protocol/parameters.ts'
 import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken, type StoredRefreshToken } from '../tokens/refresh-tokens.ts'
+import { Refusal } from '../../refusals.ts'
 import { transact } from '../../writes/transact.ts'
 import type { Sandboxes } from './sandboxes.ts'
 import {
@@ -112,27 +113,29 @@ export class TokenEndpoint {
     const first = await findAuthorizationCode(database, text)
     if (!first) throw invalidGrant('The code is unknown or expired.')
     const { organizationId, grantId } = first.code
-    const issue = await writes.run(organizationId, async (change): Promise<Issue | 'replayed'> => {
-      const found = await findAuthorizationCode(database, text)
-      if (!found) throw invalidGrant('The code is unknown or expired.')
-      const { code } = found
-      if (code.isUsed) return 'replayed'
-      if (code.expiresAt <= clock.now()) throw invalidGrant('The code is unknown or expired.')
-      if (code.clientId !== clientId) throw invalidGrant('The code was issued to another client.')
-      if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri differs from that of the authorization request.')
-      if (!verifiesChallenge(verifier, code.codeChallenge)) throw invalidGrant('The code_verifier does not match the code_challenge.')
-      const stored = await grants.standing(grantId)
-      if (!stored) throw invalidGrant('The approval was revoked in the meantime.')
-      const { surface, scopes } = this.#choose(stored.record.scopes, parameters, undefined)
-      if ((await grants.levelOfHolder(stored.record, organizationId, surface)) === undefined)
-        throw invalidGrant('The user who approved is no longer a member of the organization.')
-      const now = clock.now()
-      const grant = { ...stored.record, expiresAt: now + (code.mayRefresh ? grantMs : accessTokenSeconds * 1000) }
-      change.replace(oauthGrants, organizationId, stored, grant)
-      useAuthorizationCode(change, found, now)
-      const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, now) : undefined
-      return { organizationId, grant, surface, scopes, refreshToken }
-    })
+    const issue = await writes
+      .run(organizationId, async (change): Promise<Issue | 'replayed'> => {
+        const found = await findAuthorizationCode(database, text)
+        if (!found) throw invalidGrant('The code is unknown or expired.')
+        const { code } = found
+        if (code.isUsed) return 'replayed'
+        if (code.expiresAt <= clock.now()) throw invalidGrant('The code is unknown or expired.')
+        if (code.clientId !== clientId) throw invalidGrant('The code was issued to another client.')
+        if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri differs from that of the authorization request.')
+        if (!verifiesChallenge(verifier, code.codeChallenge)) throw invalidGrant('The code_verifier does not match the code_challenge.')
+        const stored = await grants.standing(grantId)
+        if (!stored) throw invalidGrant('The approval was revoked in the meantime.')
+        const { surface, scopes } = this.#choose(stored.record.scopes, parameters, undefined)
+        if ((await grants.levelOfHolder(stored.record, organizationId, surface)) === undefined)
+          throw invalidGrant('The user who approved is no longer a member of the organization.')
+        const now = clock.now()
+        const grant = { ...stored.record, expiresAt: now + (code.mayRefresh ? grantMs : accessTokenSeconds * 1000) }
+        change.replace(oauthGrants, organizationId, stored, grant)
+        useAuthorizationCode(change, found, now)
+        const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, now) : undefined
+        return { organizationId, grant, surface, scopes, refreshToken }
+      })
+      .catch(asBusy)
     if (issue !== 'replayed') return this.#issue(issue)
     await this.#revokeReused('code', grantId)
     throw invalidGrant('The code was used before; the tokens issued for it are revoked.')
@@ -156,7 +159,7 @@ export class TokenEndpoint {
       const refreshToken = addRefreshToken(change, grant, surface, clock.now())
       sandboxes.touch(change, organizationId, grant)
       return { organizationId, grant, surface, scopes, refreshToken }
-    })
+    }).catch(asBusy)
     if (issue !== 'replayed') return this.#issue(issue)
     await this.#revokeReused('refresh token', grantId)
     throw invalidGrant('The refresh token was used before; the whole grant is revoked.')
@@ -215,3 +218,10 @@ export class TokenEndpoint {
 }
 
 const invalidGrant = (words: string): OAuthError => new OAuthError('invalid_grant', words)
+
+/** In the words of OAuth, for a grant that too many requests change at once. */
+function asBusy(error: unknown): never {
+  if (error instanceof Refusal && error.code === 'conflict')
+    throw new OAuthError('temporarily_unavailable', 'The grant is being changed; try again.', { retryAfterSeconds: 1 })
+  throw error
+}

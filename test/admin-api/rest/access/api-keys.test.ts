@@ -4,7 +4,7 @@ import { columns } from '../../../support/column.ts'
 
 const unknownKey = [401, 'unauthorized', 'This API key is unknown, expired or revoked; use an active one.'] as const
 
-test('mintApiKey shows the key once, and the key works with its scopes', async (t) => {
+test('createApiKey shows the key once, and the key works with its scopes', async (t) => {
   const { rest, client } = await startFixture(t)
   const made = await rest.call('POST', '/v1/api-keys', { name: 'Shop', scopes: ['api:read'] })
   t.is(made.status, 201)
@@ -111,7 +111,7 @@ test('a key that is bound to a project neither leaves it nor sees keys of the or
   t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
-test('mintApiKey names what is wrong', async (t) => {
+test('createApiKey names what is wrong', async (t) => {
   const { rest, clock } = await startFixture(t)
   const wrong = async (body: unknown) => errorOf(await rest.call('POST', '/v1/api-keys', body)).message
   t.is(await wrong({ scopes: ['api:read'] }), 'name: is required')

@@ -5,7 +5,7 @@ import { growsLinearly } from '../../../support/measure/growth.ts'
 
 const parsed = (text: string, encoding: BufferEncoding = 'utf8') => parseHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
 
-test('glanceAtHeaders() reads the fields of an ordinary message', (t) => {
+test('parseHeaders() reads the fields of an ordinary message', (t) => {
   const head = `Received: from a by b; c
 From: "Shop, Zürich" <Shop@Example.com>
 To: Anna <anna@example.net>, ben@example.net
@@ -31,7 +31,7 @@ From: body@example.com`
   })
 })
 
-test('glanceAtHeaders() finds nothing where there is nothing', (t) => {
+test('parseHeaders() finds nothing where there is nothing', (t) => {
   const nothing = { otherSenders: [], subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
   t.deepEqual(parsed(''), { ...nothing, ended: false })
   t.deepEqual(parsed('\nFrom: body@example.com\n'), { ...nothing, ended: true })
@@ -39,7 +39,7 @@ test('glanceAtHeaders() finds nothing where there is nothing', (t) => {
   t.deepEqual(parsed('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
 })
 
-test('glanceAtHeaders() wants one From with one mailbox', (t) => {
+test('parseHeaders() wants one From with one mailbox', (t) => {
   const from = (head: string) => {
     const { from: address, fromFields } = parsed(`${head}\n\n`)
     return [address, fromFields]
@@ -58,14 +58,14 @@ test('glanceAtHeaders() wants one From with one mailbox', (t) => {
   t.deepEqual(from('From: x'), ['', 1])
 })
 
-test('glanceAtHeaders() takes the first Subject and Message-ID, and cuts what is endless', (t) => {
+test('parseHeaders() takes the first Subject and Message-ID, and cuts what is endless', (t) => {
   const { subject, messageId } = parsed(`Subject: one\nSubject: two\nMessage-ID: <1@x>\nMessage-ID: <2@x>\n\n`)
   t.deepEqual([subject, messageId], ['one', '1@x'])
   const long = parsed(`Subject: ${'x'.repeat(5000)}\nMessage-ID: <${'y'.repeat(5000)}\n\n`)
   t.deepEqual([long.subject.length, long.messageId.length], [998, 998])
 })
 
-test('glanceAtHeaders() keeps encoded words and survives octets that are no UTF-8', (t) => {
+test('parseHeaders() keeps encoded words and survives octets that are no UTF-8', (t) => {
   t.is(parsed('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
   const latin = parsed('Subject: Gr\u00fc\u00dfe\nTo: anna@example.net\n\n', 'latin1')
   t.is(latin.subject, 'Gr\ufffd\ufffde')
@@ -74,18 +74,18 @@ test('glanceAtHeaders() keeps encoded words and survives octets that are no UTF-
   t.false(parsed('Subject: x\n\nä').utf8, 'the body does not count')
 })
 
-test('glanceAtHeaders() tells when the end of the block was not seen', (t) => {
+test('parseHeaders() tells when the end of the block was not seen', (t) => {
   t.false(parsed('From: a@example.com\nX-Filler: x').ended)
   t.true(parsed('From: a@example.com\n\n').ended)
 })
 
-test('glanceAtHeaders() takes at most 1,000 addresses, each once', (t) => {
+test('parseHeaders() takes at most 1,000 addresses, each once', (t) => {
   const to = Array.from({ length: 3000 }, (_, i) => `r${i % 1500}@example.net`).join(',\n ')
   t.is(parsed(`To: ${to}\n\n`).addresses.length, 1000)
   t.is(parsed(`To: ${'a@example.net, A@EXAMPLE.net,'.repeat(500)}\n\n`).addresses.length, 1)
 })
 
-test('glanceAtHeaders() takes linear time on blocks of a megabyte', (t) => {
+test('parseHeaders() takes linear time on blocks of a megabyte', (t) => {
   const pieces = ['To: a\n', ' a\n', 'a', '@', 'a@b.ch,', '<', '"', ':', 'From: x@y.ch\n', '\n ', 'To: @\n', '\t', 'Subject: a\n b\n']
   for (const piece of pieces) {
     const read = (size: number): void => {

@@ -10,14 +10,14 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled
 }
 
-test('UnderWay.settled() resolves at once when nothing is under way', async (t) => {
+test('InFlight.settled() resolves at once when nothing is under way', async (t) => {
   const inFlight = new InFlight()
   t.true(await hasSettled(inFlight.settled()))
   inFlight.begin()()
   t.true(await hasSettled(inFlight.settled()))
 })
 
-test('UnderWay.settled() waits for all that began before it, and for nothing that began after it', async (t) => {
+test('InFlight.settled() waits for all that began before it, and for nothing that began after it', async (t) => {
   const inFlight = new InFlight()
   const [endFirst, endSecond] = [inFlight.begin(), inFlight.begin()]
   const settled = inFlight.settled()
@@ -29,7 +29,7 @@ test('UnderWay.settled() waits for all that began before it, and for nothing tha
   endThird()
 })
 
-test('UnderWay.settled() waits for what an earlier call waits for', async (t) => {
+test('InFlight.settled() waits for what an earlier call waits for', async (t) => {
   const inFlight = new InFlight()
   const endFirst = inFlight.begin()
   const first = inFlight.settled()
