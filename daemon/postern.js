@@ -5,7 +5,7 @@
  * compiler for TypeScript at every start to read this file.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { enableCompileCache, registerHooks } from 'node:module'
+import * as modules from 'node:module'
 import { join } from 'node:path'
 
 const root = new URL('../', import.meta.url).href
@@ -16,7 +16,15 @@ const folders = new Map(Object.entries(imports).map(([alias, path]) => [alias.sl
 /** @type {Map<string, import('node:module').ResolveFnOutput>} */
 const packages = new Map()
 
-registerHooks({ resolve })
+/** @type {unknown} */
+const hooks = modules.registerHooks
+if (typeof hooks !== 'function') {
+  process.stderr.write(
+    `Postern needs Node.js 24, and this is ${process.version}. Use "npm start" or "npx postern", which bring their own.\n`,
+  )
+  process.exit(78)
+}
+modules.registerHooks({ resolve })
 if (process.argv[2] === 'serve') useCompiled()
 await import('./main.ts')
 
@@ -60,7 +68,7 @@ function useCompiled() {
     const dataDir = wanted?.trim() || (file && statSync(file).isFile() && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data'
     const folder = statSync(dataDir)
     const isOurs = process.getuid === undefined || (folder.uid === process.getuid() && (folder.mode & 0o022) === 0)
-    if (folder.isDirectory() && isOurs) enableCompileCache(join(dataDir, 'compiled'))
+    if (folder.isDirectory() && isOurs) modules.enableCompileCache(join(dataDir, 'compiled'))
   } catch {
     // a first start, or a fault that the command line will explain
   }
