@@ -94,6 +94,12 @@ export class Change implements Write {
     return this.#recordChange(kind, organizationId, stored.record, undefined)
   }
 
+  /** Fails as a conflict when the record has changed since it was read. */
+  checkRecord<R extends Identified>(kind: RecordKind<R>, organizationId: string, { record, version }: Stored<R>): this {
+    this.checks.push({ key: recordKey(kind, organizationId, record.id), version })
+    return this
+  }
+
   set(key: readonly Element[], value: Bytes | readonly Bytes[] = empty): this {
     this.sets.push({ key: pack(key), value })
     return this

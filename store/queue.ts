@@ -1,7 +1,7 @@
 /** The delivery queue as rows ordered by destination, project and due time. Claims read the head of a range; nothing ever scans it. */
 import { decode, encode, type Change } from './change.ts'
 import type { Database } from './database.ts'
-import type { Entry } from './kv.ts'
+import type { Bytes, Entry } from './kv.ts'
 import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
@@ -14,6 +14,18 @@ export interface QueuePart {
   readonly projectId: string
 }
 
+/** A delivery attempt that was begun; that it has ended is said by its entry having gone, or standing elsewhere without it. */
+export interface BegunAttempt {
+  /** Attempts of a message count from 1. */
+  readonly number: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** What is spoken to. */
+  readonly provider?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+}
+
 /** One message waiting for its next delivery attempt to one destination. */
 export interface QueueEntry extends QueuePart {
   /** Milliseconds since the epoch; not before then is the attempt made. */
@@ -24,6 +36,8 @@ export interface QueueEntry extends QueuePart {
   readonly attempts: number
   /** When its first attempt was due, in milliseconds since the epoch; absent until it was put off for the first time. */
   readonly since?: number
+  /** The attempt under way, or that was when the process ended. */
+  readonly begun?: BegunAttempt
 }
 
 /** A place in a part of the queue; entries before it are done. */
@@ -44,20 +58,32 @@ export const sinceFamily = 'queue.since'
 const sinceKey = (since: number, traceId: string): readonly Element[] => globalKey(sinceFamily, since, traceId)
 
 export function enqueue(change: Change, entry: QueueEntry): Change {
-  const { organizationId, attempts, since, traceId } = entry
-  change.set(rowKey(entry), encode(since === undefined ? [organizationId, attempts] : [organizationId, attempts, since]))
+  const { since, traceId, begun } = entry
+  change.set(rowKey(entry), rowValue(entry, begun))
   if (since !== undefined) change.set(sinceKey(since, traceId), encode([entry.destinationId, entry.projectId, entry.dueMs]))
   return change.add(queueLengthKey, 1)
 }
+
+/** Notes in the row of an entry which attempt has begun, or that none has. The caller checks that the entry is still there. */
+export const noteBegun = (change: Change, entry: QueueEntry, begun: BegunAttempt | undefined): Change =>
+  change.set(rowKey(entry), rowValue(entry, begun))
+
+function rowValue({ organizationId, attempts, since }: QueueEntry, begun?: BegunAttempt): Bytes {
+  if (begun) return encode([organizationId, attempts, since ?? null, begunFields.map((field) => begun[field] ?? null)])
+  return encode(since === undefined ? [organizationId, attempts] : [organizationId, attempts, since])
+}
+
+const begunFields = ['number', 'startedAt', 'provider', 'host', 'port'] as const
 
 export function dequeue(change: Change, row: QueueRow): Change {
   if (row.since !== undefined) change.delete(sinceKey(row.since, row.traceId))
   return change.delete(rowKey(row)).add(queueLengthKey, -1)
 }
 
-/** Puts an entry off, to another time or part; its age goes on from when its first attempt was due. */
+/** Puts an entry off, to another time or part; its age goes on from when its first attempt was due. No attempt is under way then. */
 export const putOff = (change: Change, entry: QueueEntry, next: Omit<QueueEntry, 'since'>): QueueEntry => {
-  const later = { ...next, since: entry.since ?? entry.dueMs }
+  const { begun: _, ...rest } = next
+  const later = { ...rest, since: entry.since ?? entry.dueMs }
   enqueue(dequeue(change, entry), later)
   return later
 }
@@ -105,9 +131,22 @@ export async function queueHead(
 /** Reads a row of the queue. */
 export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): QueueEntry {
   const [, , destinationId, projectId, dueMs, traceId] = unpack(key)
-  const [organizationId, attempts, since] = decode<[string, number, number?]>(value)
-  const part = { destinationId: String(destinationId), projectId: String(projectId) }
-  return { ...part, dueMs: Number(dueMs), traceId: String(traceId), organizationId, attempts, ...(since !== undefined && { since }) }
+  const [organizationId, attempts, since, begun] = decode<[string, number, (number | null)?, (readonly unknown[])?]>(value)
+  return {
+    ...{ destinationId: String(destinationId), projectId: String(projectId), dueMs: Number(dueMs), traceId: String(traceId) },
+    ...{ organizationId, attempts },
+    ...(typeof since === 'number' && { since }),
+    ...(begun && { begun: toBegun(begun) }),
+  }
+}
+
+const toBegun = (values: readonly unknown[]): BegunAttempt =>
+  Object.fromEntries(begunFields.flatMap((field, i) => (values[i] === null ? [] : [[field, values[i]]]))) as unknown as BegunAttempt
+
+/** The entry as it stands in its place now; undefined when it does not. */
+export async function queuedAt(database: Database, row: QueueRow): Promise<QueueEntry | undefined> {
+  const stored = await database.kv.get(pack(rowKey(row)))
+  return stored && toQueueEntry(stored)
 }
 
 /** Whether anything is queued for a destination. */

@@ -3,7 +3,7 @@
  * which the promises must hold. Everything follows from the seed in the title; one seed is new with every run.
  */
 import test from 'ava'
-import { readAttempts } from '#core/trace/attempt-record.ts'
+import { readAttempts } from '#core/trace/attempts.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import { queuedParts } from '#store/queue.ts'
@@ -155,7 +155,7 @@ class Simulation {
     for (const trace of all) {
       if (trace.status !== 'sent' && trace.status !== 'failed') faults.push(`${trace.id} ended as ${trace.status}`)
       if (trace.nextAttemptAt !== null) faults.push(`${trace.id} still waits`)
-      const attempts = await readAttempts(fixture.database, organizationId, trace.id)
+      const attempts = await readAttempts(fixture.database, organizationId, trace)
       if (attempts.length !== trace.attempts) faults.push(`${trace.id} has ${attempts.length} attempts, and counts ${trace.attempts}`)
       if (attempts.some(({ state }) => state === 'started')) faults.push(`${trace.id} has an attempt without an end`)
       for (const recipient of trace.recipients) this.#auditRecipient(recipient)

@@ -1,9 +1,12 @@
 /**
- * One delivery attempt as it is kept: written before the final dot as `started`, and again with what was seen. While it takes
- * several dialogs, the word of recipients is kept in rows beside it, so that nothing grows with the square of their number.
+ * One delivery attempt as it is kept. That it was begun is written before the final dot: in its queue entry, or, where that does not
+ * stand in the place that the trace says or more is to be said, in a row of its own as `started`. With what was seen the first one goes
+ * into the trace, unless it is large, and any other into its row. While one takes several dialogs, the word of recipients is kept in rows
+ * beside it, so that nothing grows with the square of their number.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import type { QueueEntry } from '#store/queue.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 
 /** A reply of the peer, verbatim. */
@@ -114,7 +117,7 @@ export function writeWhole(change: Change, organizationId: string, traceId: stri
   return writeAttempt(change, organizationId, traceId, attempt)
 }
 
-/** Adds to the write that an attempt with so many rows is there no more. */
+/** Takes the rows of an attempt away that is kept elsewhere from now on, or not at all. */
 export function dropAttempt(change: Change, organizationId: string, traceId: string, number: number, rows: number): Change {
   for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, number, row))
   return change.delete(attemptKey(organizationId, traceId, number))
@@ -135,8 +138,8 @@ export async function readAttempt(
   return { attempt: joined(decode<AttemptRecord>(entry.value), later), rows: later.length }
 }
 
-/** All attempts of a trace in order. */
-export async function readAttempts(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
+/** The attempts of a trace that have rows, in order. */
+export async function readAttemptRows(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
   const attempts: { readonly attempt: AttemptRecord; readonly later: RecipientReport[][] }[] = []
   for await (const { key, value } of database.kv.range(within([organizationId, 'event', traceId]))) {
     if (unpack(key).length > attemptKey('', '', 0).length) attempts.at(-1)?.later.push(decode<RecipientReport[]>(value))
@@ -144,6 +147,15 @@ export async function readAttempts(database: Database, organizationId: string, t
   }
   return attempts.map(({ attempt, later }) => joined(attempt, later))
 }
+
+/** Gives the attempt that a queue entry says was begun a row of its own, as the entry goes elsewhere. */
+export function keepBegun(change: Change, { begun, destinationId, organizationId, traceId }: QueueEntry): void {
+  if (begun) writeAttempt(change, organizationId, traceId, { ...begun, destinationId, state: 'started' })
+}
+
+/** Whether an attempt that has ended is kept in its trace, which is written with it anyway. What is larger weighs on every list. */
+export const fitsTrace = (attempt: AttemptRecord): boolean => attempt.number === 1 && encode(attempt).length <= maxBytesInTrace
+const maxBytesInTrace = 1024
 
 /** The latest word on each recipient holds. */
 function joined(attempt: AttemptRecord, later: readonly (readonly RecipientReport[])[]): AttemptRecord {

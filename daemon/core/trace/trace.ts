@@ -2,6 +2,7 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
+import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
 import { traceTracking } from './trace-tracking.ts'
@@ -94,6 +95,9 @@ export type TraceFailover = Immutable<z.infer<typeof failover>>
 const verp = z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })])
 export type TraceVerp = Immutable<z.infer<typeof verp>>
 
+const attempt = z.looseObject({ number: z.int(), destinationId: z.string(), startedAt: z.int(), state: z.enum(['finished', 'unknown']) })
+const isAttempt = (value: unknown): boolean => attempt.safeParse(value).success
+
 const schema = z.strictObject({
   id: z.uuidv4(),
   projectId: z.string(),
@@ -142,6 +146,8 @@ const schema = z.strictObject({
   unknownAttempts: z.int(),
   /** When the next attempt is due; null when none is. */
   nextAttemptAt: z.int().nullable(),
+  /** The first attempt, once it has ended, where it is small; see `readAttempts`, which reads them all. */
+  firstAttempt: z.custom<AttemptRecord>(isAttempt, 'is no attempt').optional(),
   replays: z.array(replay).optional(),
   /** When the caller asked for it to leave; absent in a send that leaves at once. */
   sendAt: z.int().optional(),

@@ -1,7 +1,8 @@
 /** Attempts at a message: what each answer of a provider makes of it, recipient by recipient. */
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
-import { readAttempts, writeAttempt } from '#core/trace/attempt-record.ts'
+import { writeAttempt } from '#core/trace/attempt-record.ts'
+import { readAttempts } from '#core/trace/attempts.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { destinations } from '#core/routing/destination.ts'
@@ -16,7 +17,8 @@ const minute = 60_000
 const hour = 60 * minute
 const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
 
-const attempts = (fixture: CoreFixture, traceId: string) => readAttempts(fixture.database, organizationId, traceId)
+const attempts = async (fixture: CoreFixture, traceId: string) =>
+  readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
 test('an accepted message is sent: trace, attempt, timeline and queue agree', async (t) => {

@@ -1,7 +1,7 @@
 /** Failover over a real store and the real queue: who gets a message next, when, and never twice. */
 import test, { type ExecutionContext } from 'ava'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
-import { readAttempts } from '#core/trace/attempt-record.ts'
+import { readAttempts } from '#core/trace/attempts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { coreFixture, organizationId, projectId, quiet, until, type CoreFixture } from '../core-fixture.ts'
 import { hang, report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
@@ -212,7 +212,8 @@ test('what a crash left in doubt goes past an open breaker only after the wait o
     },
   })
   const { traceId } = await fixture.submit()
-  await until('the start is on record', async () => (await readAttempts(fixture.database, organizationId, traceId)).length === 1)
+  const attempts = async () => readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
+  await until('the start is on record', async () => (await attempts()).length === 1)
   const transport = new ScriptedTransport((call) =>
     call.target.destinationId === 'dst_1' ? report(call, 'transient', 'connect_refused') : take(call),
   )

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { within } from '#store/tuple.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
-import { readAttempts } from '#core/trace/attempt-record.ts'
+import { readAttempts } from '#core/trace/attempts.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { destinations, type Destination } from '#core/routing/destination.ts'
@@ -18,7 +18,8 @@ const three = [anna, ben, carl]
 const plain = 'shop@example.com'
 const verp = { bounceDomain: null }
 
-const attempts = (fixture: CoreFixture, traceId: string) => readAttempts(fixture.database, organizationId, traceId)
+const attempts = async (fixture: CoreFixture, traceId: string) =>
+  readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 const returnPaths = ({ recipients }: Trace): string[] => recipients.map(({ verp: path = '' }) => path)
 const envelopes = ({ transport }: CoreFixture) => transport.calls.map(({ job }) => [job.mailFrom, ...job.rcptTo])

@@ -1,51 +1,72 @@
-/** What a message writes to the store, in rows and commits: a running daemon is asked for its metrics after each of a few messages. */
+/** What a message writes to the store, in rows, commits and octets, counters aside: they add up in memory and are written once a group. */
 import test, { type ExecutionContext } from 'ava'
-import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
-import { livesOf } from '../../support/daemon/daemon-lives.ts'
+import { lengthOf, type Write } from '#store/kv.ts'
+import { describeKey } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
+import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 
 const content = Buffer.from('From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: Your order\r\n\r\nThank you.\r\n')
 
-interface Written {
-  readonly rows: number
-  readonly commits: number
+interface Commit {
+  readonly rows: readonly string[]
+  readonly octets: number
 }
 
-async function writtenBy(daemon: Daemon): Promise<Written> {
-  const text = (await daemon.rest.call('GET', '/metrics')).bytes.toString()
-  const total = (name: string): number => Number(new RegExp(`^postern_${name} (\\S+)$`, 'm').exec(text)?.[1])
-  return { rows: total('store_rows_written_total'), commits: total('commit_group_writes_sum') }
-}
-
-/** Rows of a message that comes alone, counters included, once it has made so many commits: the median of a few, as others write too. */
-async function rowsOfMessage(t: ExecutionContext, mode: 'live' | 'sandbox', commits: number): Promise<number> {
+/** The writes that belong to one message, in their order, once it has made so many commits and everything about it is done. */
+async function commitsOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits: number): Promise<readonly Commit[]> {
   const sink = await Sink.listen()
-  const { start } = await livesOf(t, `rows-${mode}`, {}, sink)
-  const daemon = await start()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback' }
+  const daemon = await startDaemon(t, { env })
   const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode })
   const login = await makeLogin(daemon.rest, destination)
-  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
-  const found: number[] = []
-  for (let i = 0; i < 5; i++) {
-    const before = await writtenBy(daemon)
-    t.true((await client.send({ from: 'shop@site.test', to: ['anna@peer.test'], content })).accepted)
-    const after = await eventually(30_000, 'the message is done', async () => {
-      const now = await writtenBy(daemon)
-      return now.commits >= before.commits + commits ? now : undefined
-    })
-    found.push(after.rows - before.rows)
-  }
+  const client = await SmtpClient.signIn({ port: Number(daemon.addresses.submission.split(':').at(-1)) }, login)
+  const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
+  t.true((await client.send(envelope)).accepted, 'the first one finds everything cold')
+  const writes: Write[] = []
+  daemon.kv.beforeWrite = (write) => void writes.push(write)
+  t.true((await client.send(envelope)).accepted)
+  await eventually(30_000, 'the message is done', async () => ownWrites(writes).length >= commits || undefined)
   await client.quit()
-  return found.toSorted((one, other) => one - other)[2] ?? NaN
+  await daemon.stop() // after which nothing more comes
+  return ownWrites(writes).map(({ sets, deletes }) => ({
+    rows: [...deletes.map((key) => `- ${describeKey(key)}`), ...sets.map(({ key }) => describeKey(key))],
+    octets: lengthOf(piecesOf({ sets, deletes })),
+  }))
 }
 
-test('a relayed message writes 18 rows in three commits, seven of them counters', async (t) => {
-  t.is(await rowsOfMessage(t, 'live', 3), 18)
+/** The write with the last content, and those after it that name its message or the capture of it. */
+function ownWrites(writes: readonly Write[]): readonly Write[] {
+  const first = writes.findLastIndex(({ sets }) => sets.some(({ key }) => textOf([key]).includes('\x02content\0')))
+  const accepted = writes[first]
+  if (!accepted) return []
+  const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
+  return writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
+}
+
+const piecesOf = ({ sets, deletes }: Pick<Write, 'sets' | 'deletes'>): readonly Uint8Array[] => [
+  ...deletes,
+  ...sets.flatMap(({ key, value }) => [key, ...(value instanceof Uint8Array ? [value] : value)]),
+]
+
+const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString('latin1')
+
+const rowsOf = (commits: readonly Commit[]): number => commits.reduce((sum, { rows }) => sum + rows.length, 0)
+
+test('a relayed message writes ten rows in three commits, the start of its attempt in one short row', async (t) => {
+  const commits = await commitsOf(t, 'live', 3)
+  t.is(rowsOf(commits), 10, JSON.stringify(commits, undefined, 1))
+  t.is(commits.length, 3)
+  const [, begun, ended] = commits
+  t.true((begun?.octets ?? Infinity) <= 256, `begun: ${begun?.octets} octets`)
+  t.true((ended?.octets ?? Infinity) <= 2048, `ended: ${ended?.octets} octets`)
 })
 
-test('a captured message writes 23 rows in two commits, eight of them counters', async (t) => {
-  t.is(await rowsOfMessage(t, 'sandbox', 2), 23)
+test('a captured message writes 15 rows in two commits', async (t) => {
+  const commits = await commitsOf(t, 'sandbox', 2)
+  t.is(rowsOf(commits), 15, JSON.stringify(commits, undefined, 1))
+  t.is(commits.length, 2)
 })

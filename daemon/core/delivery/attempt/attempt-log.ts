@@ -1,51 +1,83 @@
 /** What of an attempt under way is durable: its start, the word of recipients as it becomes known, and its end as a whole. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import { noteBegun, type QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
 import {
   dropAttempt,
+  fitsTrace,
   writeAttempt,
   writeProgress,
   writeWhole,
   type AttemptRecord,
   type RecipientReport,
 } from '../../trace/attempt-record.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { waitingEntry } from '../../trace/waiting-entry.ts'
 
-/** Which attempt it is, and when it began. */
-export type AttemptName = Pick<AttemptRecord, 'number' | 'startedAt'>
+/** What an attempt that has only begun can say of where it goes. */
+type Place = Pick<AttemptRecord, 'destinationId' | 'provider' | 'host' | 'port'>
 
 export class AttemptLog {
-  readonly name: AttemptName
   readonly #database: Database
-  readonly #organizationId: string
-  readonly #traceId: string
-  #isStarted = false
+  readonly #entry: QueueEntry
+  /** As it is while the attempt begins. */
+  readonly #stored: Stored<Trace>
+  readonly #name: Pick<AttemptRecord, 'number' | 'startedAt'>
+  #isBegun = false
+  /** The attempt has a row, and so many beside it. */
+  #hasRow = false
   #rows = 0
 
-  constructor(database: Database, organizationId: string, traceId: string, name: AttemptName) {
-    this.name = name
+  constructor(database: Database, entry: QueueEntry, stored: Stored<Trace>, startedAt: number) {
     this.#database = database
-    this.#organizationId = organizationId
-    this.#traceId = traceId
+    this.#entry = entry
+    this.#stored = stored
+    this.#name = { number: stored.record.attempts + 1, startedAt }
   }
 
   /** Makes durable that the attempt has begun at `place`, or, when that is, what has become known of recipients since. */
-  record(place: Omit<AttemptRecord, keyof AttemptName | 'state'>, recipients?: readonly RecipientReport[]): Promise<unknown> {
+  async record(place: Place, recipients?: readonly RecipientReport[]): Promise<void> {
+    const { organizationId, traceId } = this.#entry
+    if (this.#isBegun && !recipients) return
+    if (!this.#isBegun && !recipients && this.#isInPlace() && (await this.#noteInQueue(place))) return
+    this.#isBegun = true
     const change = new Change()
-    if (!this.#isStarted) {
-      this.#isStarted = true
-      writeAttempt(change, this.#organizationId, this.#traceId, { ...this.name, ...place, state: 'started', recipients })
-    } else if (recipients)
-      writeProgress(change, this.#organizationId, this.#traceId, { number: this.name.number, row: ++this.#rows, recipients })
-    return this.#database.commit(change)
+    if (!this.#hasRow) {
+      this.#hasRow = true
+      writeAttempt(change, organizationId, traceId, { ...this.#name, ...place, state: 'started', recipients })
+    } else if (recipients) writeProgress(change, organizationId, traceId, { number: this.#name.number, row: ++this.#rows, recipients })
+    await this.#database.commit(change)
   }
 
   /** Adds to the write that the attempt goes with its trace, which was deleted meanwhile: its start may have been written after that. */
   drop(change: Change): Change {
-    return dropAttempt(change, this.#organizationId, this.#traceId, this.name.number, this.#rows)
+    return dropAttempt(change, this.#entry.organizationId, this.#entry.traceId, this.#name.number, this.#rows)
   }
 
-  /** Adds the attempt as it ended to the write that its end makes. */
-  end(change: Change, record: Omit<AttemptRecord, keyof AttemptName>): Change {
-    return writeWhole(change, this.#organizationId, this.#traceId, { ...this.name, ...record }, this.#rows)
+  /** Adds the attempt as it ended to the write that its end makes, and returns the trace that this writes. */
+  end(change: Change, trace: Trace, ended: Omit<AttemptRecord, 'number' | 'startedAt'>): Trace {
+    const record = { ...this.#name, ...ended }
+    if (!fitsTrace(record)) {
+      writeWhole(change, this.#entry.organizationId, this.#entry.traceId, record, this.#rows)
+      return trace
+    }
+    if (this.#hasRow) this.drop(change)
+    return { ...trace, firstAttempt: record }
+  }
+
+  /** Whether the entry stands where who reads the trace looks for it. */
+  #isInPlace(): boolean {
+    const { destinationId, dueMs, organizationId } = this.#entry
+    const expected = waitingEntry(organizationId, this.#stored.record)
+    return expected.destinationId === destinationId && expected.dueMs === dueMs
+  }
+
+  /** False when the trace has changed since it was read: then the entry may have gone, and must not come back. */
+  async #noteInQueue({ provider, host, port }: Place): Promise<boolean> {
+    this.#isBegun = true
+    const change = new Change().checkRecord(traces, this.#entry.organizationId, this.#stored)
+    noteBegun(change, this.#entry, { ...this.#name, provider, host, port })
+    return (await this.#database.commit(change)).ok
   }
 }

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, dequeueIfThere, putOff, type QueueEntry } from '#store/queue.ts'
+import { dequeue, dequeueIfThere, noteBegun, putOff, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Destination } from '../../routing/destination.ts'
@@ -11,6 +11,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import { serviceRef, serviceRefField } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { readAttempt, writeWhole, type AttemptRecord } from '../../trace/attempt-record.ts'
+import { begunAttempt } from '../../trace/attempts.ts'
 import { announceFailures } from '../../webhooks/events/announce.ts'
 import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
@@ -92,7 +93,7 @@ export class Attempts {
     const { database, health, clock } = this.#options
     const before = await (trace ? database.newest(traces, entry, trace) : database.get(traces, entry, entry.traceId))
     let stored = before
-    const mayHaveBegun = !fresh || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
+    const mayHaveBegun = !fresh || entry.begun !== undefined || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)
     const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
@@ -116,10 +117,7 @@ export class Attempts {
     const destination = settings.destinations.get(entry.destinationId)
     const skip = destination && skipDestination(settings, health, stored.record, destination)
     if (skip) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, skip) : skip)
-    const log = new AttemptLog(database, entry.organizationId, stored.record.id, {
-      number: stored.record.attempts + 1,
-      startedAt: clock.now(),
-    })
+    const log = new AttemptLog(database, entry, stored, clock.now())
     return this.#breakable(entry.organizationId, stored.record.projectId, turn.signal, async (signal) => {
       const report =
         locked === undefined
@@ -226,7 +224,7 @@ export class Attempts {
         'transient',
       )
     const place = { destinationId: destination.id, ...endpointOf(target) }
-    const record = (recipients?: readonly RecipientReport[]): Promise<unknown> => log.record(place, recipients)
+    const record = (recipients?: readonly RecipientReport[]): Promise<void> => log.record(place, recipients)
     const job = jobOf(database, entry, trace, content, signal, serviceRef(this.#options.secrets, trace.id))
     const deliver = async (envelope: Partial<DeliveryJob>, begin: () => Promise<unknown>): Promise<AttemptReport> => {
       let begun: Promise<unknown> | undefined
@@ -264,23 +262,24 @@ export class Attempts {
         afterUnknown: failover !== undefined && afterUnknown,
       })
       const bounces = bouncesIn(stored.record, applied, report, now)
-      const trace = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
+      const next = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
       const { recipients, milliseconds, ...seen } = report
-      const record: Omit<AttemptRecord, 'number' | 'startedAt'> = {
+      const change = new Change()
+      const trace = log.end(change, next, {
         ...seen,
         milliseconds: tenths(milliseconds),
         destinationId: entry.destinationId,
         state: recipients.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'finished',
         endedAt: now,
         recipients,
-        nextAttemptAt: trace.nextAttemptAt,
+        nextAttemptAt: next.nextAttemptAt,
         failover: failover && applied.status === 'queued' ? failover.note : undefined,
-      }
-      const change = log.end(new Change(), record).rewrite(traces, entry.organizationId, stored, trace)
+      })
+      change.rewrite(traces, entry.organizationId, stored, trace)
       const { nextAttemptAt: dueMs, attempts } = trace
       const later = dueMs !== null && { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs, attempts }
-      const next = later ? putOff(change, entry, later) : undefined
-      if (!next) dequeue(change, entry)
+      const place = later ? putOff(change, entry, later) : undefined
+      if (!place) dequeue(change, entry)
       const because = report.error?.message
       announceFailures(change, settings.webhooks, {
         ...entry,
@@ -293,7 +292,7 @@ export class Attempts {
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
-        return next
+        return place
       }
     }
     await database.commit(await dequeueIfThere(database, log.drop(new Change()), entry)) // the trace was deleted meanwhile
@@ -303,15 +302,17 @@ export class Attempts {
   /** An attempt that began before the process died has an unknown outcome: it counts, and the timeline says so. */
   async #countInterrupted(entry: QueueEntry, stored: Stored<Trace>): Promise<Stored<Trace> | undefined> {
     const { database } = this.#options
-    const before = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
-    if (before?.attempt.state !== 'started') return stored
-    const { attempt, rows } = before
+    const inRow = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
+    const attempt = inRow?.attempt ?? begunAttempt(entry, stored.record)
+    if (attempt?.state !== 'started') return stored
+    const rows = inRow?.rows ?? 0
     const error = {
       code: 'interrupted',
       message: 'The process ended during this attempt; the provider may have accepted the message.',
       phase: 'unknown',
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
+    if (!inRow) noteBegun(change, entry, undefined)
     const nowMs = this.#options.clock.now()
     const applied = applyInterruption(stored.record, attempt.recipients)
     const bounces = bouncesIn(stored.record, applied, attempt, nowMs)

@@ -8,6 +8,7 @@ import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type Queu
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Timer } from '../../clock.ts'
+import { keepBegun } from '../../trace/attempt-record.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
@@ -245,7 +246,8 @@ export class DeliveryQueue {
       const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
       if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
         const change = new Change()
-        putOff(change, entry, { ...entry, dueMs: clock.now() + defectPauseMs })
+        putOff(change, row, { ...row, dueMs: clock.now() + defectPauseMs })
+        keepBegun(change, row)
         await database.commit(change)
       }
       queue.readFrom(entry)

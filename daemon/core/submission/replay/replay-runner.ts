@@ -11,7 +11,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
-import { readAttempts } from '../../trace/attempt-record.ts'
+import { readAttempts } from '../../trace/attempts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { matchingTraces } from '../../trace/trace-search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
@@ -133,7 +133,7 @@ export class ReplayRunner {
     if (!stored) return 'skipped'
     if (job.record.problems.some((problem) => problem.traceId === traceId)) return 'counted'
     const policy = await policies.of(organizationId)
-    const attempts = await readAttempts(database, organizationId, traceId)
+    const attempts = await readAttempts(database, organizationId, stored.record)
     const now = clock.now()
     const suppressed = await suppressedSince(database, organizationId, stored.record, now)
     const verdict = decide(policy, job.record, stored.record, suppressed, (destinationId) =>

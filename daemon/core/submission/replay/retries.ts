@@ -7,7 +7,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import { Refusal } from '../../refusals.ts'
-import { readAttempts } from '../../trace/attempt-record.ts'
+import { readAttempts } from '../../trace/attempts.ts'
 import type { TraceStatus } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -82,7 +82,7 @@ export class Retries {
     const now = clock.now()
     refuseSettled(record)
     if (record.status === 'queued' && (record.nextAttemptAt ?? 0) <= now) return undefined
-    const attempts = await readAttempts(database, organizationId, record.id)
+    const attempts = await readAttempts(database, organizationId, record)
     const unknown = includeUnknown ? new Set<string>() : leftUnknown(record, attempts)
     if (record.status === 'queued') {
       if (record.recipients.some(({ address, status }) => status === 'queued' && unknown.has(address))) throw unknownOutcome()

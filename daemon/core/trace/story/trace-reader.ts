@@ -3,7 +3,8 @@ import type { Database, Page } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { isAlive } from '../../tenancy/organization-list.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import { readAttempts, type AttemptRecord } from '../attempt-record.ts'
+import type { AttemptRecord } from '../attempt-record.ts'
+import { readAttempts } from '../attempts.ts'
 import { Refusal } from '../../refusals.ts'
 import { listReachable, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
 import { readRawReport } from './raw-report.ts'
@@ -45,7 +46,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     const trace = await this.#find(principal, idOrToken)
     const { id: traceId } = trace
     const engagement = trace.tracking && (await this.#database.get(engagements, principal, traceId))?.record
-    const attempts = await readAttempts(this.#database, principal.organizationId, traceId)
+    const attempts = await readAttempts(this.#database, principal.organizationId, trace)
     return { trace, attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
   }
 
@@ -82,7 +83,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
   async shared(traceId: string): Promise<SharedTrace> {
     const found = await this.#database.lookup(traces, 'id', [traceId])
     if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
-    const attempts = await readAttempts(this.#database, found.organizationId, traceId)
+    const attempts = await readAttempts(this.#database, found.organizationId, found.record)
     return redactTrace(found.record, attempts, await this.#reports(found.organizationId, traceId))
   }
 

@@ -1,0 +1,135 @@
+/** Where an attempt stands: begun in its queue entry, the first one ended in its trace; the story is that of rows of its own. */
+import test, { type ExecutionContext } from 'ava'
+import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import { readAttempts } from '#core/trace/attempts.ts'
+import { traces } from '#core/trace/trace.ts'
+import { discardTrace } from '#core/retention/remove-trace.ts'
+import { queueHead } from '#store/queue.ts'
+import { organizationId, projectId, quiet, relaying, until, type CoreFixture } from '../core-fixture.ts'
+import { hang, report, take } from '../scripted-transport.ts'
+
+const minute = 60_000
+
+const attempts = async (fixture: CoreFixture, traceId: string): Promise<AttemptRecord[]> =>
+  readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
+const states = async (fixture: CoreFixture, traceId: string): Promise<string[]> =>
+  (await attempts(fixture, traceId)).map(({ number, state }) => `${number} ${state}`)
+const rows = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('event')).length
+const begunNow = async ({ database }: CoreFixture) =>
+  (await queueHead(database, { destinationId: 'dst_1', projectId }, { limit: 1 }))[0]?.begun
+
+/** A message whose first attempt hangs after its start was made durable. */
+async function interruptible(t: ExecutionContext): Promise<{ readonly fixture: CoreFixture; readonly traceId: string }> {
+  const fixture = await relaying(t, async (call) => {
+    await call.job.beforeFinalDot()
+    return hang(call)
+  })
+  const { traceId } = await fixture.submit()
+  await until('the attempt is under way', async () => (await attempts(fixture, traceId)).length === 1)
+  return { fixture, traceId }
+}
+
+test('an attempt under way stands in its queue entry, is read with its trace, and survives a crash as unknown', async (t) => {
+  const { fixture, traceId } = await interruptible(t)
+  t.is(await rows(fixture), 0)
+  const place = { provider: 'smtp', host: 'smtp.provider.test', port: 587 }
+  t.deepEqual(await begunNow(fixture), { number: 1, startedAt: fixture.clock.now(), ...place })
+  t.deepEqual(await attempts(fixture, traceId), [
+    { number: 1, startedAt: fixture.clock.now(), ...place, destinationId: 'dst_1', state: 'started' },
+  ])
+  t.deepEqual(await fixture.problems(), [])
+  const next = await fixture.crash()
+  t.deepEqual(await states(next, traceId), ['1 started'])
+  next.transport.script = (call) => report(call, 'transient', 'connect_refused')
+  await next.queue.start()
+  await until('the second has ended', () => next.attempted.length === 1)
+  t.deepEqual(await states(next, traceId), ['1 unknown', '2 finished'])
+  t.like(await next.trace(traceId), { attempts: 2, status: 'queued' })
+  t.is(await begunNow(next), undefined)
+  t.deepEqual(await next.problems(), [])
+})
+
+test('an interrupted attempt counts once, when the process dies again before the next one begins', async (t) => {
+  const { fixture, traceId } = await interruptible(t)
+  const next = await fixture.crash()
+  next.transport.script = hang // which never comes to its start
+  await next.queue.start()
+  await until('the second is under way', () => next.transport.calls.length === 2)
+  t.deepEqual(await states(next, traceId), ['1 unknown'])
+  const last = await next.crash()
+  last.transport.script = (call) => take(call)
+  await last.queue.start()
+  await until('sent', () => last.attempted.length === 1)
+  t.deepEqual(await states(last, traceId), ['1 unknown', '2 finished'])
+  t.like(await last.trace(traceId), { attempts: 2, status: 'sent' })
+})
+
+test('a message that was removed while its attempt began is not queued again by it', async (t) => {
+  const begin = Promise.withResolvers<void>()
+  const fixture = await relaying(t, async (call) => {
+    await begin.promise
+    return take(call)
+  })
+  const { traceId } = await fixture.submit()
+  await until('the attempt is under way', () => fixture.transport.calls.length === 1)
+  t.true(await discardTrace(fixture.database, organizationId, traceId))
+  begin.resolve()
+  await quiet(fixture)
+  t.is(await fixture.queueLength(), 0)
+  t.deepEqual([await begunNow(fixture), await rows(fixture)], [undefined, 0])
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('an attempt at a message that changed meanwhile begins in a row of its own, and ends in the trace', async (t) => {
+  const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const fixture = await relaying(t, async (call) => {
+    await begin.promise
+    await call.job.beforeFinalDot()
+    await end.promise
+    return report(call, 'accepted')
+  })
+  const { traceId } = await fixture.submit()
+  await until('the attempt is under way', () => fixture.transport.calls.length === 1)
+  await fixture.edit(traces, traceId, { updatedAt: fixture.clock.now() + 1 })
+  begin.resolve()
+  await until('it has begun', async () => (await states(fixture, traceId)).join() === '1 started')
+  t.deepEqual([await begunNow(fixture), await rows(fixture)], [undefined, 1])
+  end.resolve()
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual([await states(fixture, traceId), await rows(fixture)], [['1 finished'], 0])
+})
+
+test('an attempt that a defect of ours ended stays on record while its entry rests, and counts as unknown', async (t) => {
+  const fixture = await relaying(t, async (call) => {
+    await call.job.beforeFinalDot()
+    if (call.nth === 1) throw new Error('a defect')
+    return report(call, 'accepted')
+  })
+  const { traceId } = await fixture.submit()
+  await until('the defect', () => fixture.errors.splice(0).length === 1)
+  await quiet(fixture)
+  t.deepEqual([await states(fixture, traceId), await rows(fixture)], [['1 started'], 1])
+  fixture.clock.advance(minute)
+  await until('sent', () => fixture.attempted.length === 1)
+  t.deepEqual(await states(fixture, traceId), ['1 unknown', '2 finished'])
+})
+
+test('the first attempt ends in the trace where it is small, and a large one or a later one in its row', async (t) => {
+  const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
+  const small = await fixture.submit()
+  await until('the first', () => fixture.attempted.length === 1)
+  t.like((await fixture.trace(small.traceId)).firstAttempt, { number: 1, state: 'finished' })
+  t.is(await rows(fixture), 0)
+  const many = Array.from({ length: 60 }, (_, i) => `r${i}@example.net`)
+  const large = await fixture.submit({ rcptTo: many })
+  await until('the large one', () => fixture.attempted.length === 2)
+  t.is((await fixture.trace(large.traceId)).firstAttempt, undefined)
+  t.is((await attempts(fixture, large.traceId))[0]?.recipients?.length, 60)
+  t.is(await rows(fixture), 1)
+  fixture.clock.advance(minute)
+  await until('both again', () => fixture.attempted.length === 4)
+  t.deepEqual(await states(fixture, small.traceId), ['1 finished', '2 finished'])
+  t.deepEqual(await states(fixture, large.traceId), ['1 finished', '2 finished'])
+  t.is(await rows(fixture), 3)
+  t.deepEqual(await fixture.problems(), [])
+})
