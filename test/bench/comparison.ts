@@ -43,8 +43,8 @@ export interface Comparison {
 /** The usual client, which waits for the reply to each command and keeps its connection. */
 export const usualDialog: SmtpDialog = { pipelining: false, perConnection: false, starttls: false }
 
-/** Of messages that are warm-up for a kind of traffic, after the warm-up of the server. */
-const warmUpShare = 0.15
+/** Of the warm-up of the server, so many messages are the warm-up of each further kind of traffic. */
+const warmUpShare = 0.1
 const mostWarmUpSeconds = 12
 
 /**
@@ -64,7 +64,7 @@ export async function measureLife(contender: Contender, work: Work, options: Ben
   await work.send(contender, usual, warm - cold, mostWarmUpSeconds)
   for (const traffic of work.traffic) {
     if (!isWanted(traffic.name, wanted)) continue
-    if (traffic !== usual) await work.send(contender, traffic, Math.ceil(messages * traffic.share * warmUpShare), mostWarmUpSeconds)
+    if (traffic !== usual) await work.send(contender, traffic, Math.ceil(warm * warmUpShare), mostWarmUpSeconds)
     await count(traffic.name, traffic, traffic.share)
   }
   return measured

@@ -2,8 +2,24 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
+/** Of the latest addresses; a site that connects for each mail is asked for many times in a row. */
+const known = new Map<string, string>()
+const maxKnown = 1000
+/** No longer text is an address, so that none makes the memory large. */
+const maxAddressCharacters = 64
+
 /** The IPv4 address, also mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address; empty for anything else. */
 export function clientNetwork(address: string): string {
+  const before = known.get(address)
+  if (before !== undefined) return before
+  const network = networkOf(address)
+  if (address.length > maxAddressCharacters) return network
+  if (known.size >= maxKnown) known.clear()
+  known.set(address, network)
+  return network
+}
+
+function networkOf(address: string): string {
   const parsed = read(address)
   if (!parsed) return ''
   if (parsed.kind() === 'ipv4') return parsed.toString()
