@@ -2,6 +2,7 @@
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
+import { dashboardOperations } from '../dashboard/mount.ts'
 import type { Operation } from '../operation/operation.ts'
 import { accountOperations } from './account/account.ts'
 import { applicationOperations } from './consent/applications.ts'
@@ -36,6 +37,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
   return underOwnAddress(core.people.relyingParty.origin, [
     ...assetOperations,
     startOperation(pages, core.baseUrl),
+    ...dashboardOperations(pages, core.baseUrl),
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),

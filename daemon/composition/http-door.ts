@@ -11,6 +11,7 @@ import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
+import { withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
@@ -30,7 +31,7 @@ export function httpDoor(composition: Composition): AdminApi {
     baseUrl,
     version,
     operations: [
-      ...restOperations(core),
+      ...withSessions(restOperations(core), get('people')),
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
       ...oauthOperations(oauth),

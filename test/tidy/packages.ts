@@ -5,12 +5,14 @@ import type { Source } from './source.ts'
 
 /** Where a package may be imported, as globs over file paths. Tests may import any of them as well. */
 export const homes: Readonly<Record<string, readonly string[]>> = {
+  '@preact/signals': ['admin-api/dashboard/client/**'],
   ava: [],
   '@modelcontextprotocol/client': [],
   '@seriousme/openapi-schema-validator': [],
   '@simplewebauthn/server': ['daemon/core/people/**'],
   'axe-core': [],
   'css-tree': ['ingest/**'],
+  esbuild: ['admin-api/dashboard/build.ts'],
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
@@ -27,6 +29,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   pino: ['daemon/observability/**'],
   'pino-pretty': ['daemon/observability/**'],
   'playwright-core': [],
+  preact: ['admin-api/dashboard/client/**'],
   prettier: ['config/generate-example.ts'],
   'prom-client': ['daemon/observability/**'],
   'reflect-metadata': ['daemon/composition/composition.ts'],

@@ -38,7 +38,7 @@ export const longReadmes = (documents: readonly Document[]): string[] =>
 /** The TypeScript files named in the first cell of a table row. */
 function filesNamed({ text }: Document): Set<string> {
   const firstCells = [...text.matchAll(/^\|([^|\n]*)\|/gm)].map((match) => match[1] ?? '')
-  return new Set(firstCells.flatMap((cell) => cell.match(/[\w.-][\w./-]*\.ts\b/g) ?? []))
+  return new Set(firstCells.flatMap((cell) => cell.match(/[\w.-][\w./-]*\.tsx?\b/g) ?? []))
 }
 
 const exists = (folder: string, file: string, sources: readonly Source[]): boolean =>

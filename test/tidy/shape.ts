@@ -37,7 +37,7 @@ export const folderSize = (sources: readonly Source[]): string[] =>
 /** File and folder names that are empty words, or not kebab-case. */
 export function names(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path }) => {
-    const parts = path.replace(/\.ts$/, '').split('/')
+    const parts = path.replace(/\.tsx?$/, '').split('/')
     const empty = parts.flatMap((part) => part.split(/[-.]/)).find((word) => emptyNames.test(word))
     if (empty) return [`${path}: "${empty}" says nothing about what is inside; name it for its noun`]
     const odd = parts.find((part) => !/^[a-z0-9]+([-.][a-z0-9]+)*$/.test(part))

@@ -138,12 +138,12 @@ export function parseSource(path: string, text: string): Source {
   }
 }
 
-/** Reads every `.ts` and `.md` file that is tracked or could be, so that a new file is checked before it is committed. */
+/** Reads every `.ts`, `.tsx` and `.md` file that is tracked or could be, so that a new file is checked before it is committed. */
 export function readTree(root: string): Tree {
   const paths = listFiles(root).filter((path) => existsSync(join(root, path)))
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   return {
-    sources: paths.filter((path) => path.endsWith('.ts')).map((path) => parseSource(path, read(path))),
+    sources: paths.filter((path) => /\.tsx?$/.test(path)).map((path) => parseSource(path, read(path))),
     documents: paths.filter((path) => path.endsWith('.md')).map((path) => ({ path, text: read(path) })),
     paths,
   }

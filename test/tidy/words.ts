@@ -140,9 +140,13 @@ const inSources: ReadonlyMap<string, string> = new Map([
 // As records and the API have them.
 const storedNames: ReadonlySet<string> = new Set(['minter', 'mintedBy', 'minted_by', 'mintedWith'])
 
-/** Identifiers that were replaced throughout and came back, whole or in a compound; a limit is named `maxBytes` and not `bytesMax`. */
+/**
+ * Identifiers that were replaced throughout and came back, whole or in a compound; a limit is named `maxBytes` and not `bytesMax`.
+ * Generated files have the names of the API.
+ */
 export function replacedIdentifiers(sources: readonly Source[]): string[] {
-  return sources.flatMap(({ path, names }) =>
+  const own = sources.filter(({ text }) => !text.startsWith('/** Written by '))
+  return own.flatMap(({ path, names }) =>
     names.flatMap(({ text, line }) => {
       const [, limit] = /^([a-z]\w*)Max$/.exec(text) ?? []
       const instead = limit === undefined ? insteadOf(path, text) : `max${limit.charAt(0).toUpperCase()}${limit.slice(1)}`

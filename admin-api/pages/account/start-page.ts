@@ -1,17 +1,19 @@
-/** The bare address: where to sign in and how to send for visitors, the own organizations for users, a signpost for programs. */
-import { startPage } from '#core/people/sign-in/login-link.ts'
+/** The bare address: where to sign in and how to send for visitors, the dashboard for users, a signpost for programs. */
 import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'
+import { dashboard } from '../../dashboard/mount.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
-import { seeOther, type Pages } from '../session/page-operation.ts'
+import type { Pages } from '../session/page-operation.ts'
 
 /** `baseUrl`: under which programs reach the service, without a slash at the end. */
 export const startOperation = (pages: Pages, baseUrl: string): Operation =>
-  pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, ({ headers, signedIn }) => {
+  pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, (request) => {
+    const { headers, signedIn } = request
     if (!prefersPage(headers)) return answer(signpost(baseUrl), { headers: varies })
-    return signedIn ? seeOther(startPage, varies) : welcome(baseUrl)
+    if (!signedIn) return welcome(baseUrl)
+    return dashboard(pages, baseUrl, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
   })
 
 const signpost = (baseUrl: string): object => ({

@@ -18,6 +18,10 @@ export class BrowserSessions {
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`
   }
 
+  get cookieName(): string {
+    return this.#name
+  }
+
   /** Who is signed in; undefined for anonymous requests. */
   read(headers: IncomingHttpHeaders): Promise<SignedIn | undefined> | undefined {
     const cookie = this.#cookieOf(headers)
@@ -30,6 +34,12 @@ export class BrowserSessions {
 
   visitorOf({ user, session }: SignedIn): Visitor {
     return { email: user.email, csrfToken: this.#people.sessions.csrfToken(session) }
+  }
+
+  /** The header that keeps the session of this request in the browser for as long as it lasts from now on. */
+  keepAsLong(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+    const cookie = this.#cookieOf(headers)
+    return cookie === undefined ? {} : this.keep(cookie)
   }
 
   /** The header that keeps a session in the browser. */

@@ -145,5 +145,5 @@ test('after a sign-in only pages of this service follow', (t) => {
     `/${'a'.repeat(4000)}`,
     '/..//evil.example',
   ])
-    t.is(safePath(path), '/organizations', String(path))
+    t.is(safePath(path), '/', String(path))
 })

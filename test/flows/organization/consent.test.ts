@@ -29,7 +29,7 @@ const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\
 async function signIn(page: Page, link: string, email?: string): Promise<void> {
   await page.goto(link)
   if (email !== undefined) await page.fill('#email', email)
-  await Promise.all([page.waitForURL(/\/organizations$/), page.click('main >> text=Sign in >> nth=-1')])
+  await Promise.all([page.waitForURL(/:\d+\/$/), page.click('main >> text=Sign in >> nth=-1')])
 }
 
 /** One request of the application, from its address to the REST call with the token. */

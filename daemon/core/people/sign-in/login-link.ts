@@ -41,7 +41,7 @@ export const addFirstLink = (change: Change, organizationId: string, now: number
   addLoginLink(change, { email: null, ownerOf: organizationId, next: startPage, expiresAt: now + firstLinkMs })
 
 /** Where a sign-in leads by default. */
-export const startPage = '/organizations'
+export const startPage = '/'
 
 /** Room for what an OAuth client puts into its request. */
 const maxPath = 4000

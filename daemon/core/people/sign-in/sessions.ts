@@ -101,8 +101,13 @@ export class Sessions {
   }
 
   /** Whether the user proved who they are in the last ten minutes. */
-  isFresh({ provedAt }: Session): boolean {
-    return this.#core.clock.now() - provedAt < freshMs
+  isFresh(session: Session): boolean {
+    return this.confirmedForMs(session) > 0
+  }
+
+  /** How much longer that proof counts; 0 when it no longer does. */
+  confirmedForMs({ provedAt }: Session): number {
+    return Math.max(0, provedAt + freshMs - this.#core.clock.now())
   }
 
   /** Throws `unauthorized` unless the session is fresh; what is hard to undo begins with this. */

@@ -58,7 +58,7 @@ test('the link of a mail shows a page and changes nothing, however often scanner
   t.is((await fetch(server.url + link, { method: 'HEAD' })).status, 200)
   t.is(server.database.commits, commits)
   const used = await pageClient.post(link)
-  t.deepEqual([used.status, used.location], [303, '/organizations'])
+  t.deepEqual([used.status, used.location], [303, '/'])
   t.regex((await pageClient.get('/account')).html, /ada@example\.ch/)
   const other = new PageClient(server)
   for (const { status, html } of [await other.get(link), await other.post(link)]) {
@@ -239,7 +239,7 @@ test('after a sign-in nobody is led to another site', async (t) => {
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
   for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/..//evil.example'])
-    t.is((await pageClient.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/organizations', next)
+    t.is((await pageClient.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/', next)
   t.is((await pageClient.get('/sign-in?next=%2Faccount')).location, '/account')
 })
 

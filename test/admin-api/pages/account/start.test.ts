@@ -1,5 +1,6 @@
 /** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
 import test from 'ava'
+import { buildDashboard } from '../../../../admin-api/dashboard/build.ts'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startFixture } from '../../rest/fixture/rest-fixture.ts'
@@ -24,7 +25,8 @@ for (const colorScheme of ['light', 'dark'] as const)
     t.is(await titleOf(tab), 'Sign in')
   })
 
-test('the bare address is a signpost for programs, and leads who is signed in to the organizations', async (t) => {
+test('the bare address is a signpost for programs, and the dashboard for who is signed in', async (t) => {
+  await buildDashboard()
   const server = await startPageServer(t)
   const program = await fetch(server.url, { headers: { accept: '*/*' } })
   t.is(program.headers.get('vary'), 'Accept')
@@ -34,7 +36,8 @@ test('the bare address is a signpost for programs, and leads who is signed in to
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
   const known = await fetch(server.url, { headers: { ...page, cookie: olga.cookie }, redirect: 'manual' })
-  t.deepEqual([known.status, known.headers.get('location')], [303, '/organizations'])
+  t.deepEqual([known.status, known.headers.get('vary')], [200, 'Accept'])
+  t.regex(await known.text(), /data-boot="[^"]*olga@example\.ch/)
 })
 
 test('the icon is there for browsers that ask for it by themselves', async (t) => {

@@ -348,6 +348,7 @@ test('members of the organization see the inbox and its messages, others do not'
   await olga.open(pageServer.ownerLink)
   await olga.page.fill('#email', 'olga@example.ch')
   await olga.press('text=Sign in >> visible=true >> nth=-1')
+  await olga.open(`${pageServer.url}/organizations`)
   await olga.press('a:has-text("Captured mail")')
   t.is(await titleOf(olga), 'Captured mail')
   await olga.press('main .rows a')

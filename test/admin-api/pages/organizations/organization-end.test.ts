@@ -100,6 +100,7 @@ testWith('chromium')('the page is as good as the others, and its problem leads t
   const tab = await openTab(t, browser)
   await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.open(`${server.url}/organizations`)
   await tab.press('text=Members')
   await tab.press('text=Delete this organization')
   await tab.page.fill('#name', 'Something else')

@@ -44,6 +44,7 @@ testWith('chromium')('the page fits a phone and a desk, with its months', async 
     const tab = await openTab(t, browser, { colorScheme })
     await tab.open(await server.operatorLink('olga@example.ch'))
     await tab.press('main >> text=Sign in >> nth=-1')
+    await tab.open(`${server.url}/organizations`)
     await tab.press('[aria-label="Usage of Default"]')
     await tab.press('text=Month before')
     await tab.press('text=This month')

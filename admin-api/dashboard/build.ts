@@ -1,0 +1,64 @@
+/**
+ * Builds the dashboard for browsers: `node admin-api/dashboard/build.ts`, which `npm ci` does by itself. Files are named by their
+ * content, so that browsers keep them for good; `manifest.json` names those that the shell page loads.
+ */
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Metafile } from 'esbuild'
+import { builtFolder, type Manifest } from './built-files.ts'
+
+const client = join(import.meta.dirname, 'client')
+
+/** Writes everything anew; a service that runs from the folder meanwhile finds each file either old or new. */
+export async function buildDashboard(): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { main: join(client, 'shell/main.tsx'), theme: join(client, 'shell/theme.ts') },
+    outdir: builtFolder,
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: ['chrome120', 'firefox120', 'safari17.2'],
+    minify: true,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfig: join(client, 'tsconfig.json'),
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  })
+  mkdirSync(builtFolder, { recursive: true })
+  const written = new Set(['manifest.json'])
+  for (const { path, contents } of outputFiles) {
+    for (const [name, bytes] of [
+      [basename(path), contents],
+      [`${basename(path)}.gz`, gzipSync(contents, { level: 9 })],
+    ] as const) {
+      place(name, bytes)
+      written.add(name)
+    }
+  }
+  place('manifest.json', JSON.stringify(manifestOf(metafile)))
+  for (const name of readdirSync(builtFolder))
+    if (!written.has(name) && !name.endsWith('.new')) rmSync(join(builtFolder, name), { force: true })
+}
+
+function place(name: string, bytes: Uint8Array | string): void {
+  const temporary = join(builtFolder, `${name}.${String(process.pid)}.new`)
+  writeFileSync(temporary, bytes)
+  renameSync(temporary, join(builtFolder, name))
+}
+
+function manifestOf({ outputs }: Metafile): Manifest {
+  const files = Object.entries(outputs)
+  const script = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/main.tsx'))
+  const theme = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/theme.ts'))
+  if (!script?.[1].cssBundle || !theme) throw new Error('esbuild left out an entry point')
+  const preload = script[1].imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
+  return { theme: basename(theme[0]), script: basename(script[0]), style: basename(script[1].cssBundle), preload }
+}
+
+if (import.meta.main) await buildDashboard()

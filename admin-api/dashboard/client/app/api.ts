@@ -1,0 +1,101 @@
+/** Calls of the REST API with the session of the browser, and the last one that a screen shows, for "API call". */
+import { signal } from '@preact/signals'
+import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
+import { organization } from './location.ts'
+
+/** A refusal of the service, or that it could not be reached (`unreachable`, without a status). */
+export class ApiFault extends Error {
+  readonly code: string
+  readonly status: number
+  readonly nextAction: string
+  readonly requestId: string
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(fault: { code: string; message: string; status?: number; nextAction?: string; requestId?: string; details?: object }) {
+    super(fault.message)
+    this.code = fault.code
+    this.status = fault.status ?? 0
+    this.nextAction = fault.nextAction ?? 'retry'
+    this.requestId = fault.requestId ?? ''
+    this.details = { ...fault.details }
+  }
+
+  /** What is wrong with single fields, by their path. */
+  get fields(): ReadonlyMap<string, string> {
+    const { fields } = this.details
+    const problems = Array.isArray(fields) ? (fields as { path: string; message: string }[]) : []
+    return new Map(problems.map(({ path, message }) => [path, message]))
+  }
+}
+
+/** The call that a screen is made of. */
+export interface ShownCall {
+  readonly operation: Operation<unknown, unknown>
+  readonly input: RequestParts
+  readonly answer?: unknown
+  readonly status?: number
+  readonly milliseconds?: number
+}
+
+export const shownCall = signal<ShownCall | undefined>(undefined)
+
+interface Options {
+  readonly signal?: AbortSignal
+  /** The screen shows what this call gives. */
+  readonly isShown?: boolean
+}
+
+/** Throws `ApiFault`, and an `AbortError` where `signal` aborts. */
+export async function call<I, O>(operation: Operation<I, O>, input: I, { signal: aborts, isShown = false }: Options = {}): Promise<O> {
+  const parts = input as RequestParts
+  const shown = { operation: operation as Operation<unknown, unknown>, input: parts }
+  if (isShown) shownCall.value = shown
+  const began = performance.now()
+  const response = await ask(operation, parts, aborts)
+  const answer = await read(response)
+  if (isShown && shownCall.value === shown)
+    shownCall.value = { ...shown, answer, status: response.status, milliseconds: Math.round(performance.now() - began) }
+  return answer as O
+}
+
+async function ask(
+  operation: Pick<Operation<unknown, unknown>, 'path' | 'method'>,
+  parts: RequestParts,
+  aborts?: AbortSignal,
+): Promise<Response> {
+  const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
+  if (organization.value) headers['x-organization-id'] = organization.value.id
+  if (parts.body !== undefined) headers['content-type'] = 'application/json'
+  try {
+    return await fetch(addressOf(operation, parts), {
+      method: operation.method,
+      headers,
+      credentials: 'same-origin',
+      ...(parts.body !== undefined && { body: JSON.stringify(parts.body) }),
+      ...(aborts && { signal: aborts }),
+    })
+  } catch (error) {
+    if (aborts?.aborted) throw error
+    throw new ApiFault({ code: 'unreachable', message: 'The service could not be reached.' })
+  }
+}
+
+async function read(response: Response): Promise<unknown> {
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  if (response.ok) return response.status === 204 ? undefined : isJson ? response.json() : response.blob()
+  const body = isJson
+    ? ((await response.json()) as { error?: { code: string; message: string; next_action: string; details?: object } })
+    : {}
+  const { code = 'internal_error', message = response.statusText, next_action: nextAction = 'retry', details = {} } = body.error ?? {}
+  const requestId = response.headers.get('x-request-id') ?? ''
+  throw new ApiFault({ code, message, status: response.status, nextAction, requestId, details })
+}
+
+/** Hands a file that an operation gives to the browser to save. */
+export async function save(file: Blob, name: string): Promise<void> {
+  const address = URL.createObjectURL(file)
+  const anchor = Object.assign(document.createElement('a'), { href: address, download: name })
+  anchor.click()
+  await new Promise((done) => setTimeout(done, 1000))
+  URL.revokeObjectURL(address)
+}

@@ -1,0 +1,22 @@
+/** What the shell page says of who is signed in; written by `shell-page.ts`. */
+
+export interface OwnOrganization {
+  readonly id: string
+  readonly name: string
+  readonly role: 'owner' | 'admin' | 'developer' | 'viewer' | 'billing'
+}
+
+export interface Boot {
+  readonly email: string
+  /** For the form that signs out. */
+  readonly csrfToken: string
+  readonly organizations: readonly OwnOrganization[]
+  /** Under which programs reach the service, without a slash at the end. */
+  readonly baseUrl: string
+  /** How much longer what is hard to undo needs no new proof of identity. */
+  readonly confirmedForMs: number
+}
+
+const root = document.getElementById('app')
+
+export const boot = JSON.parse(root?.dataset['boot'] ?? '{}') as Boot

@@ -1,0 +1,71 @@
+/** Where the browser is: path and query as signals, and going elsewhere without loading the page anew. */
+import { computed, signal } from '@preact/signals'
+import { boot, type OwnOrganization } from './boot.ts'
+
+const here = signal(new URL(location.href))
+
+/** Path and query of the screen. */
+export const address = computed(() => here.value)
+export const path = computed(() => here.value.pathname)
+export const query = computed(() => here.value.searchParams)
+
+/** The organization that the address names, or the first one. */
+export const organization = computed((): OwnOrganization | undefined => {
+  const named = query.value.get('org')
+  return boot.organizations.find(({ id }) => id === named) ?? boot.organizations[0]
+})
+
+/** The project that lists are limited to; undefined is the whole organization. */
+export const projectId = computed(() => query.value.get('project') ?? undefined)
+
+addEventListener('popstate', () => {
+  here.value = new URL(location.href)
+})
+
+export interface Going {
+  /** In place of the current entry of the history. */
+  readonly replaces?: boolean
+}
+
+export function go(to: string, { replaces = false }: Going = {}): void {
+  const next = new URL(to, location.href)
+  if (next.href === location.href) return
+  history[replaces ? 'replaceState' : 'pushState'](null, '', next)
+  const isOther = next.pathname !== here.value.pathname
+  here.value = next
+  if (isOther) document.querySelector('.sheet')?.scrollTo(0, 0)
+}
+
+/** An address of the dashboard in the same organization and project, with a query of its own. */
+export function link(to: string, own: Readonly<Record<string, string | undefined>> = {}): string {
+  const search = new URLSearchParams()
+  if (boot.organizations.length > 1 && organization.value) search.set('org', organization.value.id)
+  if (projectId.value !== undefined) search.set('project', projectId.value)
+  for (const [name, value] of Object.entries(own)) {
+    if (value === undefined || value === '') search.delete(name)
+    else search.set(name, value)
+  }
+  return search.size === 0 ? to : `${to}?${search.toString()}`
+}
+
+/** The address of this screen with some of its query changed; empty values go. */
+export function linkHere(changes: Readonly<Record<string, string | undefined>>): string {
+  const search = new URLSearchParams(query.value)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') search.delete(name)
+    else search.set(name, value)
+  }
+  return search.size === 0 ? path.value : `${path.value}?${search.toString()}`
+}
+
+/** Takes over plain clicks on links that stay in the dashboard. */
+export function followLinks(isOurs: (path: string) => boolean): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const anchor = event.target instanceof Element ? event.target.closest('a') : null
+    if (!anchor || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin) return
+    if (!isOurs(anchor.pathname)) return
+    event.preventDefault()
+    go(anchor.href)
+  })
+}

@@ -1,0 +1,121 @@
+/** Reading for a screen: what was asked for, until something else is; a list page by page; and what is new in it. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Operation } from '../wire/operation.ts'
+import { ApiFault, call } from './api.ts'
+
+export type Read<T> =
+  | { readonly state: 'loading'; readonly data?: T | undefined }
+  | { readonly state: 'ready'; readonly data: T }
+  | { readonly state: 'failed'; readonly fault: ApiFault; readonly data?: T | undefined }
+
+export type Reading<T> = Read<T> & { readonly reload: () => void }
+
+interface Wanted {
+  /** The screen shows what this call gives. */
+  readonly isShown?: boolean
+  /** Asks again so often, in milliseconds, while the window is seen. */
+  readonly every?: number | undefined
+}
+
+/** Asks for what `input` names, and again when it changes; nothing while it is undefined. */
+export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, { isShown = false, every }: Wanted = {}): Reading<O> {
+  const key = input === undefined ? '' : `${operation.id} ${JSON.stringify(input)}`
+  const [read, setRead] = useState<{ key: string; read: Read<O> }>({ key: '', read: { state: 'loading' } })
+  const [turn, setTurn] = useState(0)
+  useEffect(() => {
+    if (input === undefined) return undefined
+    const aborter = new AbortController()
+    const keep = (next: Read<O>): void => {
+      if (!aborter.signal.aborted) setRead({ key, read: next })
+    }
+    call(operation, input, { signal: aborter.signal, isShown }).then(
+      (data) => keep({ state: 'ready', data }),
+      (error: unknown) => keep({ state: 'failed', fault: asFault(error) }),
+    )
+    return () => aborter.abort()
+  }, [key, turn])
+  const reload = useCallback(() => setTurn((before) => before + 1), [])
+  useTicks(every, reload)
+  const current: Read<O> = read.key === key ? read.read : { state: 'loading' }
+  return { ...current, reload }
+}
+
+/** Calls `tick` again and again while the window is seen. */
+export function useTicks(every: number | undefined, tick: () => void): void {
+  useEffect(() => {
+    if (every === undefined) return undefined
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') tick()
+    }, every)
+    return () => clearInterval(timer)
+  }, [every, tick])
+}
+
+interface Page<T> {
+  readonly data: readonly T[]
+  readonly next_cursor: string | null
+}
+
+export interface Listing<T> {
+  readonly read: Read<readonly T[]>
+  readonly more: (() => void) | undefined
+  readonly isLoadingMore: boolean
+  readonly reload: () => void
+  /** Changes entries in place, before the service is asked again. */
+  readonly change: (to: (rows: readonly T[]) => readonly T[]) => void
+}
+
+/** A list with cursors: its first page, and further ones on demand. */
+export function useList<Q, T>(
+  operation: Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>,
+  input: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
+  { isShown = true }: Wanted = {},
+): Listing<T> {
+  const key = JSON.stringify(input ?? null)
+  const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
+  const [isLoadingMore, setLoadingMore] = useState(false)
+  const [turn, setTurn] = useState(0)
+  const latest = useRef(key)
+  latest.current = key
+  useEffect(() => {
+    if (!input) return undefined
+    const aborter = new AbortController()
+    call(operation, input, { signal: aborter.signal, isShown }).then(
+      ({ data, next_cursor: cursor }) => setPage({ key, read: { state: 'ready', data }, cursor }),
+      (error: unknown) => {
+        if (!aborter.signal.aborted) setPage({ key, read: { state: 'failed', fault: asFault(error) }, cursor: null })
+      },
+    )
+    return () => aborter.abort()
+  }, [key, turn])
+  const { cursor } = page
+  const more = async (): Promise<void> => {
+    if (!input || cursor === null || isLoadingMore || page.read.state !== 'ready') return
+    setLoadingMore(true)
+    const rows = page.read.data
+    try {
+      const next = await call(operation, { ...input, query: { ...input.query, cursor } as Q })
+      if (latest.current === key) setPage({ key, read: { state: 'ready', data: [...rows, ...next.data] }, cursor: next.next_cursor })
+    } catch (error) {
+      if (latest.current === key) setPage({ key, read: { state: 'failed', fault: asFault(error) }, cursor: null })
+    } finally {
+      setLoadingMore(false)
+    }
+  }
+  const isCurrent = page.key === key
+  return {
+    read: isCurrent ? page.read : { state: 'loading' },
+    more: isCurrent && cursor !== null ? () => void more() : undefined,
+    isLoadingMore,
+    reload: useCallback(() => setTurn((before) => before + 1), []),
+    change: (to) =>
+      setPage((before) => (before.read.state === 'ready' ? { ...before, read: { state: 'ready', data: to(before.read.data) } } : before)),
+  }
+}
+
+const empty = { key: '', read: { state: 'loading' } as const, cursor: null }
+
+export const asFault = (error: unknown): ApiFault =>
+  error instanceof ApiFault
+    ? error
+    : new ApiFault({ code: 'internal_error', message: error instanceof Error ? error.message : String(error) })

@@ -1,0 +1,4 @@
+/** The names of the screens, for links that must not lead nowhere; `screens.ts` has their code. */
+const screenNames: ReadonlySet<string> = new Set(['', 'traces', 'captures'])
+
+export const screenAt = (path: string): boolean => screenNames.has(path.split('/')[1] ?? '')

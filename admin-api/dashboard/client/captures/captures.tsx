@@ -1,0 +1,253 @@
+/** Captured mail as in a mail program: inboxes, their messages, live, and the reader beside them. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiFault, call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { homeProject } from '../app/projects.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Gauge } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { longTime, month, number, shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { NewInbox } from './new-inbox.tsx'
+import { Reader } from './reader.tsx'
+import { mayChange } from '../app/permissions.ts'
+
+export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
+  const [isLive, setLive] = useState(true)
+  const list = inboxes.read.data ?? []
+  const chosen = inboxId ?? (list.find(({ address_pattern: pattern }) => pattern === '*') ?? list[0])?.id
+  const isMaking = query.value.get('new') === '1'
+  return (
+    <>
+      <TopBar title={w.captures} isLive={isLive && inboxes.read.state !== 'failed'}>
+        {mayChange.value && (
+          <a class="button" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{w.newInbox}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class={messageId === undefined ? 'mailbox' : 'mailbox reading'}>
+        <Show read={inboxes.read} reload={inboxes.reload} failure={w.inboxesFailed}>
+          {(rows) =>
+            rows.length === 0 || chosen === undefined ? (
+              <State title={w.noInboxes} text={w.noInboxesText} />
+            ) : (
+              <>
+                <Inboxes inboxes={rows} chosen={chosen} />
+                <Messages key={chosen} inboxId={chosen} chosen={messageId} onLive={setLive} />
+                <section class="reader" aria-label={w.message}>
+                  {messageId === undefined ? (
+                    <State title={w.nothingChosen} text={w.nothingChosenText} />
+                  ) : (
+                    <Reader key={messageId} inboxId={chosen} messageId={messageId} />
+                  )}
+                </section>
+              </>
+            )
+          }
+        </Show>
+      </div>
+      {isMaking && <NewInbox onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={inboxes.reload} />}
+    </>
+  )
+}
+
+function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
+  const w = words()
+  const home = homeProject()
+  const cap = home?.monthly_capture_cap ?? null
+  return (
+    <nav class="inboxes" aria-label={w.inboxes}>
+      <ul>
+        {inboxes.map(({ id, name, address_pattern: pattern }) => (
+          <li key={id}>
+            <a href={link(`/captures/${id}`)} aria-current={id === chosen ? 'true' : undefined}>
+              <b class="cut">
+                <SafeText text={name} />
+              </b>
+              <code class="cut">{pattern}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {home && (
+        <div class="captured-count">
+          <span>{w.capturesIn(month())}</span>
+          <b>{number(home.captures_this_month)}</b>
+          {cap !== null && (
+            <>
+              <Gauge used={home.captures_this_month} limit={cap} />
+              <p class="faint">{w.capturesLeft(number(Math.max(0, cap - home.captures_this_month)), number(cap))}</p>
+            </>
+          )}
+        </div>
+      )}
+    </nav>
+  )
+}
+
+interface MessagesProps {
+  readonly inboxId: string
+  readonly chosen: string | undefined
+  readonly onLive: (isLive: boolean) => void
+}
+
+function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
+  const w = words()
+  const wanted = query.value.get('address') ?? ''
+  const [typed, setTyped] = useState(wanted)
+  const list = useList(listInboxMessages, { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } })
+  const rows = list.read.data ?? []
+  const hasNew = useWait(inboxId, list.read.state === 'ready' ? (rows[0]?.id ?? '') : undefined, list.reload, onLive)
+  const step = (by: number): void => {
+    const next = rows[rows.findIndex(({ id }) => id === chosen) + by]
+    if (next) go(link(`/captures/${inboxId}/${next.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
+  }
+  useEffect(
+    () =>
+      bind({
+        j: () => step(1),
+        k: () => step(-1),
+        ']': () => step(1),
+        '[': () => step(-1),
+        '/': () => document.getElementById('recipient')?.focus(),
+        ...(chosen !== undefined && { Escape: () => go(link(`/captures/${inboxId}`, { address: wanted })) }),
+      }),
+    [chosen, rows],
+  )
+  return (
+    <section class="messages" aria-label={w.messages}>
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ address: typed.trim() }))
+        }}
+      >
+        <input
+          id="recipient"
+          class="input"
+          type="search"
+          aria-label={w.searchRecipients}
+          placeholder={w.searchRecipients}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+      </form>
+      {hasNew && (
+        <button class="new-pill" onClick={list.reload}>
+          <Icon name="up" />
+          {w.newMail}
+        </button>
+      )}
+      <div class="message-list">
+        <Show read={list.read} reload={list.reload} failure={w.messagesFailed}>
+          {(messages) =>
+            messages.length === 0 ? (
+              <Empty wanted={wanted} />
+            ) : (
+              <MessageRows messages={messages} inboxId={inboxId} chosen={chosen} wanted={wanted} />
+            )
+          }
+        </Show>
+        {list.more && (
+          <div class="more">
+            <button class="button" onClick={list.more}>
+              {w.older}
+            </button>
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}
+
+const Empty = ({ wanted }: { readonly wanted: string }): JSX.Element =>
+  wanted === '' ? (
+    <State title={words().inboxEmpty} text={words().inboxEmptyText} />
+  ) : (
+    <State title={words().noMailTo(wanted)} text={words().exactAddress} drawing={<Icon name="search" />}>
+      <div class="actions">
+        <a class="button" href={linkHere({ address: '' })}>
+          {words().clearAll}
+        </a>
+      </div>
+    </State>
+  )
+
+interface MessageRowsProps {
+  readonly messages: readonly CapturedMessageSummary[]
+  readonly inboxId: string
+  readonly chosen: string | undefined
+  readonly wanted: string
+}
+
+const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): JSX.Element => (
+  <ul>
+    {messages.map(({ id, intended_to: to, subject, captured_at: at, capture_reason: reason }) => (
+      <li key={id}>
+        <a href={link(`/captures/${inboxId}/${id}`, { address: wanted })} aria-current={id === chosen ? 'true' : undefined}>
+          <span class="cut" title={plain(to.join(', '))}>
+            <SafeText text={to[0] ?? ''} />
+            {to.length > 1 && ` +${String(to.length - 1)}`}
+          </span>
+          <time datetime={at} title={longTime(at)}>
+            {shortTime(at, true)}
+          </time>
+          <b class="cut">
+            <SafeText text={subject || words().noSubject} />
+          </b>
+          <span class="held" title={reason}>
+            <Mark name={reason === 'captured.sandbox_destination' ? 'sandbox' : 'captured'} />
+          </span>
+        </a>
+      </li>
+    ))}
+  </ul>
+)
+
+const waitSeconds = 50
+const pauseMs = 5000
+
+/** Waits for mail after the newest one; an empty list shows it at once, others say that there is some. */
+function useWait(inboxId: string, newest: string | undefined, reload: () => void, onLive: (isLive: boolean) => void): boolean {
+  const [hasNew, setHasNew] = useState(false)
+  useEffect(() => {
+    setHasNew(false)
+    if (newest === undefined) return undefined
+    const aborter = new AbortController()
+    const began = new Date().toISOString()
+    const wait = async (): Promise<void> => {
+      while (!aborter.signal.aborted) {
+        try {
+          const query = { since: newest === '' ? began : newest, timeout: String(waitSeconds) }
+          const answer = await call(waitForInboxMessage, { path: { id: inboxId }, query }, { signal: aborter.signal })
+          onLive(true)
+          if ('timeout' in answer) continue
+          if (newest === '') return reload()
+          return setHasNew(true)
+        } catch (error) {
+          if (aborter.signal.aborted || (error instanceof ApiFault && error.status >= 400 && error.status < 429)) return
+          onLive(false)
+          await new Promise((done) => setTimeout(done, pauseMs))
+        }
+      }
+    }
+    void wait()
+    return () => aborter.abort()
+  }, [inboxId, newest])
+  return hasNew
+}

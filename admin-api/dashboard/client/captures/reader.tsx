@@ -1,0 +1,162 @@
+/** One captured message: as HTML at three widths, as text, its source, headers, links and files, and why it was captured. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { Segments, Tabs } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { MessageFrame, pathOfView, type FrameWidth } from './message-frame.tsx'
+import { linksOf, remoteImagesOf } from './message-links.ts'
+import { FilesTab, HeadersTab, LinksTab, SourceTab, WhyTab } from './reader-tabs.tsx'
+
+interface ReaderProps {
+  readonly inboxId: string
+  readonly messageId: string
+}
+
+export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
+  const w = words()
+  const read = useRead(getInboxMessage, { path: { id: inboxId, message_id: messageId } }, { isShown: true })
+  return (
+    <Show read={read} reload={read.reload} failure={w.messageFailed}>
+      {(message) => <Message message={message} inboxId={inboxId} />}
+    </Show>
+  )
+}
+
+function Message({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
+  const w = words()
+  const links = linksOf(message)
+  const tabs = [
+    ...(message.html === '' ? [] : [{ id: 'html', label: 'HTML' }]),
+    { id: 'text', label: w.text },
+    { id: 'source', label: w.source },
+    { id: 'headers', label: w.headers, count: message.headers.length },
+    { id: 'links', label: w.links, count: links.length },
+    { id: 'files', label: w.attachments, count: message.attachments.length },
+    { id: 'why', label: w.whyCaptured },
+  ]
+  const wanted = query.value.get('tab')
+  const tab = tabs.find(({ id }) => id === wanted)?.id ?? tabs[0]?.id ?? 'text'
+  return (
+    <>
+      <Head message={message} inboxId={inboxId} />
+      <Tabs label={w.views} tabs={tabs} value={tab} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
+      <div role="tabpanel" aria-label={tabs.find(({ id }) => id === tab)?.label} class="reader-tab">
+        {message.unreadable !== undefined && (
+          <div class="note warn">
+            <Mark name="warning" />
+            <p lang="en">{message.unreadable}</p>
+          </div>
+        )}
+        {tab === 'html' && <Html message={message} />}
+        {tab === 'text' && (
+          <pre class="paper text" tabIndex={0}>
+            <SafeText text={message.text} />
+          </pre>
+        )}
+        {tab === 'source' && <SourceTab inboxId={inboxId} messageId={message.id} />}
+        {tab === 'headers' && <HeadersTab headers={message.headers} />}
+        {tab === 'links' && <LinksTab links={links} />}
+        {tab === 'files' && <FilesTab message={message} inboxId={inboxId} />}
+        {tab === 'why' && <WhyTab message={message} />}
+      </div>
+    </>
+  )
+}
+
+function Head({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
+  const w = words()
+  const others = message.addresses_seen.length - message.intended_to.length
+  const download = async (): Promise<void> => {
+    try {
+      await save(await call(getRawInboxMessage, { path: { id: inboxId, message_id: message.id } }), `${message.id}.eml`)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <header class="reader-head">
+      <div>
+        <a class="button quiet square back-button" aria-label={w.back} href={link(`/captures/${inboxId}`)}>
+          <Icon name="left" />
+        </a>
+        <h2>
+          <SafeText text={message.subject || w.noSubject} />
+        </h2>
+        <button class="button quiet square" aria-label={w.saveMessage} title={w.saveMessage} onClick={() => void download()}>
+          <Icon name="download" />
+        </button>
+      </div>
+      <p class="soft">
+        <SafeText text={message.intended_from || '<>'} /> {w.toWord}{' '}
+        <b class="ink">
+          <SafeText text={message.intended_to.slice(0, 4).join(', ')} />
+        </b>{' '}
+        {others > 0 && w.seenInHeaders(others)} ·{' '}
+        <time datetime={message.captured_at} title={message.captured_at}>
+          {longTime(message.captured_at)}
+        </time>
+      </p>
+      <p>
+        <span class="tag held">
+          <Mark name={message.capture_reason === 'captured.sandbox_destination' ? 'sandbox' : 'captured'} />
+          {message.capture_reason}
+        </span>{' '}
+        <a href={link(`/traces/${message.trace_id}`)}>{w.trace}</a>
+      </p>
+    </header>
+  )
+}
+
+function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
+  const w = words()
+  const [withImages, setWithImages] = useState(false)
+  const width = (query.value.get('width') ?? 'full') as FrameWidth
+  const remote = remoteImagesOf(message.html)
+  return (
+    <>
+      <div class="reader-bar">
+        <Segments
+          label={w.width}
+          value={width}
+          onChoose={(next) => go(linkHere({ width: next === 'full' ? '' : next }), { replaces: true })}
+          choices={[
+            { value: '375', label: '375', icon: 'phone' },
+            { value: '768', label: '768', icon: 'tablet' },
+            { value: 'full', label: w.full, icon: 'desktop' },
+          ]}
+        />
+        {remote > 0 && (
+          <span class="remote">
+            <Icon name="image" />
+            {withImages ? w.imagesLoaded(remote) : w.imagesNotLoaded(remote)}
+            {!withImages && (
+              <button class="as-link" onClick={() => setWithImages(true)}>
+                {w.loadOnce}
+              </button>
+            )}
+          </span>
+        )}
+      </div>
+      <div class="stage" tabIndex={0} role="group" aria-label={w.messageAsHtml}>
+        {width !== 'full' && (
+          <div class={`ruler w-${width}`} aria-hidden="true">
+            <span>0</span>
+            <i />
+            <span>{width} px</span>
+          </div>
+        )}
+        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} />
+      </div>
+    </>
+  )
+}

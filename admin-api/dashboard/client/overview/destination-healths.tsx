@@ -1,0 +1,73 @@
+/** How the destinations did in the last hour, by their real attempts. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { link } from '../app/location.ts'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { getDestinationHealth, type Destination, type DestinationHealth } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+export type Healths = ReadonlyMap<string, DestinationHealth>
+
+const maxAsked = 20
+
+/** The health of each, by its id; those that could not be read are left out. */
+export function useHealths(destinations: readonly Destination[]): Healths {
+  const [healths, setHealths] = useState<Healths>(new Map())
+  const ids = destinations.slice(0, maxAsked).map(({ id }) => id)
+  useEffect(() => {
+    const aborter = new AbortController()
+    for (const id of ids)
+      call(getDestinationHealth, { path: { id } }, { signal: aborter.signal }).then(
+        (health) => setHealths((before) => new Map(before).set(id, health)),
+        () => undefined,
+      )
+    return () => aborter.abort()
+  }, [ids.join()])
+  return healths
+}
+
+/** What stands for a destination: broken first, then its mode. */
+const markOf = ({ mode }: Destination, health: DestinationHealth | undefined): string =>
+  health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
+
+const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
+
+export function DestinationHealths({
+  destinations,
+  healths,
+}: {
+  readonly destinations: readonly Destination[]
+  readonly healths: Healths
+}): JSX.Element {
+  const w = words()
+  return (
+    <section aria-labelledby="healths">
+      <div class="head">
+        <h2 id="healths">{w.destinations}</h2> <span class="faint">{w.lastHour}</span>
+      </div>
+      <ul class="healths">
+        {destinations.map((destination) => {
+          const health = healths.get(destination.id)
+          const mark = markOf(destination, health)
+          return (
+            <li key={destination.id}>
+              <Mark name={mark} />
+              <a class="cut" href={link('/traces', { destination_id: destination.id })}>
+                <SafeText text={destination.name} />
+              </a>
+              <span class={mark === 'paused' ? 'bad' : 'faint'}>{mark === 'paused' ? w.paused : destination.mode}</span>
+              <span class="num faint">
+                {health &&
+                  (health.last_hour.attempts === 0
+                    ? w.noAttempts
+                    : w.errorsAndLatency(percent(health.last_hour.error_rate), health.last_hour.p95_ms ?? 0))}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,181 @@
+/** Before the first destination is live: what happens to mail now, and the steps to the first real one. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { screenAt } from '../app/screen-names.ts'
+import { curlOf, nodeOf } from '../parts/api-call.tsx'
+import { copy, Segments } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { sendMessage, type Destination, type TraceSummary } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+interface FirstRunProps {
+  readonly destinations: readonly Destination[]
+  readonly traces: readonly TraceSummary[]
+  readonly onSend: () => void
+}
+
+export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
+  const w = words()
+  const captured = traces.find(({ status }) => status === 'captured')
+  return (
+    <div class="columns">
+      <section aria-labelledby="first-run">
+        <div class="say">
+          <h2 id="first-run">{w.nothingLeaves}</h2>
+          <p>{w.nothingLeavesText}</p>
+        </div>
+        <Gate captured={traces.filter(({ status }) => status === 'captured').length} />
+        <ol class="steps">
+          <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
+            <StepLink
+              screen="destinations"
+              label={destinations.length > 0 ? w.seeDestinations : w.newDestination}
+              own={destinations.length > 0 ? {} : { new: '1' }}
+            />
+          </Step>
+          <Step n={2} isDone={false} title={w.stepDomain} text={w.stepDomainText}>
+            <StepLink screen="domains" label={w.domains} own={{}} />
+          </Step>
+          <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
+            {captured ? (
+              <a href={link(`/traces/${captured.trace_id}`)}>{w.readIt}</a>
+            ) : (
+              mayChange.value && (
+                <button class="button" onClick={onSend}>
+                  {w.sendCapturedTest}
+                </button>
+              )
+            )}
+          </Step>
+          <Step n={4} isDone={false} title={w.stepPromote} text={w.stepPromoteText}>
+            {destinations[0] && <StepLink screen="destinations" label={w.promoteToLive} own={{}} rest={`/${destinations[0].id}/promote`} />}
+          </Step>
+        </ol>
+      </section>
+      <aside aria-label={w.sendSomething}>
+        <Snippets />
+      </aside>
+    </div>
+  )
+}
+
+interface StepProps {
+  readonly n: number
+  readonly isDone: boolean
+  readonly title: string
+  readonly text: string
+  readonly children?: ComponentChildren
+}
+
+const Step = ({ n, isDone, title, text, children }: StepProps): JSX.Element => (
+  <li>
+    <span class={isDone ? 'arch done' : 'arch plain'} aria-hidden="true">
+      {isDone ? <Icon name="check" /> : n}
+    </span>
+    <div>
+      <h3>
+        {title} {isDone && <span class="tag good">{words().done}</span>}
+      </h3>
+      <p class="soft">{text}</p>
+      <div class="actions">{children}</div>
+    </div>
+  </li>
+)
+
+function StepLink({
+  screen,
+  label,
+  own,
+  rest = '',
+}: {
+  readonly screen: string
+  readonly label: string
+  readonly own: Record<string, string>
+  readonly rest?: string
+}): JSX.Element | null {
+  return screenAt(`/${screen}`) ? <a href={link(`/${screen}${rest}`, own)}>{label}</a> : null
+}
+
+/** The site on the left, the closed door, the customers on the right; the words below say the same. */
+function Gate({ captured }: { readonly captured: number }): JSX.Element {
+  const w = words()
+  return (
+    <figure class="gate">
+      <svg viewBox="0 0 700 150" aria-hidden="true">
+        <path class="wall" d="M0 132h700" />
+        <rect class="thin" x="8" y="64" width="120" height="68" rx="5" />
+        <path class="thin" d="M8 80h120M22 94h60m-60 12h84m-84 12h60" />
+        <path class="go" d="M146 104h108" />
+        <rect class="letter" x="178" y="90" width="42" height="28" rx="3" />
+        <path class="letter" d="m179 92 20 16 20-16" />
+        <path class="wall" d="M274 132V16h186v116M264 6h206v10H264z" />
+        <path
+          class="thin"
+          d="M274 40h186M274 68h40m106 0h40M274 96h40m106 0h40M310 16v24m60-24v24m50-24v24M294 40v28m146-28v28M300 68v28m140-28v28M294 96v36m146-36v36"
+        />
+        <path class="door" d="M322 132V82a45 45 0 0 1 90 0v50z" />
+        <path class="hinge" d="M322 72h18m-18 40h18" />
+        <circle class="knob" cx="399" cy="96" r="4" />
+        <path class="wait" d="M484 104h90" />
+        <rect class="thin" x="582" y="92" width="108" height="40" />
+        <path class="thin" d="m582 92 54 26 54-26" />
+      </svg>
+      <figcaption>
+        <span>{w.yourSite}</span>
+        <span class="held">{w.capturedSoFar(captured)}</span>
+        <b>{w.closedUntil}</b>
+        <span>{w.yourCustomers}</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+const sample = () => ({
+  operation: sendMessage,
+  input: { body: { from: boot.email, to: [boot.email], subject: words().testSubject, text: words().testText } },
+})
+
+function Snippets(): JSX.Element {
+  const w = words()
+  const [way, setWay] = useState<'curl' | 'node'>('curl')
+  const text = way === 'curl' ? curlOf(sample()) : nodeOf(sample())
+  return (
+    <>
+      <section class="block" aria-labelledby="now">
+        <h2 id="now">{w.sendSomething}</h2>
+        <p class="soft">
+          {w.safeOutcome} <code class="held">captured</code>
+        </p>
+        <Segments
+          label={w.language}
+          value={way}
+          onChoose={setWay}
+          choices={[
+            { value: 'curl', label: 'curl' },
+            { value: 'node', label: 'Node' },
+          ]}
+        />
+        <pre class="code" tabIndex={0}>
+          {text}
+        </pre>
+        <div class="actions">
+          <button class="button" onClick={() => void copy(text)}>
+            <Icon name="copy" />
+            {w.copy}
+          </button>
+          <StepLink screen="keys" label={w.createKey} own={{ new: '1' }} />
+        </div>
+      </section>
+      <section class="block" aria-labelledby="agent">
+        <h2 id="agent">{w.letAgent}</h2>
+        <p class="soft">{w.letAgentText}</p>
+        <p>
+          <a href="/integrations">{w.integrations}</a>
+        </p>
+      </section>
+    </>
+  )
+}

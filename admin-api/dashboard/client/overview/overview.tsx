@@ -1,0 +1,175 @@
+/** The start: whether mail is fine, in one sentence, with the figures of the day, the destinations and the latest traces. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { badges } from '../app/open.ts'
+import { link, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { homeProject, projects } from '../app/projects.ts'
+import { useList, useRead } from '../app/query.ts'
+import { Gauge } from '../parts/controls.tsx'
+import { Show } from '../parts/states.tsx'
+import { month, number } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { TraceRows } from '../traces/trace-rows.tsx'
+import { getUsage, listDestinations, listTraces, type Destination, type TraceSummary, type Usage } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { DestinationHealths, useHealths, type Healths } from './destination-healths.tsx'
+import { FirstRun } from './first-run.tsx'
+import { SendTest } from './send-test.tsx'
+
+const refreshMs = 15_000
+const tracesRead = 50
+const tracesShown = 10
+
+export default function Overview(): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const traces = useRead(listTraces, { query: { ...project, limit: String(tracesRead) } }, { isShown: true, every: refreshMs })
+  const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false })
+  const usage = useRead(getUsage, {}, { every: refreshMs })
+  const healths = useHealths(destinations.read.data ?? [])
+  const [isSending, setSending] = useState(false)
+  const broken = brokenOf(destinations.read.data ?? [], healths)
+  useEffect(() => {
+    badges.value = { ...badges.value, destinations: { count: broken.length, isBroken: true } }
+  }, [broken.length])
+  const isFirstRun = destinations.read.state === 'ready' && !destinations.read.data.some(({ mode }) => mode === 'live')
+  return (
+    <>
+      <TopBar title={w.overview} isLive={traces.state !== 'failed'}>
+        {mayChange.value && (
+          <button class="button" onClick={() => setSending(true)}>
+            {w.sendTest}
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={destinations.read} reload={destinations.reload} failure={w.overviewFailed}>
+          {(list) => (
+            <Show read={traces} reload={traces.reload} failure={w.overviewFailed}>
+              {({ data }) =>
+                isFirstRun ? (
+                  <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
+                ) : (
+                  <Settled traces={data} destinations={list} healths={healths} broken={broken} usage={usage.data} />
+                )
+              }
+            </Show>
+          )}
+        </Show>
+      </div>
+      {isSending && <SendTest onClose={() => setSending(false)} />}
+    </>
+  )
+}
+
+const brokenOf = (destinations: readonly Destination[], healths: Healths): readonly Destination[] =>
+  destinations.filter(({ id, mode }) => mode === 'live' && healths.get(id)?.breaker.state === 'open')
+
+interface SettledProps {
+  readonly traces: readonly TraceSummary[]
+  readonly destinations: readonly Destination[]
+  readonly healths: Healths
+  readonly broken: readonly Destination[]
+  readonly usage: Usage | undefined
+}
+
+function Settled({ traces, destinations, healths, broken, usage }: SettledProps): JSX.Element {
+  const w = words()
+  return (
+    <>
+      <Say broken={broken} traces={traces} />
+      <Ledger traces={traces} usage={usage} />
+      <div class="columns">
+        <section aria-labelledby="latest">
+          <div class="head">
+            <h2 id="latest">{w.latestTraces}</h2>
+            <a href={link('/traces')}>{w.exploreAll}</a>
+          </div>
+          <TraceRows traces={traces.slice(0, tracesShown)} destinations={destinations} isShort />
+        </section>
+        <aside aria-label={w.destinations}>
+          <DestinationHealths destinations={destinations} healths={healths} />
+        </aside>
+      </div>
+    </>
+  )
+}
+
+/** The verdict, the worst thing first. */
+function Say({ broken, traces }: { readonly broken: readonly Destination[]; readonly traces: readonly TraceSummary[] }): JSX.Element {
+  const w = words()
+  const [first] = broken
+  const waiting = traces.filter(({ status }) => status === 'queued').length
+  return (
+    <div class="say">
+      <h2>
+        {first ? (
+          <>
+            {w.mailIsGoingOut} <a href={link('/traces', { destination_id: first.id })}>{first.name}</a> {w.isPaused}
+          </>
+        ) : (
+          w.allMailGoesOut
+        )}
+      </h2>
+      <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>
+    </div>
+  )
+}
+
+interface Figure {
+  readonly label: string
+  readonly value: string
+  readonly unit?: string
+  readonly gauge?: { readonly used: number; readonly limit: number } | undefined
+}
+
+function Ledger({ traces, usage }: { readonly traces: readonly TraceSummary[]; readonly usage: Usage | undefined }): JSX.Element {
+  const w = words()
+  const home = homeProject()
+  const counted = projectId.value === undefined ? projects.value : projects.value.filter(({ id }) => id === projectId.value)
+  const sent = counted.reduce((sum, { sends_today: sends }) => sum + sends, 0)
+  const captured = counted.reduce((sum, { captures_this_month: captures }) => sum + captures, 0)
+  const limit = usage?.limits.find(({ name }) => name === 'sends_today')?.limit ?? null
+  const figures: Figure[] = [
+    limited(w.sendsToday, sent, limit),
+    ...shares(traces),
+    limited(w.capturesIn(month()), captured, counted.length === 1 ? (home?.monthly_capture_cap ?? null) : null),
+    ...(projectId.value !== undefined && home && home.send_budget !== null
+      ? [limited(w.sendBudget, home.sends_today, home.send_budget)]
+      : []),
+  ]
+  return (
+    <dl class="ledger">
+      {figures.map(({ label, value, unit, gauge }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            <b>{value}</b> <span>{unit}</span>
+            {gauge && <Gauge {...gauge} />}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const limited = (label: string, used: number, limit: number | null): Figure => ({
+  label,
+  value: number(used),
+  unit: limit === null ? words().withoutLimit : words().of(number(limit)),
+  gauge: limit === null ? undefined : { used, limit },
+})
+
+/** Of what was relayed among the latest traces; there is no operation that counts them all. */
+function shares(traces: readonly TraceSummary[]): readonly Figure[] {
+  const w = words()
+  const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
+  const unit = w.ofLatestRelayed(relayed.length)
+  const count = (...states: readonly string[]): string => number(relayed.filter(({ status }) => states.includes(status)).length)
+  return [
+    { label: w.takenOrDelivered, value: count('sent', 'delivered'), unit },
+    { label: w.bouncedOrFailed, value: count('bounced', 'failed'), unit },
+    { label: w.complained, value: count('complained'), unit },
+  ]
+}

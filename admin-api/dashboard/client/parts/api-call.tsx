@@ -1,0 +1,114 @@
+/** "Show as API call": the call that made this screen, in curl and for Node, with what it answered. A key is never in it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { shownCall, type ShownCall } from '../app/api.ts'
+import { projectId } from '../app/location.ts'
+import { addressOf } from '../wire/operation.ts'
+import { words } from '../words/words.ts'
+import { Dialog, Segments, copy } from './controls.tsx'
+import { Icon } from './icon.tsx'
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+export function curlOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
+  const address = boot.baseUrl + addressOf(operation, input)
+  const method = operation.method === 'GET' || (operation.method === 'POST' && input.body !== undefined) ? '' : ` -X ${operation.method}`
+  const lines = [`curl${method} ${/[?&]/.test(address) ? quoted(address) : address}`, '-H "Authorization: Bearer $KEY"']
+  if (input.body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(input.body, undefined, 2))}`)
+  return lines.join(' \\\n  ')
+}
+
+export function nodeOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
+  const options = [
+    ...(operation.method === 'GET' ? [] : [`  method: '${operation.method}',`]),
+    `  headers: { Authorization: \`Bearer \${process.env.KEY}\`${input.body === undefined ? '' : ", 'Content-Type': 'application/json'"} },`,
+    ...(input.body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(input.body, undefined, 2).replaceAll('\n', '\n  ')}),`]),
+  ]
+  return [
+    `const response = await fetch('${boot.baseUrl}${addressOf(operation, input)}', {`,
+    ...options,
+    '})',
+    'console.log(await response.json())',
+  ].join('\n')
+}
+
+/** The first entry of a list, and how many more there are. */
+function shortened(answer: unknown): string {
+  if (answer === undefined) return ''
+  const list = (answer as { data?: unknown[] }).data
+  const shown = Array.isArray(list) && list.length > 1 ? { ...(answer as object), data: [list[0], `… ${String(list.length - 1)}`] } : answer
+  const text = JSON.stringify(shown, undefined, 2)
+  return text.length > maxShown ? `${text.slice(0, maxShown)}\n…` : text
+}
+
+const maxShown = 4000
+
+export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  const [language, setLanguage] = useState<'curl' | 'node'>('curl')
+  const shown = shownCall.value
+  const text = shown && (language === 'curl' ? curlOf(shown) : nodeOf(shown))
+  const parameter = projectId.value === undefined ? '' : `?project=${projectId.value}`
+  return (
+    <Dialog title={w.asApiCall} kind="drawer" onClose={onClose}>
+      <header>
+        <h2>{w.asApiCall}</h2>
+        <button class="button quiet square" aria-label={w.close} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="inside">
+        {shown && text !== undefined ? (
+          <>
+            <p>
+              {w.apiCallText} <code class="tag">{shown.operation.scope}</code>
+            </p>
+            <div class="actions">
+              <Segments
+                label={w.language}
+                choices={[
+                  { value: 'curl', label: 'curl' },
+                  { value: 'node', label: 'Node' },
+                ]}
+                value={language}
+                onChoose={setLanguage}
+              />
+              <button class="button small" onClick={() => void copy(text)}>
+                <Icon name="copy" />
+                {w.copy}
+              </button>
+            </div>
+            <pre class="code" tabIndex={0}>
+              {text}
+            </pre>
+            <p class="faint">
+              <code>$KEY</code> {w.keyStandsFor} <a href={`/keys${parameter}`}>{w.createKey}</a>
+            </p>
+            {shown.status !== undefined && (
+              <>
+                <div class="actions">
+                  <h3>{w.answer}</h3> <span class="tag good">{shown.status}</span>
+                  <span class="faint">{shown.milliseconds} ms</span>
+                </div>
+                <pre class="code" tabIndex={0}>
+                  {shortened(shown.answer)}
+                </pre>
+              </>
+            )}
+          </>
+        ) : (
+          <p>{w.noApiCall}</p>
+        )}
+      </div>
+      <footer>
+        <a class="button quiet" href="/openapi.json">
+          {w.apiDescription}
+        </a>
+        <button class="button" onClick={onClose}>
+          {w.close}
+        </button>
+      </footer>
+    </Dialog>
+  )
+}

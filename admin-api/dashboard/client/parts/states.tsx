@@ -1,0 +1,144 @@
+/** The states of every list and screen: nothing yet, nothing by the filter, loading, refused, not allowed. */
+import type { ComponentChildren, JSX } from 'preact'
+import { boot } from '../app/boot.ts'
+import { address, organization } from '../app/location.ts'
+import type { ApiFault } from '../app/api.ts'
+import type { Read } from '../app/query.ts'
+import { words } from '../words/words.ts'
+import { copy } from './controls.tsx'
+import { Icon } from './icon.tsx'
+
+const Drawing = ({ sign }: { readonly sign?: 'cross' | 'lock' }): JSX.Element => (
+  <svg class="drawing" viewBox="0 0 88 64" aria-hidden="true">
+    <path class="thin" d="M4 58h80" />
+    <path d="M24 58V26a20 20 0 0 1 40 0v32" />
+    <path class="thin" d="M32 58V27a12 12 0 0 1 24 0v31" />
+    {sign === undefined && <path class="dots" d="M2 40h12m60 0h12" />}
+    {sign === 'cross' && <path d="m39 36 10 10m0-10L39 46" stroke="var(--bad)" />}
+    {sign === 'lock' && <path d="M38 42h12v9H38zm2.500 0v-3a3.500 3.500 0 0 1 7 0v3" />}
+  </svg>
+)
+
+interface StateProps {
+  readonly title: string
+  readonly text?: ComponentChildren
+  readonly drawing?: JSX.Element
+  readonly children?: ComponentChildren
+}
+
+export const State = ({ title, text, drawing, children }: StateProps): JSX.Element => (
+  <div class="state">
+    {drawing ?? <Drawing />}
+    <h2>{title}</h2>
+    {text !== undefined && <p>{text}</p>}
+    {children}
+  </div>
+)
+
+/** Bars in the place of the rows that will come; they appear only when it takes long. */
+export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element => (
+  <div class="loading" role="status">
+    <span class="hidden">{words().loading}</span>
+    {Array.from({ length: rows }, (_, i) => (
+      <div key={i} aria-hidden="true">
+        <i />
+        <i />
+        <i />
+        <i />
+      </div>
+    ))}
+  </div>
+)
+
+/** What failed, what still works, and what to do. */
+function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly what: string; readonly retry: () => void }): JSX.Element {
+  const w = words()
+  if (fault.nextAction === 'sign_in' || (fault.status === 401 && fault.nextAction !== 'sign_in_again')) return <SignedOut />
+  if (fault.code === 'insufficient_scope') return <NotAllowed fault={fault} />
+  if (fault.nextAction === 'sign_in_again') return <Confirm />
+  const facts = [
+    ['code', fault.code],
+    ['HTTP', fault.status === 0 ? '–' : String(fault.status)],
+    ['next_action', fault.nextAction],
+    ['request', fault.requestId || '–'],
+  ] as const
+  return (
+    <div role="alert">
+      <State title={what} text={fault.message} drawing={<Drawing sign="cross" />}>
+        <dl class="facts">
+          {facts.map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+        </dl>
+        <div class="actions">
+          <button class="button primary" onClick={retry}>
+            {w.tryAgain}
+          </button>
+          <button class="button" onClick={() => void copy(facts.map((fact) => fact.join(': ')).join('\n'))}>
+            <Icon name="copy" />
+            {w.copyDetails}
+          </button>
+        </div>
+      </State>
+    </div>
+  )
+}
+
+function NotAllowed({ fault }: { readonly fault: ApiFault }): JSX.Element {
+  const w = words()
+  const { name = '', role = '' } = organization.value ?? {}
+  const scope = fault.details['required_scope']
+  const text = (
+    <>
+      {w.yourRole(role, name)} {fault.message}
+    </>
+  )
+  return (
+    <State title={w.notAllowed} text={text} drawing={<Drawing sign="lock" />}>
+      {typeof scope === 'string' && <code class="tag">{scope}</code>}
+    </State>
+  )
+}
+
+const signInAddress = (isAgain: boolean): string =>
+  `/sign-in?${new URLSearchParams({ ...(isAgain && { again: '1' }), next: address.value.pathname + address.value.search }).toString()}`
+
+const SignedOut = (): JSX.Element => (
+  <State title={words().signedOut} text={words().signedOutText} drawing={<Drawing sign="lock" />}>
+    <div class="actions">
+      <a class="button primary" href={signInAddress(false)}>
+        {words().signIn}
+      </a>
+    </div>
+  </State>
+)
+
+/** Stands in place of what needs a new proof of identity, and comes back to this screen. */
+const Confirm = (): JSX.Element => (
+  <State title={words().confirmFirst} text={words().confirmFirstText(boot.email)} drawing={<Drawing sign="lock" />}>
+    <div class="actions">
+      <a class="button primary" href={signInAddress(true)}>
+        {words().confirm}
+      </a>
+    </div>
+  </State>
+)
+
+interface ShowProps<T> {
+  readonly read: Read<T>
+  readonly reload: () => void
+  /** The sentence for a failure. */
+  readonly failure: string
+  readonly rows?: number
+  readonly children: (data: T) => ComponentChildren
+}
+
+/** What was read, or the state that stands in its place. */
+export function Show<T>({ read, reload, failure, rows, children }: ShowProps<T>): JSX.Element {
+  if (read.state === 'failed') return <Failed fault={read.fault} what={failure} retry={reload} />
+  if (read.data === undefined) return <Loading {...(rows !== undefined && { rows })} />
+  return <>{children(read.data)}</>
+}

@@ -1,0 +1,60 @@
+/** Times and numbers in the chosen language; exact times in UTC for titles and copies. */
+import { language } from '../words/words.ts'
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${language.value} ${JSON.stringify(options)}`
+  const made = formats.get(key) ?? new Intl.DateTimeFormat(language.value === 'en' ? 'en-GB' : `${language.value}-CH`, options)
+  formats.set(key, made)
+  return made
+}
+
+const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+
+const isSameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString()
+
+/** Of today the time, of this week the day and the time, else the date. */
+export function shortTime(at: string, isNarrow = false): string {
+  const [date, now] = [new Date(at), new Date()]
+  const hours = isNarrow ? ({ hour: '2-digit', minute: '2-digit' } as const) : clock
+  if (isSameDay(date, now)) return format(hours).format(date)
+  const days = (now.getTime() - date.getTime()) / 86_400_000
+  if (days < 6 && days > 0) return format({ weekday: 'short', hour: '2-digit', minute: '2-digit' }).format(date)
+  return format({ day: 'numeric', month: 'short', ...(date.getFullYear() !== now.getFullYear() && { year: 'numeric' }) }).format(date)
+}
+
+/** Date and time with the zone. */
+export const longTime = (at: string): string =>
+  format({ day: 'numeric', month: 'short', year: 'numeric', ...clock, timeZoneName: 'short' }).format(new Date(at))
+
+export const dateOnly = (at: string): string => format({ day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(at))
+
+/** `09:14:02.118` */
+export const preciseTime = (at: string): string => {
+  const date = new Date(at)
+  return `${format(clock).format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+}
+
+export const month = (): string => format({ month: 'long' }).format(new Date())
+
+/** `+39 s`, from one time to another. */
+export const gap = (from: string, to: string): string => `+${span(Date.parse(to) - Date.parse(from))}`
+
+export function span(milliseconds: number): string {
+  if (milliseconds < 1000) return `${String(Math.round(milliseconds))} ms`
+  const seconds = milliseconds / 1000
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  if (seconds < 90) return `${String(Math.round(seconds))} s`
+  if (seconds < 5400) return `${String(Math.round(seconds / 60))} min`
+  return seconds < 129_600 ? `${String(Math.round(seconds / 3600))} h` : `${String(Math.round(seconds / 86_400))} d`
+}
+
+/** `12 408`, with the thin space or the sign of the language. */
+export const number = (value: number): string =>
+  new Intl.NumberFormat(language.value === 'en' ? 'en-GB' : `${language.value}-CH`).format(value)
+
+export function bytes(size: number): string {
+  if (size < 1024) return `${number(size)} B`
+  return size < 1_048_576 ? `${number(Math.round(size / 1024))} KiB` : `${(size / 1_048_576).toFixed(1)} MiB`
+}

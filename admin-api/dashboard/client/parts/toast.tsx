@@ -1,0 +1,39 @@
+/** One short message at a time about what was just done, with the way back where there is one. */
+import { signal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { words } from '../words/words.ts'
+
+interface Toast {
+  readonly text: string
+  readonly undo?: (() => void) | undefined
+}
+
+const shown = signal<Toast | undefined>(undefined)
+let timer: ReturnType<typeof setTimeout> | undefined
+const shownMs = 8000
+
+export function toast(text: string, undo?: () => void): void {
+  clearTimeout(timer)
+  shown.value = { text, undo }
+  timer = setTimeout(() => (shown.value = undefined), shownMs)
+}
+
+/** Undoes what the message says, by its button or by Ctrl/Cmd-Z. */
+export function undoLast(): void {
+  const { undo } = shown.value ?? {}
+  shown.value = undefined
+  undo?.()
+}
+
+export const hasUndo = (): boolean => shown.value?.undo !== undefined
+
+export const Toasts = (): JSX.Element => (
+  <div class="toasts" role="status">
+    {shown.value && (
+      <div class="toast">
+        <span>{shown.value.text}</span>
+        {shown.value.undo && <button onClick={undoLast}>{words().undo}</button>}
+      </div>
+    )}
+  </div>
+)

@@ -1,0 +1,49 @@
+/** The bar over every screen: where one is, whether it is live, the call behind it, and at most two actions. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { words } from '../words/words.ts'
+import { ApiCallDrawer } from './api-call.tsx'
+import { Icon } from './icon.tsx'
+import { organization } from '../app/location.ts'
+import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
+import { initial } from './safe-text.tsx'
+
+interface TopProps {
+  readonly title: string
+  /** What the browser calls the page, where the title is made of parts. */
+  readonly heading?: ComponentChildren
+  /** Undefined where the screen does not follow changes. */
+  readonly isLive?: boolean
+  readonly children?: ComponentChildren
+}
+
+export function TopBar({ title, heading, isLive, children }: TopProps): JSX.Element {
+  const w = words()
+  useEffect(() => {
+    document.title = `${title} – Postern`
+  }, [title])
+  return (
+    <header class="top">
+      <MenuOpener />
+      <h1 id="screen-title" tabIndex={-1}>
+        {heading ?? title}
+      </h1>
+      <div class="top-tools">
+        {isLive !== undefined && <span class={isLive ? 'live' : 'live off'}>{isLive ? w.live : w.notLive}</span>}
+        <button class="button quiet" onClick={() => (isApiCallOpen.value = true)} title={w.asApiCall}>
+          <Icon name="code" />
+          <span class="shell-label">{w.apiCall}</span>
+        </button>
+        {children}
+      </div>
+      {isApiCallOpen.value && <ApiCallDrawer onClose={() => (isApiCallOpen.value = false)} />}
+    </header>
+  )
+}
+
+/** The project tile in the top bar of phones. */
+const MenuOpener = (): JSX.Element => (
+  <button class="phone-only arch" aria-label={words().openMenu} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
+    {initial(organization.value?.name ?? '')}
+  </button>
+)

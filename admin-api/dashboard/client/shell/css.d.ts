@@ -1,0 +1,5 @@
+/** Styles are bundled by the build. */
+declare module '*.css' {
+  const none: undefined
+  export default none
+}

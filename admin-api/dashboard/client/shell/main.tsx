@@ -1,0 +1,182 @@
+/** The dashboard in the browser: the frame, the screen that the address names, and the keys that work everywhere. */
+import { render, type ComponentType, type JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import '../style/style.css'
+import { Dialog } from '../parts/controls.tsx'
+import { Loading, State } from '../parts/states.tsx'
+import { hasUndo, Toasts, undoLast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { speak, words } from '../words/words.ts'
+import { boot } from '../app/boot.ts'
+import { shownCall } from '../app/api.ts'
+import { bind, listenToKeys } from '../app/keys.ts'
+import { followLinks, go, link, organization, path } from '../app/location.ts'
+import { BottomBar, Navigation } from './navigation.tsx'
+import { isPaletteOpen } from '../app/open.ts'
+import { Palette } from './palette.tsx'
+import { mayRead } from '../app/permissions.ts'
+import { followProjects } from '../app/projects.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { screenAt, screens, type Screen } from './screens.ts'
+import { followTheme, preferredLanguage, rail, setRail } from '../app/settings.ts'
+
+const loaded = new Map<Screen, ComponentType<ScreenProps>>()
+
+function CurrentScreen(): JSX.Element {
+  const screen = screenAt(path.value)
+  const [, setTurn] = useState(0)
+  const [failed, setFailed] = useState<Screen>()
+  const Shown = screen && loaded.get(screen)
+  useEffect(() => {
+    shownCall.value = undefined
+    if (!screen || loaded.has(screen)) return
+    screen.load().then(
+      ({ default: component }) => {
+        loaded.set(screen, component)
+        setTurn((turn) => turn + 1)
+      },
+      () => setFailed(screen),
+    )
+  }, [screen])
+  const rest = path.value.split('/').slice(2).filter(Boolean).map(decodeURIComponent)
+  if (Shown) return <Shown key={screen.name} rest={rest} />
+  const w = words()
+  return (
+    <>
+      <TopBar title={screen?.label(w) ?? w.nothingHere} />
+      <div class="sheet">
+        {screen && failed !== screen ? (
+          <Loading />
+        ) : (
+          <State title={screen ? w.newVersion : w.nothingHere} text={screen ? w.newVersionText : undefined}>
+            <div class="actions">
+              <button class="button primary" onClick={() => location.reload()}>
+                {w.loadAgain}
+              </button>
+            </div>
+          </State>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** Who belongs to no organization, or reads nothing in it, is shown where to go. */
+function Outside(): JSX.Element {
+  const w = words()
+  return (
+    <>
+      <TopBar title="Postern" />
+      <div class="sheet">
+        <State
+          title={organization.value ? w.billingOnly : w.noOrganization}
+          text={organization.value ? w.billingOnlyText : w.noOrganizationText}
+        >
+          <div class="actions">
+            <a class="button primary" href={organization.value ? `/organizations/${organization.value.id}/usage` : '/organizations'}>
+              {organization.value ? w.usage : w.organizations}
+            </a>
+          </div>
+        </State>
+      </div>
+    </>
+  )
+}
+
+function Shell(): JSX.Element {
+  const w = words()
+  const [showsKeys, setShowsKeys] = useState(false)
+  const isNarrow = useNarrow()
+  useEffect(
+    () =>
+      bind({
+        'mod+k': () => void (isPaletteOpen.value = true),
+        '?': () => setShowsKeys(true),
+        '\\': () => setRail(!rail.value),
+        ...Object.fromEntries(screens.map(({ key, name }) => [`g ${key}`, () => go(link(`/${name}`))])),
+      }),
+    [],
+  )
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if ((event.metaKey || event.ctrlKey) && event.key === 'z' && hasUndo()) undoLast()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+  const isWorkbench = screenAt(path.value)?.name === 'captures'
+  return (
+    <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
+      <a class="skip" href="#screen-title">
+        {w.skip}
+      </a>
+      <Navigation />
+      <main class="page">{organization.value && mayRead.value ? <CurrentScreen /> : <Outside />}</main>
+      <BottomBar />
+      {isPaletteOpen.value && <Palette />}
+      {showsKeys && <KeySheet onClose={() => setShowsKeys(false)} />}
+      <Toasts />
+    </div>
+  )
+}
+
+/** Between phone and desk the navigation is a rail; on phones it is neither. */
+function useNarrow(): boolean {
+  const [list] = useState(() => matchMedia('(min-width: 641px) and (max-width: 1180px)'))
+  const [matches, setMatches] = useState(list.matches)
+  useEffect(() => {
+    const follow = (): void => setMatches(list.matches)
+    list.addEventListener('change', follow)
+    return () => list.removeEventListener('change', follow)
+  }, [])
+  return matches
+}
+
+function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  const rows = [
+    ['⌘K / Ctrl K', w.searchOrJump],
+    ['/', w.keySearch],
+    ['j k', w.keyMove],
+    ['Enter', w.keyOpen],
+    ['Esc', w.keyBack],
+    ['[ ]', w.keyNeighbours],
+    ['\\', w.keyRail],
+    ...screens.map(({ key, label }) => [`g ${key}`, label(w)] as const),
+  ]
+  return (
+    <Dialog title={w.keys} onClose={onClose}>
+      <div>
+        <h2>{w.keys}</h2>
+        <dl class="facts">
+          {rows.map(([keys, does]) => (
+            <>
+              <dt>
+                <kbd>{keys}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </>
+          ))}
+        </dl>
+        <footer>
+          <button class="button" onClick={onClose}>
+            {w.close}
+          </button>
+        </footer>
+      </div>
+    </Dialog>
+  )
+}
+
+async function begin(root: HTMLElement): Promise<void> {
+  followTheme()
+  followLinks((path) => screenAt(path) !== undefined)
+  listenToKeys()
+  followProjects()
+  await speak(preferredLanguage())
+  root.textContent = ''
+  render(<Shell />, root)
+}
+
+const root = document.getElementById('app')
+if (root && boot.email) void begin(root)

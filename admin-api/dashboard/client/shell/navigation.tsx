@@ -1,0 +1,148 @@
+/** The navigation: project, search, screens in groups, account; a rail where it is narrow, a bar at the bottom of phones. */
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
+import { useOutside } from '../parts/outside.ts'
+import { initial } from '../parts/safe-text.tsx'
+import { words } from '../words/words.ts'
+import { boot } from '../app/boot.ts'
+import { link, linkHere, organization, path, projectId } from '../app/location.ts'
+import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
+import { mayRead } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { screenAt, screens, type Screen } from './screens.ts'
+import { SettingsMenu } from './settings-menu.tsx'
+
+const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
+  const { count = 0, isBroken = false } = badges.value[screen.name] ?? {}
+  const label = screen.label(words())
+  return (
+    <a
+      href={link(`/${screen.name}`)}
+      title={label}
+      aria-current={screenAt(path.value) === screen ? 'page' : undefined}
+      aria-keyshortcuts={`g ${screen.key}`}
+      onClick={() => (isMenuOpen.value = false)}
+    >
+      <Icon name={screen.icon} />
+      <span class="shell-label">{label}</span>
+      {count > 0 && <span class={isBroken ? 'count broken' : 'count'}>{count}</span>}
+    </a>
+  )
+}
+
+export function Navigation(): JSX.Element {
+  const w = words()
+  const groups = [
+    ['mail', ''],
+    ['delivery', w.groupDelivery],
+    ['access', w.groupAccess],
+  ] as const
+  const { id = '' } = organization.value ?? {}
+  return (
+    <nav class={isMenuOpen.value ? 'nav open' : 'nav'} aria-label={w.mainNavigation}>
+      <ProjectMenu />
+      <button class="nav-search" title={w.searchOrJump} onClick={() => (isPaletteOpen.value = true)} aria-keyshortcuts="Control+K Meta+K">
+        <Icon name="search" />
+        <span class="shell-label">{w.searchOrJump}</span>
+        <kbd class="shell-label">⌘K</kbd>
+      </button>
+      {groups.map(([group, title]) => {
+        const entries = mayRead.value ? screens.filter((screen) => screen.group === group) : []
+        return (
+          entries.length > 0 && (
+            <div class="nav-group" key={group}>
+              {title !== '' && <h2>{title}</h2>}
+              {entries.map((screen) => (
+                <Entry key={screen.name} screen={screen} />
+              ))}
+            </div>
+          )
+        )
+      })}
+      <div class="nav-group nav-foot">
+        <a href="/integrations" title={w.integrations}>
+          <Icon name="integrations" />
+          <span class="shell-label">{w.integrations}</span>
+        </a>
+        {id !== '' && (
+          <a href={`/organizations/${id}/usage`} title={w.usage}>
+            <Icon name="usage" />
+            <span class="shell-label">{w.usage}</span>
+          </a>
+        )}
+        <SettingsMenu />
+      </div>
+    </nav>
+  )
+}
+
+function ProjectMenu(): JSX.Element {
+  const w = words()
+  const [isShown, setShown] = useState(false)
+  const anchor = useRef<HTMLDivElement>(null)
+  useOutside(anchor, isShown, () => setShown(false))
+  const chosen = projects.value.find(({ id }) => id === projectId.value)
+  const owner = organization.value
+  const title = chosen?.name ?? w.allProjects
+  const close = (): void => setShown(false)
+  return (
+    <div class="menu-anchor" ref={anchor}>
+      <button class="project" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <span class="arch" aria-hidden="true">
+          {initial(chosen?.name ?? owner?.name ?? '')}
+        </span>
+        <span class="hidden">{w.chooseProject}</span>
+        <span class="project-names shell-label">
+          <b>{title}</b>
+          <span>{owner?.name}</span>
+        </span>
+        <span class="shell-label">
+          <Icon name="updown" />
+        </span>
+      </button>
+      {isShown && (
+        <div class="menu">
+          <h3>{w.projects}</h3>
+          <a href={linkHere({ project: '', cursor: '' })} onClick={close} aria-current={chosen ? undefined : 'true'}>
+            {w.allProjects}
+          </a>
+          {projects.value.map(({ id, name }) => (
+            <a key={id} href={linkHere({ project: id, cursor: '' })} onClick={close} aria-current={id === chosen?.id ? 'true' : undefined}>
+              <span class="cut">{name}</span>
+            </a>
+          ))}
+          <h3>{w.organizations}</h3>
+          {boot.organizations.map(({ id, name }) => (
+            <a key={id} href={`/?org=${id}`} onClick={close} aria-current={id === owner?.id ? 'true' : undefined}>
+              <span class="cut">{name}</span>
+            </a>
+          ))}
+          <a href="/organizations">{w.manageOrganizations}</a>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The bar at the bottom of phones: the first screens, and the rest behind "More". */
+export const BottomBar = (): JSX.Element => (
+  <nav class="bottom" aria-label={words().shortNavigation}>
+    {mayRead.value &&
+      screens.slice(0, 4).map((screen) => (
+        <a
+          key={screen.name}
+          href={link(`/${screen.name}`)}
+          aria-current={screenAt(path.value) === screen ? 'page' : undefined}
+          onClick={() => (isMenuOpen.value = false)}
+        >
+          <Icon name={screen.icon} />
+          {screen.label(words())}
+        </a>
+      ))}
+    <button aria-expanded={isMenuOpen.value} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
+      <Icon name="menu" />
+      {words().more}
+    </button>
+  </nav>
+)

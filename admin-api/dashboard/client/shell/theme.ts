@@ -1,0 +1,11 @@
+/** Runs before the page is drawn, so that the chosen theme is there from the first moment. */
+const chosen = ((): string | null => {
+  try {
+    return localStorage.getItem('theme')
+  } catch {
+    return null
+  }
+})()
+const isDark = chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light'
+export {}

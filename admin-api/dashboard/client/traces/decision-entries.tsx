@@ -1,0 +1,139 @@
+/** Entries of the timeline that decide something: the route, a suppression, and what was reported afterwards. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { createSuppression, deleteSuppression, getDestination, getReportMail, type Trace } from '../wire/operations.ts'
+import { language, words } from '../words/words.ts'
+
+type Entry = Trace['timeline'][number]
+const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
+
+/** Each decision with what came of it. */
+export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
+  const w = words()
+  const id = typeof entry.detail['destination_id'] === 'string' ? entry.detail['destination_id'] : undefined
+  const destination = useRead(getDestination, id === undefined ? undefined : { path: { id } })
+  const { outcome } = trace
+  const isLive = outcome === 'relayed'
+  const steps: { readonly isGood: boolean; readonly text: JSX.Element | string }[] = [
+    {
+      isGood: outcome !== 'captured.anonymous_project',
+      text: outcome === 'captured.anonymous_project' ? w.projectAnonymous : w.projectClaimed,
+    },
+    { isGood: id !== undefined, text: <span lang={english()}>{entry.message}</span> },
+    ...(id === undefined
+      ? []
+      : [
+          {
+            isGood: isLive,
+            text: (
+              <>
+                <b>
+                  <SafeText text={destination.data?.name ?? id} />
+                </b>{' '}
+                {isLive ? w.isLive : w.isSandbox}
+              </>
+            ),
+          },
+        ]),
+    ...(isLive ? [] : [{ isGood: false, text: <span lang={english()}>{trace.outcome_reason}</span> }]),
+  ]
+  return (
+    <>
+      <h3>
+        {isLive ? w.routedRelayed : w.routedCaptured} <span>{trace.route.by.replaceAll('_', ' ')}</span>
+      </h3>
+      <ul class="decisions">
+        {steps.map(({ isGood, text }, i) => (
+          <li key={i}>
+            <span class={isGood ? 'good' : 'soft'}>
+              <Icon name={isGood ? 'check' : 'close'} />
+            </span>
+            <span>{text}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+export function SuppressedEntry({ entry }: { readonly entry: Entry }): JSX.Element {
+  const w = words()
+  const { detail, event, message } = entry
+  const [isGone, setGone] = useState(false)
+  const id = typeof detail['suppression_id'] === 'string' ? detail['suppression_id'] : undefined
+  const email = typeof detail['recipient'] === 'string' ? detail['recipient'] : undefined
+  const remove = async (): Promise<void> => {
+    if (id === undefined || email === undefined) return
+    try {
+      await call(deleteSuppression, { path: { id } })
+      setGone(true)
+      toast(w.unsuppressed(email), () => void call(createSuppression, { body: { email } }).then(() => setGone(false)))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <>
+      <h3>
+        {w.events.suppressed} <span>{event === 'auto_suppressed' ? w.lateAnnotation : ''}</span>
+      </h3>
+      <p>
+        <SafeText text={message} />{' '}
+        {event === 'auto_suppressed' && mayAdminister.value && id !== undefined && !isGone && (
+          <button class="as-link" onClick={() => void remove()}>
+            {w.removeSuppression}
+          </button>
+        )}
+      </p>
+    </>
+  )
+}
+
+/** What was reported after the message left, in the words of the reporter. */
+export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
+  const w = words()
+  const { event, detail, message } = entry
+  const text = (name: string): string => (typeof detail[name] === 'string' || typeof detail[name] === 'number' ? String(detail[name]) : '')
+  const tone = event === 'delivered' ? 'good' : event === 'deferred' || event === 'bounce_unparsed' ? 'warn' : 'bad'
+  const diagnostic = text('diagnostic')
+  const reportId = text('report_id')
+  const read = async (): Promise<void> => {
+    try {
+      const mail = await call(getReportMail, { path: { trace_id: trace.trace_id, report_id: reportId } })
+      await save(mail, `report-${reportId}.eml`)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const title = Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event
+  return (
+    <>
+      <h3>
+        {title} {text('bounce') !== '' && <span>{text('bounce')}</span>}{' '}
+        <span>{[text('source'), text('remote_mta')].filter(Boolean).join(', ')}</span>
+      </h3>
+      {diagnostic === '' ? (
+        <p lang={english()}>
+          <SafeText text={message} />
+        </p>
+      ) : (
+        <div class={`wire ${tone}`}>
+          {!diagnostic.startsWith(text('smtp_code')) && <i>{text('smtp_code')} </i>}
+          <SafeText text={diagnostic} />
+        </div>
+      )}
+      {detail['verified'] === false && <p class="warn">{w.notVerified}</p>}
+      {reportId !== '' && (
+        <button class="as-link" onClick={() => void read()}>
+          {w.saveReport}
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,177 @@
+/** One trace in full: the verdict, every decision and reply in order of time, and beside it what was sent and what followed. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, query, linkHere } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList, useRead } from '../app/query.ts'
+import { CopyButton, Dialog, Tabs, useBusy, copy } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getTrace, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
+import { MessageTab, useCapture } from './trace-message.tsx'
+import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
+
+export function TracePage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const first = useRead(getTrace, { path: { trace_id: id } }, { isShown: true })
+  const read = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(first.data) ?? 30_000 })
+  const latest = read.data ? read : first
+  const trace = latest.data && isWhole(latest.data) ? latest.data : undefined
+  const [isReplaying, setReplaying] = useState(false)
+  useEffect(() => bind({ Escape: () => go(link('/traces')), ...(mayChange.value && { r: () => setReplaying(true) }) }), [])
+  const heading = (
+    <>
+      <a href={link('/traces')}>{w.traces}</a>
+      <code title={id}>
+        <b>{id.slice(0, 8)}</b>
+        <span class="wide-only">{id.slice(8)}</span>
+      </code>
+    </>
+  )
+  return (
+    <>
+      <TopBar title={trace ? plain(trace.subject) || w.noSubject : w.trace} heading={heading}>
+        <CopyButton text={id} label={w.copyId} />
+        {trace && mayChange.value && trace.outcome === 'relayed' && (
+          <button class="button" aria-keyshortcuts="r" onClick={() => setReplaying(true)}>
+            <Icon name="replay" />
+            <span class="shell-label">{w.replay}</span>
+          </button>
+        )}
+        {trace && (
+          <button class="button wide-only" onClick={() => void copy(`${location.origin}/share/traces/${id}`)}>
+            <Icon name="share" />
+            {w.copyPublicLink}
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={latest} reload={first.reload} failure={w.traceFailed}>
+          {(data) => isWhole(data) && <Whole trace={data} />}
+        </Show>
+      </div>
+      {isReplaying && trace && <Replay trace={trace} onClose={() => setReplaying(false)} onDone={first.reload} />}
+    </>
+  )
+}
+
+function Whole({ trace }: { readonly trace: Trace }): JSX.Element {
+  const w = words()
+  const capture = useCapture(trace)
+  const webhooks = useList(listAllWebhookAttempts, { query: { trace_id: trace.trace_id, limit: '50' } }, { isShown: false })
+  const tab = query.value.get('tab') ?? 'message'
+  const tabs = [
+    { id: 'message', label: w.message },
+    { id: 'recipients', label: w.recipients, count: trace.recipients.length },
+    { id: 'webhooks', label: w.webhooks, ...(webhooks.read.data && { count: webhooks.read.data.length }) },
+    { id: 'destination', label: w.destination },
+    { id: 'json', label: 'JSON' },
+  ]
+  const shown = tabs.some((one) => one.id === tab) ? tab : 'message'
+  return (
+    <>
+      <div class="trace-head">
+        <TraceHead trace={trace} isLong />
+      </div>
+      <div class="columns">
+        <section aria-label={w.timeline}>
+          <TraceStory trace={trace} />
+        </section>
+        <aside aria-label={w.details}>
+          <Tabs label={w.details} tabs={tabs} value={shown} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
+          <div role="tabpanel" aria-label={tabs.find((one) => one.id === shown)?.label}>
+            {shown === 'message' && <MessageTab trace={trace} capture={capture} />}
+            {shown === 'recipients' && <RecipientsTab trace={trace} />}
+            {shown === 'webhooks' && <WebhooksTab list={webhooks} />}
+            {shown === 'destination' && <DestinationTab id={trace.destination_id} route={trace.route} />}
+            {shown === 'json' && <JsonTab trace={trace} />}
+          </div>
+        </aside>
+      </div>
+    </>
+  )
+}
+
+const RecipientsTab = ({ trace }: { readonly trace: Trace }): JSX.Element => (
+  <ul class="recipients">
+    {trace.recipients.map((recipient) => (
+      <li key={recipient.address}>
+        <span class="status">
+          <Mark name={recipient.status} />
+          <SafeText text={recipient.address} />
+        </span>
+        <span class="faint">
+          {recipient.status.replaceAll('_', ' ')}
+          {recipient.bcc && ' · Bcc'}
+        </span>
+        {recipient.reply && (
+          <div class="wire">
+            <i>{recipient.reply.code}</i> {recipient.reply.enhanced} <SafeText text={recipient.reply.text} />
+          </div>
+        )}
+        {recipient.suppression && (
+          <p class="soft">{words().suppressedBecause(recipient.suppression.reason ?? recipient.suppression.source)}</p>
+        )}
+      </li>
+    ))}
+  </ul>
+)
+
+interface ReplayProps {
+  readonly trace: Trace
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+/** Queues the message again for who does not have it; says first for whom. */
+function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
+  const w = words()
+  const [withUnknown, setWithUnknown] = useState(false)
+  const [fault, setFault] = useState('')
+  const [isBusy, start] = useBusy()
+  const without = trace.recipients.filter(({ status }) => status === 'failed' || status === 'bounced').length
+  const run = async (): Promise<void> => {
+    try {
+      await call(retryTrace, { path: { trace_id: trace.trace_id }, body: { include_unknown: withUnknown } })
+      toast(w.queuedAgain)
+      onDone()
+      onClose()
+    } catch (error) {
+      setFault(asFault(error).message)
+    }
+  }
+  return (
+    <Dialog title={w.replay} onClose={onClose}>
+      <div>
+        <h2>{w.replayQuestion}</h2>
+        <p>{w.replayText(without, trace.recipients.length)}</p>
+        <label class="check">
+          <input type="checkbox" checked={withUnknown} onChange={(event) => setWithUnknown(event.currentTarget.checked)} />
+          {w.replayUnknown}
+        </label>
+        {fault !== '' && (
+          <div class="note bad" role="alert">
+            <Mark name="failed" />
+            <p lang="en">{fault}</p>
+          </div>
+        )}
+        <footer>
+          <button class="button quiet" onClick={onClose}>
+            {w.cancel}
+          </button>
+          <button class="button primary" aria-disabled={isBusy} onClick={() => start(run)}>
+            {w.replayNow}
+          </button>
+        </footer>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,59 @@
+/** A trace beside the list: the list stays usable, and the keys go from one to the next. */
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { link } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Show } from '../parts/states.tsx'
+import { getTrace } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
+
+interface TracePanelProps {
+  readonly id: string
+  readonly onClose: () => void
+  readonly onStep: (by: number) => void
+}
+
+export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Element {
+  const w = words()
+  const read = useRead(getTrace, { path: { trace_id: id } })
+  const refresh = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => panel.current?.focus(), [id])
+  return (
+    <aside class="panel" aria-label={w.trace} tabIndex={-1} ref={panel}>
+      <header>
+        <code title={id}>{id.slice(0, 8)}</code>
+        <CopyButton text={id} label={w.copyId} />
+        <span class="top-tools">
+          <button class="button quiet square" aria-label={w.previous} aria-keyshortcuts="[" onClick={() => onStep(-1)}>
+            <Icon name="left" />
+          </button>
+          <button class="button quiet square" aria-label={w.next} aria-keyshortcuts="]" onClick={() => onStep(1)}>
+            <Icon name="right" />
+          </button>
+          <a class="button quiet" href={link(`/traces/${id}`)}>
+            {w.openFullPage}
+          </a>
+          <button class="button quiet square" aria-label={w.close} aria-keyshortcuts="Escape" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </span>
+      </header>
+      <div class="panel-inside">
+        <Show read={refresh.data ? refresh : read} reload={read.reload} failure={w.traceFailed}>
+          {(trace) =>
+            isWhole(trace) && (
+              <>
+                <TraceHead trace={trace} />
+                <TraceStory trace={trace} />
+              </>
+            )
+          }
+        </Show>
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,150 @@
+/** Traces as rows of a table, and as a list where it is narrow. */
+import type { JSX } from 'preact'
+import { go, link } from '../app/location.ts'
+import { Mark, Path, Status } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { longTime, shortTime, span } from '../parts/time.ts'
+import type { Destination, TraceSummary } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+interface TraceRowsProps {
+  readonly traces: readonly TraceSummary[]
+  readonly destinations: readonly Destination[]
+  /** Without the columns that a look does not need. */
+  readonly isShort?: boolean
+  /** The trace in the panel. */
+  readonly selected?: string | undefined
+  /** Shows a trace in the panel; without it rows lead to its page. */
+  readonly onSelect?: (id: string) => void
+}
+
+/** `captured · sandbox` */
+const outcomeWords = (outcome: string): string =>
+  outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
+
+const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
+  to.length > 1 ? `${to[0] ?? ''} ${words().andMore(to.length - 1)}` : (to[0] ?? '')
+
+export function TraceRows({ traces, destinations, isShort = false, selected, onSelect }: TraceRowsProps): JSX.Element {
+  const w = words()
+  const names = new Map(destinations.map(({ id, name }) => [id, name]))
+  const open = (id: string, inFull: boolean): void => (onSelect && !inFull ? onSelect(id) : go(link(`/traces/${id}`)))
+  const first = selected ?? traces[0]?.trace_id
+  return (
+    <>
+      <table class={isShort ? 'table traces wide-only short' : 'table traces wide-only'} aria-label={w.traces}>
+        <thead>
+          <tr>
+            <th class="c-time">{w.time}</th>
+            <th class="c-status">{w.status}</th>
+            <th class="c-path">{w.way}</th>
+            {!isShort && <th class="c-outcome">{w.outcome}</th>}
+            <th>{w.to}</th>
+            <th>{w.subject}</th>
+            <th class="c-destination">{w.destination}</th>
+            {!isShort && <th class="c-took num">{w.took}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {traces.map((trace) => (
+            <tr
+              key={trace.trace_id}
+              tabIndex={trace.trace_id === first ? 0 : -1}
+              aria-selected={onSelect ? selected === trace.trace_id : undefined}
+              onClick={(event) => !isInLink(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
+              onKeyDown={(event) => moveFocus(event, (inFull) => open(trace.trace_id, inFull))}
+            >
+              <Cells trace={trace} destination={destinationName(trace, names)} isShort={isShort} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ul class="rows">
+        {traces.map((trace) => (
+          <li key={trace.trace_id}>
+            <NarrowRow trace={trace} destination={destinationName(trace, names)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMap<string, string>): string | undefined =>
+  id === null ? undefined : (names.get(id) ?? words().gone)
+
+const isInLink = ({ target }: Event): boolean => target instanceof Element && target.closest('a') !== null
+
+/** The arrows, `j` and `k` go from row to row, and Enter opens one. */
+function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
+  const row = event.currentTarget as HTMLElement
+  const isDown = event.key === 'j' || event.key === 'ArrowDown'
+  const isUp = event.key === 'k' || event.key === 'ArrowUp'
+  if (!isDown && !isUp && event.key !== 'Enter') return
+  event.preventDefault()
+  event.stopPropagation()
+  if (event.key === 'Enter') return open(event.metaKey || event.ctrlKey)
+  const next = isDown ? row.nextElementSibling : row.previousElementSibling
+  if (next instanceof HTMLElement) next.focus()
+}
+
+interface RowProps {
+  readonly trace: TraceSummary
+  readonly destination: string | undefined
+}
+
+function Cells({ trace, destination, isShort }: RowProps & { readonly isShort: boolean }): JSX.Element {
+  return (
+    <>
+      <td>
+        <time datetime={trace.created_at} title={trace.created_at}>
+          {shortTime(trace.created_at)}
+        </time>
+      </td>
+      <td>
+        <Status name={trace.status} />
+      </td>
+      <td>
+        <Path trace={trace} />
+      </td>
+      {!isShort && <td>{outcomeWords(trace.outcome)}</td>}
+      <td title={plain(trace.to.join(', '))} class="strong">
+        <SafeText text={recipientWords(trace)} />
+      </td>
+      <td title={plain(trace.subject)}>
+        <a href={link(`/traces/${trace.trace_id}`)} tabIndex={-1}>
+          <SafeText text={trace.subject || words().noSubject} />
+        </a>
+      </td>
+      <td>{destination === undefined ? '–' : <SafeText text={destination} />}</td>
+      {!isShort && <td class="num">{tookWords(trace)}</td>}
+    </>
+  )
+}
+
+const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
+  <a href={link(`/traces/${trace.trace_id}`)}>
+    <Mark name={trace.status} />
+    <b class="cut">
+      <SafeText text={recipientWords(trace)} />
+    </b>
+    <time datetime={trace.created_at} title={longTime(trace.created_at)}>
+      {shortTime(trace.created_at, true)}
+    </time>
+    <span class="over">
+      <SafeText text={trace.subject || words().noSubject} />
+    </span>
+    <span class="over second">
+      {trace.status.replaceAll('_', ' ')} <SafeText text={destination} />
+    </span>
+    <span class="right">
+      <Path trace={trace} />
+    </span>
+  </a>
+)
+
+/** From the acceptance to the last change; what is not at an end waits. */
+function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
+  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().scheduled
+  return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
+}

@@ -1,0 +1,168 @@
+/** The story of a trace: its head, the verdict in plain words, and every entry of the timeline with the verbatim replies. */
+import type { ComponentChildren, JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { Mark, StatusTag } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
+import type { SentStatus, Trace } from '../wire/operations.ts'
+import { language, words } from '../words/words.ts'
+import { AttemptEntry, type AttemptDetail } from './attempt-entry.tsx'
+import { ReportEntry, RouteEntry, SuppressedEntry } from './decision-entries.tsx'
+import { Verdict } from './verdict.tsx'
+
+/** Send-only keys see less; people see all. */
+export const isWhole = (trace: Trace | SentStatus): trace is Trace => 'timeline' in trace
+
+/** What is not at an end is read again soon. */
+export const refreshMsOf = (trace: Trace | SentStatus | undefined): number | undefined =>
+  trace && /^(pending|queued|sent)$/.test(trace.status) ? 3000 : undefined
+
+export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; readonly isLong?: boolean }): JSX.Element {
+  const w = words()
+  return (
+    <>
+      <div class="trace-tags">
+        <StatusTag name={trace.status} />
+        <StatusTag name={trace.outcome.split('.')[0] ?? ''} text={trace.outcome} />
+        <h2>
+          <SafeText text={trace.subject || w.noSubject} />
+        </h2>
+      </div>
+      <p class="soft">
+        <SafeText text={trace.from || trace.mail_from} /> {w.toWord}{' '}
+        <b class="ink">
+          <SafeText text={trace.to.slice(0, 3).join(', ')} />
+        </b>
+        {trace.to.length > 3 && ` ${w.andMore(trace.to.length - 3)}`}
+        {isLong && (
+          <>
+            {' · '}
+            {bytes(trace.size)}
+            {' · '}
+            <time datetime={trace.created_at} title={trace.created_at}>
+              {longTime(trace.created_at)}
+            </time>
+          </>
+        )}
+      </p>
+    </>
+  )
+}
+
+type Entry = Trace['timeline'][number]
+
+export function TraceStory({ trace }: { readonly trace: Trace }): JSX.Element {
+  const { timeline } = trace
+  const settled = timeline.findIndex(({ event }) => event === 'sent' || event === 'partly_sent' || event === 'failed')
+  return (
+    <div class="story">
+      <Verdict trace={trace} />
+      <ol>
+        {timeline.map((entry, i) => (
+          <li key={i} class={settled >= 0 && i >= settled && i < timeline.length - 1 ? 'late' : ''}>
+            <Time entry={entry} before={timeline[i - 1]} />
+            <span class="node">
+              <Mark name={markOf(entry, trace)} />
+            </span>
+            <div class="entry">
+              <EntryContent entry={entry} trace={trace} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+/** The date where it changes, the time of day to the millisecond, and the gap to the entry before. */
+function Time({ entry, before }: { readonly entry: Entry; readonly before: Entry | undefined }): JSX.Element {
+  const isOtherDay =
+    before === undefined
+      ? new Date(entry.at).toDateString() !== new Date().toDateString()
+      : before.at.slice(0, 10) !== entry.at.slice(0, 10)
+  const isSameSecond = before?.at.slice(0, 19) === entry.at.slice(0, 19)
+  const precise = preciseTime(entry.at)
+  return (
+    <time datetime={entry.at} title={entry.at}>
+      {isOtherDay && <span>{dateOnly(entry.at)}</span>}
+      {isSameSecond ? precise.slice(-4) : precise}
+      {before && <span>{gap(before.at, entry.at)}</span>}
+    </time>
+  )
+}
+
+const marks: Readonly<Record<string, string>> = {
+  accepted: 'ok',
+  captured: 'captured',
+  scheduled: 'queued',
+  queued: 'queued',
+  retry_scheduled: 'queued',
+  waiting: 'queued',
+  replayed: 'queued',
+  retried: 'queued',
+  suppressed: 'suppressed',
+  auto_suppressed: 'suppressed',
+  failover: 'warning',
+  deferred: 'warning',
+  bounce_unparsed: 'warning',
+  partly_sent: 'warning',
+  opened: 'ok',
+  clicked: 'ok',
+  tracking: 'none',
+  verp: 'none',
+}
+
+function markOf({ event, detail }: Entry, { outcome }: Trace): string {
+  if (event === 'routed') return outcome === 'relayed' ? 'relayed' : outcome === 'refused' ? 'refused' : 'none'
+  if (event === 'attempt') return attemptMark(detail as unknown as AttemptDetail)
+  return marks[event] ?? event
+}
+
+const attemptMark = ({ state, recipients, error }: AttemptDetail): string => {
+  if (state === 'started') return 'pending'
+  if (recipients.some(({ verdict }) => verdict === 'permanent')) return 'failed'
+  return error || recipients.some(({ verdict }) => verdict !== 'accepted') ? 'warning' : 'sent'
+}
+
+function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
+  const { event, detail, message } = entry
+  const w = words()
+  if (event === 'attempt') return <AttemptEntry detail={detail as unknown as AttemptDetail} message={message} />
+  if (event === 'routed') return <RouteEntry entry={entry} trace={trace} />
+  if (event === 'auto_suppressed' || event === 'suppressed') return <SuppressedEntry entry={entry} />
+  if ('reported_at' in detail) return <ReportEntry entry={entry} trace={trace} />
+  return (
+    <>
+      <Title>{Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')}</Title>
+      <p lang={language.value === 'en' ? undefined : 'en'}>
+        <SafeText text={message} />
+      </p>
+      {event === 'accepted' && (
+        <p class="details">
+          <Fact name="submitted_by" value={String(detail['submitted_by'])} />
+          <Fact
+            name="mail_from"
+            value={typeof detail['mail_from'] === 'string' && detail['mail_from'] !== '' ? detail['mail_from'] : '<>'}
+          />
+        </p>
+      )}
+      {event === 'captured' && <p>{<a href={link('/captures')}>{w.captures}</a>}</p>}
+    </>
+  )
+}
+
+const Title = ({ children, place }: { readonly children: ComponentChildren; readonly place?: ComponentChildren }): JSX.Element => (
+  <h3>
+    {children} {place !== undefined && <span>{place}</span>}
+  </h3>
+)
+
+/** A name of the wire with its value, verbatim. */
+const Fact = ({ name, value }: { readonly name: string; readonly value: string }): JSX.Element => (
+  <span class="fact">
+    {name}{' '}
+    <code>
+      <SafeText text={value} />
+    </code>
+  </span>
+)

@@ -1,0 +1,96 @@
+/** What stands beside the story of a trace: its webhook deliveries, its destination, and the answer of the API. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { screenAt } from '../app/screen-names.ts'
+import { useRead, type Listing } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { Mark, StatusTag } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { getDestination, type Trace, type WebhookAttempt } from '../wire/operations.ts'
+import { language, words } from '../words/words.ts'
+
+export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }): JSX.Element {
+  const w = words()
+  return (
+    <Show read={list.read} reload={list.reload} failure={w.webhooksFailed} rows={3}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <State title={w.noDeliveries} text={w.noDeliveriesText} />
+        ) : (
+          <ul class="deliveries">
+            {rows.map(
+              ({ id, status, event_type: type, last_status_code: code, last_error: error, created_at: at, endpoint_id: endpoint }) => (
+                <li key={id}>
+                  <Mark name={status} />
+                  {screenAt('/webhooks') ? (
+                    <a class="mono" href={link(`/webhooks/${endpoint}`, { attempt: id })}>
+                      {type}
+                    </a>
+                  ) : (
+                    <code>{type}</code>
+                  )}
+                  <span class="soft cut">
+                    {status}
+                    {code !== null && `, ${String(code)}`}
+                    {error !== null && code === null && `, ${error}`}
+                  </span>
+                  <time datetime={at} title={at}>
+                    {shortTime(at)}
+                  </time>
+                </li>
+              ),
+            )}
+          </ul>
+        )
+      }
+    </Show>
+  )
+}
+
+export function DestinationTab({ id, route }: { readonly id: string | null; readonly route: Trace['route'] }): JSX.Element {
+  const w = words()
+  const read = useRead(getDestination, id === null ? undefined : { path: { id } })
+  if (id === null)
+    return <State title={w.noDestination} text={<span lang={language.value === 'en' ? undefined : 'en'}>{route.reason}</span>} />
+  return (
+    <Show read={read} reload={read.reload} failure={w.destinationFailed} rows={3}>
+      {({ name, provider, mode, environment, priority, credentials }) => (
+        <div class="block">
+          <h3>
+            <SafeText text={name} /> <StatusTag name={mode} />
+          </h3>
+          <dl class="facts">
+            <dt>provider</dt>
+            <dd>{provider}</dd>
+            {'host' in credentials && (
+              <>
+                <dt>host</dt>
+                <dd>
+                  <code>{`${String(credentials.host)}:${String(credentials.port)}`}</code>
+                </dd>
+              </>
+            )}
+            <dt>environment</dt>
+            <dd>{environment ?? '–'}</dd>
+            <dt>priority</dt>
+            <dd>{priority}</dd>
+          </dl>
+        </div>
+      )}
+    </Show>
+  )
+}
+
+export function JsonTab({ trace }: { readonly trace: Trace }): JSX.Element {
+  const text = JSON.stringify(trace, undefined, 2)
+  return (
+    <div class="block">
+      <CopyButton text={text} label={words().copy} />
+      <pre class="code" tabIndex={0}>
+        {text}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,200 @@
+/** All traces: filters in the address, pages by cursor, what is new as a pill, and a trace in a panel beside the list. */
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, useTicks } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Mark } from '../parts/mark.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { SendTest } from '../overview/send-test.tsx'
+import { listDestinations, listTraces, type InputOfTraces } from './trace-operations.ts'
+import { filterNames, filtersOf, QueryBar, type Filters } from './query-bar.tsx'
+import { TracePage } from './trace-page.tsx'
+import { TracePanel } from './trace-panel.tsx'
+import { TraceRows } from './trace-rows.tsx'
+import type { TraceSummary } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+const pageSize = 50
+const newEveryMs = 10_000
+
+export default function Traces({ rest: [id] }: ScreenProps): JSX.Element {
+  return id === undefined ? <TraceList /> : <TracePage id={id} />
+}
+
+const statuses = [
+  'delivered',
+  'sent',
+  'queued',
+  'captured',
+  'bounced',
+  'complained',
+  'failed',
+  'suppressed',
+  'canceled',
+  'validation_failed',
+] as const
+
+const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']> } => ({
+  query: { ...filters, limit: String(pageSize), ...(projectId.value !== undefined && { project: projectId.value }) } as NonNullable<
+    InputOfTraces['query']
+  >,
+})
+
+function TraceList(): JSX.Element {
+  const w = words()
+  const filters = filtersOf(query.value)
+  const list = useList(listTraces, inputOf(filters))
+  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const [isSending, setSending] = useState(false)
+  const shown = query.value.get('trace') ?? undefined
+  const rows = list.read.data ?? []
+  const isFiltered = Object.keys(filters).length > 0
+  const { select, step } = useSelection(shown, rows)
+  const filterBy = (status: string): void => go(linkHere({ status, trace: '' }))
+  return (
+    <>
+      <TopBar title={w.traces} isLive={list.read.state !== 'failed'}>
+        {mayChange.value && (
+          <button class="button wide-only" onClick={() => setSending(true)}>
+            {w.sendTest}
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <div class="filters">
+          <QueryBar filters={filters} destinations={destinations.read.data ?? []} />
+          <div class="pills" role="group" aria-label={w.status}>
+            <button aria-pressed={filters.status === undefined} onClick={() => filterBy('')}>
+              {w.all}
+            </button>
+            {statuses.map((status) => (
+              <button key={status} aria-pressed={filters.status === status} onClick={() => filterBy(status)}>
+                <Mark name={status} />
+                {status.replaceAll('_', ' ')}
+              </button>
+            ))}
+          </div>
+          <NewPill filters={filters} since={rows[0]?.created_at} onShow={list.reload} />
+        </div>
+        <Show read={list.read} reload={list.reload} failure={w.tracesFailed}>
+          {(traces) =>
+            traces.length === 0 ? (
+              <Nothing filters={filters} isFiltered={isFiltered} onSend={() => setSending(true)} />
+            ) : (
+              <>
+                <TraceRows traces={traces} destinations={destinations.read.data ?? []} selected={shown} onSelect={(id) => select(id)} />
+                {list.more && (
+                  <div class="more">
+                    <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
+                      {w.older}
+                    </button>
+                  </div>
+                )}
+              </>
+            )
+          }
+        </Show>
+      </div>
+      {shown !== undefined && <TracePanel id={shown} onClose={() => select(undefined)} onStep={step} />}
+      {isSending && <SendTest onClose={() => setSending(false)} />}
+    </>
+  )
+}
+
+/** Which trace the panel shows, and the keys that change it. */
+function useSelection(shown: string | undefined, rows: readonly TraceSummary[]) {
+  const select = (id: string | undefined): void => go(linkHere({ trace: id }), { replaces: shown !== undefined })
+  const step = (by: number): void => {
+    const at = rows.findIndex(({ trace_id: one }) => one === shown)
+    const next = rows[at + by]
+    if (next) select(next.trace_id)
+  }
+  useEffect(
+    () =>
+      bind({
+        j: () => (shown ? step(1) : document.querySelector<HTMLElement>('.traces tbody tr')?.focus()),
+        k: () => step(-1),
+        ']': () => step(1),
+        '[': () => step(-1),
+        ...(shown !== undefined && { Escape: () => select(undefined) }),
+        ...(shown !== undefined && { Enter: () => go(link(`/traces/${shown}`)) }),
+      }),
+    [shown, rows],
+  )
+  return { select, step }
+}
+
+interface NothingProps {
+  readonly filters: Filters
+  readonly isFiltered: boolean
+  readonly onSend: () => void
+}
+
+function Nothing({ filters, isFiltered, onSend }: NothingProps): JSX.Element {
+  const w = words()
+  if (!isFiltered)
+    return (
+      <State title={w.noTraces} text={w.noTracesText}>
+        {mayChange.value && (
+          <div class="actions">
+            <button class="button primary" onClick={onSend}>
+              {w.sendTest}
+            </button>
+          </div>
+        )}
+      </State>
+    )
+  const names = Object.entries(filters)
+  return (
+    <State title={w.nothingMatches} text={w.nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        {names.map(([name, value]) => (
+          <a key={name} class="button" href={linkHere({ [name]: '' })}>
+            {w.without} <code>{`${name}:${value}`}</code>
+          </a>
+        ))}
+        <a class="button quiet" href={linkHere(Object.fromEntries(filterNames.map((name) => [name, ''])))}>
+          {w.clearAll}
+        </a>
+      </div>
+    </State>
+  )
+}
+
+/** How many came since the list was read; they are shown when somebody wants to see them. */
+function NewPill({
+  filters,
+  since,
+  onShow,
+}: {
+  readonly filters: Filters
+  readonly since: string | undefined
+  readonly onShow: () => void
+}): JSX.Element | null {
+  const [count, setCount] = useState(0)
+  const key = JSON.stringify(filters)
+  useEffect(() => setCount(0), [since, key])
+  const look = useCallback(() => {
+    if (since === undefined || filters['until'] !== undefined) return
+    const later = new Date(Date.parse(since) + 1).toISOString()
+    const input = inputOf({ ...filters, since: later })
+    call(listTraces, input).then(
+      ({ data }) => setCount(data.length),
+      () => undefined,
+    )
+  }, [since, key])
+  useTicks(newEveryMs, look)
+  if (count === 0) return null
+  return (
+    <button class="new-pill" onClick={onShow}>
+      <Icon name="up" />
+      {words().newOnes(count)}
+    </button>
+  )
+}

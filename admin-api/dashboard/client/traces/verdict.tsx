@@ -1,0 +1,92 @@
+/** What the trace comes to, in plain words: for bad ends the diagnosis of the service, with what to do next. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { link } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
+import { language, words } from '../words/words.ts'
+
+const bad = new Set(['bounced', 'failed', 'complained'])
+const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
+
+export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | null {
+  const w = words()
+  const isBad = bad.has(trace.status)
+  const found = useRead(diagnoseBounce, isBad ? { query: { message_id: trace.trace_id } } : undefined)
+  const { status } = trace
+  if (!isBad) {
+    if (status === 'queued' && trace.attempts > 0 && trace.next_attempt_at !== null)
+      return <Note tone="warn" mark="warning" text={w.putOffUntil(new Date(trace.next_attempt_at))} />
+    if (status === 'captured') return <Note tone="held" mark="captured" text={w.capturedVerdict} more={trace.outcome_reason} />
+    if (status === 'suppressed') return <Note tone="warn" mark="suppressed" text={w.suppressedVerdict} more={trace.summary} />
+    if (status === 'validation_failed')
+      return <Note tone="warn" mark="validation_failed" text={w.refusedVerdict} more={trace.outcome_reason} />
+    return null
+  }
+  const data = found.data?.found ? found.data : undefined
+  const [first] = data?.next_actions ?? []
+  return (
+    <div class="note bad">
+      <Mark name={status} />
+      <p>
+        <b lang={data && english()}>{data ? <SafeText text={data.plain_reason} /> : status.replaceAll('_', ' ')}</b>{' '}
+        <span lang={english()}>{first}</span>
+        {data?.provider_link && (
+          <>
+            {' '}
+            <a href={data.provider_link} target="_blank" rel="noopener noreferrer">
+              {w.providerHelp}
+            </a>
+          </>
+        )}
+      </p>
+      {status !== 'complained' && mayAdminister.value && data?.suppress && !data.suppress.done && (
+        <Suppress email={data.recipient ?? trace.to[0] ?? ''} />
+      )}
+    </div>
+  )
+}
+
+interface NoteProps {
+  readonly tone: string
+  readonly mark: string
+  readonly text: string
+  readonly more?: string
+}
+
+const Note = ({ tone, mark, text, more }: NoteProps): JSX.Element => (
+  <div class={`note ${tone}`}>
+    <Mark name={mark} />
+    <p>
+      <b>{text}</b> <span lang={english()}>{more}</span>
+    </p>
+  </div>
+)
+
+/** Sends the address no more mail, with a way back. */
+function Suppress({ email }: { readonly email: string }): JSX.Element | null {
+  const w = words()
+  const [isDone, setDone] = useState(false)
+  if (email === '') return null
+  const run = async (): Promise<void> => {
+    try {
+      const { id } = await call(createSuppression, { body: { email } })
+      setDone(true)
+      toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false)))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return isDone ? (
+    <a href={link('/traces', { to: email })}>{w.otherMailTo}</a>
+  ) : (
+    <button class="button small" onClick={() => void run()}>
+      {w.suppressAddress}
+    </button>
+  )
+}

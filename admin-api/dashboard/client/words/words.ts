@@ -1,0 +1,26 @@
+/** The words of the dashboard in the chosen language; each language is loaded when it is wanted. */
+import { signal } from '@preact/signals'
+import { en } from './en.ts'
+import type { Words } from './entries.ts'
+
+export const languages = ['en', 'de', 'fr', 'it'] as const
+export type Language = (typeof languages)[number]
+
+export const language = signal<Language>('en')
+const current = signal<Words>(en)
+
+/** The words to show now. */
+export const words = (): Words => current.value
+
+const load: Readonly<Record<Language, () => Promise<Words>>> = {
+  en: () => Promise.resolve(en),
+  de: async () => (await import('./de.ts')).de,
+  fr: async () => (await import('./fr.ts')).fr,
+  it: async () => (await import('./it.ts')).it,
+}
+
+export async function speak(next: Language): Promise<void> {
+  current.value = await load[next]()
+  language.value = next
+  document.documentElement.lang = next
+}

@@ -1,0 +1,74 @@
+/** Serves the dashboard: the shell page under the path of every screen, and its built files. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { prefersPage, varies } from '../http/negotiation.ts'
+import { media, raw, type Answer } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import type { Pages, SignedInRequest } from '../pages/session/page-operation.ts'
+import { builtFolder } from './built-files.ts'
+import { dashboardAssets, shellPage } from './shell-page.ts'
+
+/** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
+const paths = ['/traces', '/traces/{trace_id}', '/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'] as const
+
+export const dashboardOperations = (pages: Pages, baseUrl: string): readonly Operation[] => [
+  ...paths.map((path) =>
+    pages.signedIn({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show a screen of the dashboard' }, (request) =>
+      dashboard(pages, baseUrl, request),
+    ),
+  ),
+  asset,
+]
+
+const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
+
+/** The shell page for who is signed in, whose session it keeps in the browser for as long as it lasts. */
+export async function dashboard({ people, browsers }: Pages, baseUrl: string, request: SignedInRequest): Promise<Answer> {
+  const { signedIn, visitor, headers } = request
+  const memberships = await people.members.organizationsOf(signedIn.user.id)
+  const boot = {
+    ...visitor,
+    organizations: memberships.map(({ organization: { id, name }, member: { role } }) => ({ id, name, role })),
+    baseUrl,
+    confirmedForMs: people.sessions.confirmedForMs(signedIn.session),
+  }
+  return shellPage(boot, { ...browsers.keepAsLong(headers), ...(prefersPage(headers) && varies) })
+}
+
+const types: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
+
+/** From the disk, as browsers keep each file for good. */
+const asset = operation({
+  method: 'GET',
+  path: `${dashboardAssets}/{file}`,
+  operationId: 'getDashboardFile',
+  summary: 'Read what the dashboard is made of',
+  tags: ['pages'],
+  scope: 'none',
+  bypassesLoadShedding: true,
+  hiddenFromOpenApi: true,
+  params: z.strictObject({ file: z.string().max(100) }),
+  response: media('text/javascript'),
+  async handle({ params: { file }, headers }) {
+    const [, kind = ''] = /^[a-z]+-[A-Z0-9]+\.(js|css)$/.exec(file) ?? []
+    const contentType = types[kind]
+    if (contentType === undefined) throw gone()
+    const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+    try {
+      return raw(await readFile(join(builtFolder, takesGzip ? `${file}.gz` : file)), {
+        contentType,
+        headers: {
+          'cache-control': 'public, max-age=31536000, immutable',
+          vary: 'Accept-Encoding',
+          ...(takesGzip && { 'content-encoding': 'gzip' }),
+        },
+      })
+    } catch {
+      throw gone()
+    }
+  },
+})
+
+const gone = (): Refusal => new Refusal('not_found', 'There is no such file; load the page again.')

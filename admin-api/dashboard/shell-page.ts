@@ -1,0 +1,91 @@
+/** The page that every screen of the dashboard begins with: its style, its script, and who is signed in. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Answer } from '../operation/answer.ts'
+import { raw } from '../operation/answer.ts'
+import { assetPaths } from '../pages/layout/assets.ts'
+import { html } from '../pages/layout/html.ts'
+import { page } from '../pages/layout/layout.ts'
+import { builtFolder, type Manifest } from './built-files.ts'
+
+/** As `client/app/boot.ts` reads it. */
+export interface Boot {
+  readonly email: string
+  readonly csrfToken: string
+  readonly organizations: readonly { readonly id: string; readonly name: string; readonly role: string }[]
+  readonly baseUrl: string
+  readonly confirmedForMs: number
+}
+
+export const dashboardAssets = '/assets/dashboard'
+
+/** Undefined where the dashboard was not built. */
+function readManifest(): Manifest | undefined {
+  const file = join(builtFolder, 'manifest.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined
+}
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+export function shellPage(boot: Boot, headers: Readonly<Record<string, string>>): Answer {
+  const manifest = readManifest()
+  if (!manifest) return notBuilt
+  const at = (name: string): string => `${dashboardAssets}/${name}`
+  const document = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Postern</title>
+        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
+        <script src="${at(manifest.theme)}"></script>
+        <link rel="stylesheet" href="${at(manifest.style)}" />
+        <script src="${at(manifest.script)}" type="module"></script>
+        ${manifest.preload.map((name) => html`<link rel="modulepreload" href="${at(name)}" />`)}
+      </head>
+      <body>
+        <div id="app" data-boot="${JSON.stringify(boot)}">
+          <noscript>
+            <main class="state">
+              <h1>Postern</h1>
+              <p>The dashboard needs JavaScript. Your organizations and your account work without.</p>
+              <p><a href="/organizations">Organizations</a></p>
+            </main>
+          </noscript>
+        </div>
+      </body>
+    </html>`
+  return raw(document.toString(), {
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'cache-control': 'no-store',
+      'content-security-policy': policy,
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+      'x-robots-tag': 'noindex, nofollow',
+      ...headers,
+    },
+  })
+}
+
+const notBuilt = page({
+  title: 'The dashboard is not built',
+  status: 503,
+  content: html`<div class="sheet">
+    <h1>The dashboard is not built</h1>
+    <p>Run <code>npm run prepare</code> in the folder of Postern and load this page again. Everything else works.</p>
+    <a class="button" href="/organizations">Organizations</a>
+  </div>`,
+})

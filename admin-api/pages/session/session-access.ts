@@ -1,0 +1,62 @@
+/**
+ * The REST operations for people who are signed in: besides bearer tokens they take the session of a browser, for the organization
+ * that the request names. What is hard to undo, or lets others in, needs a session that was confirmed a short time ago.
+ */
+import assert from 'node:assert'
+import type { People } from '#core/people/people.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { session, type Credential, type CredentialRequest, type Credentials } from '../../credentials/credentials.ts'
+import type { Operation } from '../../operation/operation.ts'
+import { BrowserSessions } from './browser-session.ts'
+
+/** Names the organization of a request with a session; users of one organization need none. */
+const organizationHeader = 'x-organization-id'
+
+/** By operation id: what makes keys and logins, changes who belongs to an organization, or deletes more than one thing. */
+const confirmed: ReadonlySet<string> = new Set([
+  ...['createApiKey', 'updateApiKey', 'rotateApiKey'],
+  ...['createSmtpCredential', 'rotateSmtpCredential'],
+  ...['createPublishableKey', 'rotatePublishableKey'],
+  ...['createInvitation', 'updateMember', 'deleteMember'],
+  ...['createOrganization', 'deleteOrganization', 'deleteProject'],
+])
+
+/** The operations, open to sessions where they are open to bearer tokens. */
+export function withSessions(operations: readonly Operation[], people: People): readonly Operation[] {
+  for (const id of confirmed)
+    assert(
+      operations.some(({ operationId }) => operationId === id),
+      `no operation ${id}`,
+    )
+  const [plain, recent] = [sessionCredential(people, false), sessionCredential(people, true)]
+  return operations.map((served) => {
+    const { scope, credentials = ['bearer'], operationId } = served
+    if (scope === 'none' || scope === 'operator' || !credentials.includes('bearer')) return served
+    const extended: Credentials = [...credentials, confirmed.has(operationId) ? recent : plain]
+    return { ...served, credentials: extended }
+  })
+}
+
+function sessionCredential(people: People, isConfirmed: boolean): Credential {
+  return session({
+    cookie: new BrowserSessions(people).cookieName,
+    ownOrigin: people.relyingParty.origin,
+    async authenticate(cookie, request) {
+      const signedIn = await people.sessions.read(cookie)
+      if (!signedIn) throw new Refusal('unauthorized', 'This session has ended. Sign in again.', { nextAction: 'sign_in' })
+      const principal = await principalOf(people, signedIn.user.id, request)
+      if (isConfirmed) people.sessions.requireFresh(signedIn.session)
+      return principal
+    },
+  })
+}
+
+async function principalOf({ members }: People, userId: string, { headers }: CredentialRequest): Promise<Principal> {
+  const named = headers[organizationHeader]
+  if (typeof named === 'string') return members.principalOf(userId, named)
+  const [only, ...others] = await members.organizationsOf(userId)
+  if (only && others.length === 0) return members.principalOf(userId, only.organization.id)
+  if (!only) throw new Refusal('insufficient_scope', 'You belong to no organization; ask for an invitation.')
+  throw new Refusal('validation_failed', 'You belong to several organizations: name one in the header "X-Organization-Id".')
+}

@@ -1,0 +1,101 @@
+/** A daemon with its dashboard, built from these sources, and a browser whose user owns the organization. */
+import type { ExecutionContext } from 'ava'
+import { operatorLink } from '#core/people/sign-in/operator-link.ts'
+import { buildDashboard } from '../../../admin-api/dashboard/build.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
+import { axeFaults, overflows, type Browser, type Page } from '../../support/web/browser.ts'
+
+export interface DashboardServer {
+  readonly daemon: StartedDaemon
+  /** Without a slash at the end. */
+  readonly url: string
+  /** A tab of the owner, at the start. */
+  open(options?: TabOptions): Promise<DashboardTab>
+  /** A link by which somebody signs in. */
+  signInLink(email: string): Promise<string>
+}
+
+export interface TabOptions {
+  readonly colorScheme?: 'light' | 'dark'
+  readonly locale?: string
+  /** Signs in by this link in place of the owner's. */
+  readonly link?: string
+}
+
+export interface DashboardTab {
+  readonly page: Page
+  /** Opens a screen and waits until it shows what it reads. */
+  go(path: string): Promise<void>
+  /** Waits until nothing is loading. */
+  ready(): Promise<void>
+  /** The policy was kept, nothing threw, nothing was asked of others, and axe-core and the widths find nothing. */
+  check(t: ExecutionContext): Promise<void>
+}
+
+let built: Promise<void> | undefined
+
+export async function startDashboard(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {
+  await (built ??= buildDashboard())
+  const port = await freePort()
+  const url = `http://localhost:${String(port)}`
+  const daemon = await startDaemon(t, {
+    env: {
+      POSTERN_HTTP_LISTEN: `localhost:${String(port)}`,
+      POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.0/8;webhooks=127.0.0.0/8',
+      POSTERN_INBOUND_DOMAIN: 'bounces.alpenblick.example',
+    },
+  })
+  const { database } = daemon
+  const clock = { now: () => Date.now() }
+  const signInLink = async (email: string): Promise<string> => url + (await operatorLink(database, clock as never, email))
+  return {
+    daemon,
+    url,
+    signInLink,
+    async open({ colorScheme = 'light', locale = 'en-GB', link } = {}) {
+      const context = await browser().newContext({
+        colorScheme,
+        locale,
+        viewport: { width: 1440, height: 900 },
+        timezoneId: 'Europe/Zurich',
+      })
+      t.teardown(() => context.close())
+      const page = await context.newPage()
+      const tab = watched(page, url)
+      await page.goto(link ?? (await signInLink('olga@alpenblick.example')))
+      await page.click('main >> text=Sign in >> visible=true >> nth=-1')
+      await page.waitForSelector('.shell')
+      return tab
+    },
+  }
+}
+
+function watched(page: Page, url: string): DashboardTab {
+  const faults: string[] = []
+  page.on('console', (message) => {
+    if (/Content.Security.Policy|TrustedHTML/i.test(message.text())) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('request', (request) => {
+    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(`${url}/`)) faults.push(`asked ${request.url()}`)
+  })
+  const ready = async (): Promise<void> => {
+    await page.waitForSelector('main h1')
+    await page.waitForSelector('.loading', { state: 'detached' })
+  }
+  return {
+    page,
+    ready,
+    async go(path) {
+      await page.goto(url + path)
+      await ready()
+    },
+    async check(t) {
+      t.deepEqual(await overflows(page), [], page.url())
+      t.deepEqual(await axeFaults(page), [])
+      t.deepEqual(faults, [])
+      await page.setViewportSize({ width: 1440, height: 900 })
+    },
+  }
+}

@@ -1,0 +1,171 @@
+/** The screens of the dashboard in Chromium: what they show, what their keys do, and that the policy and axe-core find nothing wrong. */
+import { gzipSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { builtFolder, type Manifest } from '../../../admin-api/dashboard/built-files.ts'
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { startDashboard } from './dashboard-server.ts'
+import { seed } from './seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('from the first run to a captured send and its trace, in the words of each language', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await page.waitForSelector('text=Nothing can leave yet, so try everything.')
+  await tab.check(t)
+  await page.click('text=Send a captured test')
+  await page.waitForSelector('text=This mail stays here.')
+  await page.click('dialog >> text=Send a captured test')
+  await page.waitForSelector('text=Captured, not sent.')
+  t.regex(await page.innerText('.story'), /The project is claimed/)
+  await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
+  await tab.check(t)
+  for (const [language, words] of [
+    ['de', 'Noch kann nichts hinaus.'],
+    ['fr', 'Rien ne peut encore sortir'],
+    ['it', 'Ancora nulla può uscire'],
+  ] as const) {
+    const other = await server.open({ locale: language, colorScheme: 'dark' })
+    await other.page.waitForSelector(`text=${words}`)
+    t.is(await other.page.getAttribute('html', 'lang'), language)
+    await other.check(t)
+  }
+})
+
+test('overview, traces and a trace show what happened, and filters stand in the address', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { traces, live } = await seed(t, server)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await page.waitForSelector('text=All mail is going out.')
+    await tab.check(t)
+    await page.click('nav >> text=Traces')
+    await page.waitForSelector('tbody tr >> nth=6')
+    await tab.check(t)
+    await page.click('.pills >> text=bounced')
+    await page.waitForURL(/status=bounced/)
+    await page.waitForSelector('tbody tr >> text=office@example.org')
+    await page.fill('.query-bar input', 'to:kontakt@example.org dest:infomaniak nonsense:1')
+    await page.press('.query-bar input', 'Enter')
+    await page.waitForURL((url) => url.searchParams.get('destination_id') === live)
+    await page.waitForSelector('text=Nothing matches these filters')
+    await page.waitForSelector('text=There is no filter nonsense')
+    await tab.check(t)
+    await page.click('.state a:has-text("status:bounced")')
+    await page.waitForSelector('tbody tr >> text=kontakt@example.org')
+    await tab.go(`/traces/${traces.bounced}`)
+    await page.waitForSelector('text=Reported as bounced')
+    t.regex(
+      await page.innerText('.story'),
+      /550 5\.1\.1 <office@example\.org>: Recipient address rejected: User unknown in virtual mailbox table/,
+    )
+    t.regex(await page.innerText('.story'), /Attempt 1 taken/)
+    await tab.check(t)
+    await tab.go(`/traces/${traces.deferred}`)
+    t.regex(await page.innerText('.story'), /451 4\.7\.1 Recipient address rejected: Greylisted, come back in 00:01:00/)
+    await tab.go(`/traces/${traces.captured}`)
+    await page.frameLocator('iframe.paper').locator('text=Ihre Bestellung ist unterwegs').waitFor()
+    await tab.check(t)
+  }
+})
+
+test('a list of traces is used by keys alone; a suppression is set from the trace and taken back', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { traces } = await seed(t, server)
+  const tab = await server.open()
+  const { page } = tab
+  await page.waitForSelector('text=All mail is going out.')
+  await page.keyboard.press('g')
+  await page.keyboard.press('t')
+  await page.waitForSelector('tbody tr')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.panel .story')
+  t.regex(await page.innerText('.panel'), /office@example\.org/)
+  await tab.check(t)
+  await page.keyboard.press('j')
+  await page.waitForSelector('.panel >> text=qa+reset@example.test')
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('.panel', { state: 'detached' })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('48213')
+  await page.waitForSelector('[role=option] >> text=Ihre Bestellung #48213')
+  await tab.check(t)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(new RegExp(`/traces/${traces.bounced}`))
+  await page.click('text=Suppress the address')
+  await page.waitForSelector('text=office@example.org gets no more mail')
+  const suppressed = (): Promise<unknown> => server.daemon.rest.must('GET', '/v1/suppressions')
+  t.regex(JSON.stringify(await suppressed()), /office@example\.org/)
+  await page.click('.toast button')
+  await page.waitForSelector('button:has-text("Suppress the address")')
+  t.notRegex(JSON.stringify(await suppressed()), /office@example\.org/)
+  await page.click('text=Replay…')
+  await tab.check(t)
+  await page.click('dialog >> text=Send again')
+  await page.waitForSelector('dialog [role=alert], .toast')
+  if ((await page.locator('dialog').count()) > 0) await page.click('dialog >> text=Cancel')
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await page.innerText('.drawer'), new RegExp(`curl ${server.url}/v1/traces/${traces.bounced} [^]*Bearer \\$KEY`))
+  await tab.check(t)
+})
+
+test('captured mail comes in live and is read in every view, at three widths', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/captures')
+  await page.waitForSelector('text=Nothing captured yet')
+  await tab.check(t)
+  await seed(t, server)
+  await page.waitForSelector('.message-list a')
+  await server.daemon.rest.must('POST', '/v1/messages', {
+    from: 'a@alpenblick.example',
+    to: 'new@example.test',
+    subject: 'The newest',
+    text: 'x',
+  })
+  await page.waitForSelector('.new-pill')
+  await page.click('.new-pill')
+  await page.waitForSelector('.message-list >> text=The newest')
+  await page.click('.message-list >> text=Contact form')
+  const frame = page.frameLocator('iframe.paper')
+  await frame.locator('text=Ihre Bestellung ist unterwegs').waitFor()
+  await page.click('.segments >> text=375')
+  await page.waitForURL(/width=375/)
+  t.is(await page.locator('iframe.paper').evaluate((one) => (one as unknown as { clientWidth: number }).clientWidth), 375)
+  t.regex(await page.innerText('.reader-bar'), /1 remote image not loaded/)
+  await tab.check(t)
+  for (const [name, shown] of [
+    ['Text', /Guten Tag/],
+    ['Source', /Content-Type: multipart/],
+    ['Headers', /Message-ID/],
+    ['Links', /https:\/\/alpenblick\.example\/track\/48213/],
+    ['Attachments', /rechnung\.pdf/],
+    ['Why captured', /SES Frankfurt is in sandbox mode/],
+  ] as const) {
+    await page.click(`[role=tab]:has-text("${name}")`)
+    await tab.ready()
+    t.regex(await page.innerText('.reader-tab'), shown, name)
+    await tab.check(t)
+  }
+  await page.fill('#recipient', 'qa+signup@example.test')
+  await page.press('#recipient', 'Enter')
+  await page.waitForURL(/address=/)
+  await tab.ready()
+  t.is(await page.locator('.message-list a').count(), 1)
+})
+
+test('the first load is small, and each screen is a part of its own', async (t) => {
+  await startDashboard(t, browser)
+  const read = (name: string): Buffer => readFileSync(join(builtFolder, name))
+  const { script, style, theme, preload } = JSON.parse(read('manifest.json').toString()) as Manifest
+  const size = [script, style, theme, ...preload].reduce((sum, name) => sum + gzipSync(read(name)).length, 0)
+  t.true(size < 60 * 1024, `${String(size)} bytes`)
+})

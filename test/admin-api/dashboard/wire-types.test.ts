@@ -1,0 +1,63 @@
+/** What the dashboard knows of the wire is what the OpenAPI document says; its colours can be read. */
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { wireTypes } from '../../../admin-api/dashboard/wire-types.ts'
+
+const client = new URL('../../../admin-api/dashboard/client/', import.meta.url)
+
+test('the types of the wire are current', (t) => {
+  t.is(readFileSync(new URL('wire/operations.ts', client), 'utf8'), wireTypes(), 'run npm run generate')
+})
+
+const luminance = (hex: string): number => {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+function contrast(a: string, b: string): number {
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((one, other) => one - other)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+const styles = readFileSync(new URL('style/tokens.css', client), 'utf8')
+
+function tokensOf(selector: string): ReadonlyMap<string, string> {
+  const block = styles.slice(styles.indexOf(`${selector} {`)).split('}')[0] ?? ''
+  return new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]))
+}
+
+for (const selector of [':root', ":root[data-theme='dark']"])
+  test(`text has a contrast of 4.5 and outlines of controls 3, ${selector}`, (t) => {
+    const tokens = tokensOf(selector)
+    const of = (name: string): string => tokens.get(name) ?? t.fail(name) ?? ''
+    const texts = ['ink', 'soft', 'faint'].flatMap((text) =>
+      ['sheet', 'ground', 'wash', 'sunken', 'raised'].map((on) => [text, on] as const),
+    )
+    const tones = ['good', 'held', 'sent', 'warn', 'bad'].flatMap(
+      (tone) =>
+        [
+          [tone, 'sheet'],
+          [tone, `${tone}-wash`],
+        ] as const,
+    )
+    for (const [text, on] of [
+      ...texts,
+      ...tones,
+      ['accent', 'sheet'],
+      ['accent', 'ground'],
+      ['on-accent', 'accent'],
+      ['ink', 'hover'],
+    ] as const)
+      t.true(contrast(of(text), of(on)) >= 4.5, `${text} on ${on}`)
+    for (const [edge, on] of [
+      ['edge', 'sheet'],
+      ['edge', 'ground'],
+      ['p-relayed', 'sheet'],
+      ['p-refused', 'sheet'],
+      ['p-bad', 'sheet'],
+    ] as const)
+      t.true(contrast(of(edge), of(on)) >= 3, `${edge} on ${on}`)
+  })
