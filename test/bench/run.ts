@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureBacklog } from './sections/backlog.ts'
+import { measureHandshakes } from './sections/handshakes.ts'
 import { measureIdle } from './sections/idle.ts'
 import { measureIntake } from './sections/intake.ts'
 import { measureLogs } from './sections/logs.ts'
@@ -23,6 +24,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   idle: measureIdle,
   logs: measureLogs,
   wait: measureWaits,
+  handshakes: measureHandshakes,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -1,10 +1,32 @@
 /** Starts a load generator and waits for its result. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { LoadResult, RestJob, SmtpJob } from './load-job.ts'
+import type { LoadResult, RestJob, SmtpJob, StormJob, StormResult } from './load-job.ts'
 
 export const loadBySmtp = (job: SmtpJob): Promise<LoadResult> => generate(new URL('load-smtp.ts', import.meta.url), job)
 export const loadByRest = (job: RestJob): Promise<LoadResult> => generate(new URL('load-rest.ts', import.meta.url), job)
+
+/** A storm of handshakes, which rages from now on until it is ended. */
+export async function beginStorm(job: StormJob): Promise<AsyncDisposable & { end(): Promise<StormResult> }> {
+  const script = fileURLToPath(new URL('load-handshakes.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const closed = once(child, 'close')
+  await once(child.stdout, 'data')
+  return {
+    async end() {
+      child.kill('SIGTERM')
+      await closed
+      return JSON.parse(output) as StormResult
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await closed
+    },
+  }
+}
 
 /** The result; an error when more than one in a hundred transactions failed, because then nothing was measured. */
 async function generate(script: URL, job: SmtpJob | RestJob): Promise<LoadResult> {

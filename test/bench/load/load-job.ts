@@ -31,6 +31,23 @@ export interface SmtpJob extends LoadJob, SmtpDialog {
 
 export interface RestJob extends LoadJob {
   readonly key: string
+  /** How long a connection rests between an acknowledgement and its next request; not at all by default. */
+  readonly restMs?: number
+}
+
+/** Clients that come for a handshake, until the storm is ended. */
+export interface StormJob {
+  readonly port: number
+  readonly sessions: number
+}
+
+export interface StormResult {
+  readonly handshakes: number
+  /** Connections that ended without an answer. */
+  readonly failures: number
+  readonly seconds: number
+  /** The generator's own use of one processor. */
+  readonly cpu: number
 }
 
 export interface LoadResult {

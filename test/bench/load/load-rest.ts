@@ -57,7 +57,8 @@ class Client {
     else recorder.failed(this.#pending)
     this.#pending = ''
     if (!recorder.over) {
-      this.#ask()
+      if (job.restMs === undefined) this.#ask()
+      else setTimeout(() => this.#ask(), job.restMs)
       return
     }
     this.#leaving = true
