@@ -11,7 +11,12 @@ import { builtFolder } from './built-files.ts'
 import { dashboardAssets, shellPage } from './shell-page.ts'
 
 /** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
-const paths = ['/traces', '/traces/{trace_id}', '/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'] as const
+const paths = [
+  ...['/traces', '/traces/{trace_id}'],
+  ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
+  ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
+  ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
+] as const
 
 export const dashboardOperations = (pages: Pages, baseUrl: string): readonly Operation[] => [
   ...paths.map((path) =>

@@ -20,3 +20,6 @@ export interface Boot {
 const root = document.getElementById('app')
 
 export const boot = JSON.parse(root?.dataset['boot'] ?? '{}') as Boot
+
+/** What is hard to undo may be asked for without signing in again. */
+export const isConfirmed = (): boolean => performance.now() < boot.confirmedForMs

@@ -29,10 +29,10 @@ export function useHealths(destinations: readonly Destination[]): Healths {
 }
 
 /** What stands for a destination: broken first, then its mode. */
-const markOf = ({ mode }: Destination, health: DestinationHealth | undefined): string =>
+export const markOf = ({ mode }: Destination, health: DestinationHealth | undefined): string =>
   health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
 
-const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
+export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
 
 export function DestinationHealths({
   destinations,

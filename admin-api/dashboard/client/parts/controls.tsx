@@ -151,6 +151,26 @@ export const TextField = ({ value, onChange, type = 'text', placeholder, isMono,
   </Field>
 )
 
+interface ChooseFieldProps extends Omit<FieldProps, 'children'> {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly options: readonly (readonly [value: string, label: string])[]
+}
+
+export const ChooseField = ({ value, onChange, options, ...field }: ChooseFieldProps): JSX.Element => (
+  <Field {...field}>
+    {(control) => (
+      <select {...control} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([one, label]) => (
+          <option key={one} value={one}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
 interface DialogProps {
   readonly title: string
   readonly kind?: 'dialog' | 'drawer' | 'palette'

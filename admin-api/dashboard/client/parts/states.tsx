@@ -117,7 +117,7 @@ const SignedOut = (): JSX.Element => (
 )
 
 /** Stands in place of what needs a new proof of identity, and comes back to this screen. */
-const Confirm = (): JSX.Element => (
+export const Confirm = (): JSX.Element => (
   <State title={words().confirmFirst} text={words().confirmFirstText(boot.email)} drawing={<Drawing sign="lock" />}>
     <div class="actions">
       <a class="button primary" href={signInAddress(true)}>

@@ -21,6 +21,32 @@ export const screens: readonly Screen[] = [
   { name: '', label: (w) => w.overview, icon: 'overview', group: 'mail', key: 'h', load: () => import('../overview/overview.tsx') },
   { name: 'traces', label: (w) => w.traces, icon: 'traces', group: 'mail', key: 't', load: () => import('../traces/traces.tsx') },
   { name: 'captures', label: (w) => w.captures, icon: 'captures', group: 'mail', key: 'i', load: () => import('../captures/captures.tsx') },
+  {
+    name: 'destinations',
+    label: (w) => w.destinations,
+    icon: 'destinations',
+    group: 'delivery',
+    key: 'd',
+    load: () => import('../destinations/destinations.tsx'),
+  },
+  { name: 'domains', label: (w) => w.domains, icon: 'domains', group: 'delivery', key: 'o', load: () => import('../domains/domains.tsx') },
+  {
+    name: 'suppressions',
+    label: (w) => w.suppressions,
+    icon: 'suppressions',
+    group: 'delivery',
+    key: 'u',
+    load: () => import('../suppressions/suppressions.tsx'),
+  },
+  { name: 'keys', label: (w) => w.keysAndLogins, icon: 'keys', group: 'access', key: 'k', load: () => import('../access/keys.tsx') },
+  {
+    name: 'webhooks',
+    label: (w) => w.webhooks,
+    icon: 'webhooks',
+    group: 'access',
+    key: 'w',
+    load: () => import('../webhooks/webhooks.tsx'),
+  },
 ]
 
 export const screenAt = (path: string): Screen | undefined => {

@@ -1,9 +1,11 @@
 /** German, as it is written in Switzerland. */
 import type { Words } from './entries.ts'
 import { screens } from './screens.de.ts'
+import { settings } from './settings.de.ts'
 
 export const de: Words = {
   ...screens,
+  ...settings,
   skip: 'Zum Inhalt',
   mainNavigation: 'Hauptnavigation',
   shortNavigation: 'Kurznavigation',

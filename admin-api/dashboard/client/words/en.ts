@@ -1,8 +1,10 @@
 /** English: the entries that every other language has too. */
 import { screens } from './screens.en.ts'
+import { settings } from './settings.en.ts'
 
 export const en = {
   ...screens,
+  ...settings,
   // the frame
   skip: 'Skip to content',
   mainNavigation: 'Main',

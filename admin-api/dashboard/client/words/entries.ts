@@ -1,10 +1,12 @@
 /** The entries that every language has, with the same parameters: those of English. */
 import type { en } from './en.ts'
 import type { screens } from './screens.en.ts'
+import type { settings } from './settings.en.ts'
 
 type Wider<T> = {
   readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...given: infer P) => string ? (...given: P) => string : Wider<T[K]>
 }
 
 export type Words = Wider<typeof en>
+export type SettingsWords = Wider<typeof settings>
 export type ScreenWords = Wider<typeof screens>

@@ -1,9 +1,11 @@
 /** French. */
 import type { Words } from './entries.ts'
 import { screens } from './screens.fr.ts'
+import { settings } from './settings.fr.ts'
 
 export const fr: Words = {
   ...screens,
+  ...settings,
   skip: 'Aller au contenu',
   mainNavigation: 'Navigation principale',
   shortNavigation: 'Navigation courte',

@@ -1,9 +1,11 @@
 /** Italian. */
 import type { Words } from './entries.ts'
 import { screens } from './screens.it.ts'
+import { settings } from './settings.it.ts'
 
 export const it: Words = {
   ...screens,
+  ...settings,
   skip: 'Vai al contenuto',
   mainNavigation: 'Navigazione principale',
   shortNavigation: 'Navigazione breve',

@@ -1,0 +1,195 @@
+/** API keys and SMTP logins: who may send and change, since when, and until when; secrets are shown once. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, type Listing } from '../app/query.ts'
+import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { createApiKey, listApiKeys, listSmtpCredentials, revokeApiKey, rotateApiKey, type ApiKey } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
+import { SmtpLogins } from './smtp-logins.tsx'
+
+export default function Keys(): JSX.Element {
+  const w = words()
+  const isSmtp = query.value.get('kind') === 'smtp'
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const keys = useList(listApiKeys, isSmtp ? undefined : { query: { ...project, limit: '50' } })
+  const logins = useList(listSmtpCredentials, isSmtp ? { query: { ...project, limit: '50' } } : undefined)
+  const [secret, setSecret] = useState<Secret>()
+  const isMaking = query.value.get('new') === '1'
+  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
+  const show = (made: Secret): void => {
+    close()
+    setSecret(made)
+    ;(isSmtp ? logins : keys).reload()
+  }
+  return (
+    <>
+      <TopBar title={w.keysAndLogins}>
+        {mayChange.value && (
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{isSmtp ? w.newLogin : w.newKey}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Tabs
+          label={w.keysAndLogins}
+          tabs={[
+            { id: 'api', label: w.apiKeys },
+            { id: 'smtp', label: w.smtpLogins },
+          ]}
+          value={isSmtp ? 'smtp' : 'api'}
+          onChoose={(id) => go(linkHere({ kind: id === 'smtp' ? 'smtp' : '', new: '' }))}
+        />
+        <div role="tabpanel" aria-label={isSmtp ? w.smtpLogins : w.apiKeys}>
+          {isSmtp ? (
+            <SmtpLogins list={logins} isMaking={isMaking} onClose={close} onSecret={show} />
+          ) : (
+            <ApiKeys list={keys} isMaking={isMaking} onClose={close} onSecret={show} />
+          )}
+        </div>
+      </div>
+      {secret && <SecretDialog secret={secret} onDone={() => setSecret(undefined)} />}
+    </>
+  )
+}
+
+interface ApiKeysProps {
+  readonly list: Listing<ApiKey>
+  readonly isMaking: boolean
+  readonly onClose: () => void
+  readonly onSecret: (secret: Secret) => void
+}
+
+type Doing = { readonly what: SecretAction; readonly key: ApiKey }
+
+function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Element {
+  const w = words()
+  const [doing, setDoing] = useState<Doing>()
+  const actions = (key: ApiKey): JSX.Element | string =>
+    key.status === 'active' ? <SecretButtons name={key.name} onDo={(what) => setDoing({ what, key })} /> : ''
+  const scopes = ({ scopes: held, send_only: sendOnly }: ApiKey): string => (sendOnly ? w.sendOnly : held.join(' '))
+  return (
+    <>
+      <List
+        label={w.apiKeys}
+        list={list}
+        failure={w.keysFailed}
+        keyOf={({ id }) => id}
+        empty={
+          <State title={w.noKeys} text={w.noKeysText}>
+            {mayChange.value && (
+              <div class="actions">
+                <a class="button primary" href={linkHere({ new: '1' })}>
+                  {w.newKey}
+                </a>
+              </div>
+            )}
+          </State>
+        }
+        columns={[
+          { head: w.name, class: 'strong', cell: ({ name }) => <SafeText text={name} /> },
+          { head: w.key, class: 'c-outcome', cell: ({ preview }) => <code>{preview}</code> },
+          { head: w.scopes, cell: (key) => <code>{scopes(key)}</code> },
+          { head: w.status, class: 'c-time', cell: ({ status }) => <KeyStatus status={status} /> },
+          { head: w.lastUsed, class: 'c-time', cell: ({ last_used_at: at }) => (at === null ? '–' : shortTime(at)) },
+          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+          { head: '', class: 'c-actions num', cell: actions },
+        ]}
+        narrow={(key) => [
+          <Mark name={key.status === 'active' ? 'ok' : 'canceled'} />,
+          <SafeText text={key.name} />,
+          `${key.preview} · ${scopes(key)}`,
+          actions(key),
+        ]}
+      />
+      {isMaking && <NewKey onClose={onClose} onSecret={onSecret} />}
+      {doing && (
+        <SecretActionDialog
+          what={doing.what}
+          name={doing.key.name}
+          onClose={() => setDoing(undefined)}
+          rotate={async () => {
+            const { key, name } = await call(rotateApiKey, { path: { id: doing.key.id } })
+            setDoing(undefined)
+            onSecret({ title: w.newSecretOf(plain(name)), fields: [['api_key', key]], note: w.keyNote })
+          }}
+          revoke={async () => {
+            await call(revokeApiKey, { path: { id: doing.key.id } })
+            setDoing(undefined)
+            toast(w.revoked(plain(doing.key.name)))
+            list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const KeyStatus = ({ status }: Pick<ApiKey, 'status'>): JSX.Element => (
+  <span class="status">
+    <Mark name={status === 'active' ? 'ok' : 'canceled'} />
+    {status}
+  </span>
+)
+
+type Wanted = 'send_only' | 'api:read' | 'api:send' | 'api:admin'
+
+function NewKey({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
+  const w = words()
+  const [name, setName] = useState('')
+  const [wanted, setWanted] = useState<Wanted>('send_only')
+  const [days, setDays] = useState('')
+  const create = async (): Promise<void> => {
+    const expires = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() }
+    const what = wanted === 'send_only' ? { send_only: true } : { scopes: [wanted] }
+    const project = projectId.value === undefined ? {} : { project_id: projectId.value }
+    const { key } = await call(createApiKey, { body: { name, ...what, ...project, ...expires } })
+    onSecret({ title: w.secretOf(name), fields: [['api_key', key]], note: w.keyNote })
+  }
+  return (
+    <FormDialog title={w.newKey} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>
+      {(fault) => (
+        <>
+          <TextField label={w.name} hint={w.keyNameHint} value={name} onChange={setName} fault={fault?.fields.get('name')} />
+          <ChooseField
+            label={w.mayDo}
+            value={wanted}
+            onChange={(value) => setWanted(value as Wanted)}
+            options={[
+              ['send_only', w.maySendOnly],
+              ['api:read', w.mayReadAll],
+              ['api:send', w.maySendAll],
+              ['api:admin', w.mayDoAll],
+            ]}
+          />
+          <ChooseField
+            label={w.expires}
+            value={days}
+            onChange={setDays}
+            options={[
+              ['', w.never],
+              ['30', w.inDays(30)],
+              ['90', w.inDays(90)],
+              ['365', w.inDays(365)],
+            ]}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

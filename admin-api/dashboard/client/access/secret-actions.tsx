@@ -1,0 +1,47 @@
+/** Rotating and revoking what has a secret: the buttons of a row, and the dialogs that they open. */
+import type { JSX } from 'preact'
+import { mayChange } from '../app/permissions.ts'
+import { EndDialog, FormDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { words } from '../words/words.ts'
+
+export type SecretAction = 'rotate' | 'revoke'
+
+interface ButtonsProps {
+  readonly name: string
+  readonly onDo: (what: SecretAction) => void
+}
+
+export function SecretButtons({ name, onDo }: ButtonsProps): JSX.Element | null {
+  const w = words()
+  if (!mayChange.value) return null
+  return (
+    <span class="row-buttons">
+      <button class="button small" onClick={() => onDo('rotate')} aria-label={w.rotateNamed(plain(name))}>
+        {w.rotate}
+      </button>
+      <button class="button small danger" onClick={() => onDo('revoke')} aria-label={w.revokeNamed(plain(name))}>
+        {w.revoke}
+      </button>
+    </span>
+  )
+}
+
+interface DialogsProps {
+  readonly what: SecretAction
+  readonly name: string
+  readonly onClose: () => void
+  readonly rotate: () => Promise<void>
+  readonly revoke: () => Promise<void>
+}
+
+export function SecretActionDialog({ what, name, onClose, rotate, revoke }: DialogsProps): JSX.Element {
+  const w = words()
+  return what === 'rotate' ? (
+    <FormDialog title={w.rotateQuestion(plain(name))} submit={w.rotate} needsConfirmation onClose={onClose} onSubmit={rotate}>
+      {() => <p>{w.rotateText}</p>}
+    </FormDialog>
+  ) : (
+    <EndDialog title={w.revokeQuestion} effects={[w.revokeEffect]} name={name} submit={w.revoke} onClose={onClose} onSubmit={revoke} />
+  )
+}

@@ -1,0 +1,139 @@
+/** Logins for software that sends by SMTP. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { linkHere, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, type Listing } from '../app/query.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import type { Secret } from '../parts/secret-dialog.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import {
+  createSmtpCredential,
+  listDestinations,
+  revokeSmtpCredential,
+  rotateSmtpCredential,
+  type SmtpCredential,
+} from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
+
+interface SmtpLoginsProps {
+  readonly list: Listing<SmtpCredential>
+  readonly isMaking: boolean
+  readonly onClose: () => void
+  readonly onSecret: (secret: Secret) => void
+}
+
+const secretOf = (title: string, username: string, password: string): Secret => ({
+  title,
+  fields: [
+    ['smtp_username', username],
+    ['smtp_password', password],
+  ],
+  note: words().loginNote,
+})
+
+const nameOf = ({ label, username }: SmtpCredential): string => label || username
+
+export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
+  const w = words()
+  const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
+  const actions = (login: SmtpCredential): JSX.Element => <SecretButtons name={nameOf(login)} onDo={(what) => setDoing({ what, login })} />
+  return (
+    <>
+      <List
+        label={w.smtpLogins}
+        list={list}
+        failure={w.loginsFailed}
+        keyOf={({ id }) => id}
+        empty={
+          <State title={w.noLogins} text={w.noLoginsText}>
+            {mayChange.value && (
+              <div class="actions">
+                <a class="button primary" href={linkHere({ new: '1' })}>
+                  {w.newLogin}
+                </a>
+              </div>
+            )}
+          </State>
+        }
+        columns={[
+          { head: w.name, class: 'strong', cell: ({ label }) => <SafeText text={label || '–'} /> },
+          { head: w.username, cell: ({ username }) => <code>{username}</code> },
+          { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
+          { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => rate ?? '–' },
+          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+          { head: '', class: 'c-actions num', cell: actions },
+        ]}
+        narrow={(login) => [<Mark name="ok" />, <SafeText text={login.label || login.username} />, login.username, actions(login)]}
+      />
+      {isMaking && <NewLogin onClose={onClose} onSecret={onSecret} />}
+      {doing && (
+        <SecretActionDialog
+          what={doing.what}
+          name={nameOf(doing.login)}
+          onClose={() => setDoing(undefined)}
+          rotate={async () => {
+            const { username, password, label } = await call(rotateSmtpCredential, { path: { id: doing.login.id } })
+            setDoing(undefined)
+            onSecret(secretOf(w.newSecretOf(plain(label || username)), username, password))
+          }}
+          revoke={async () => {
+            await call(revokeSmtpCredential, { path: { id: doing.login.id } })
+            setDoing(undefined)
+            toast(w.revoked(plain(nameOf(doing.login))))
+            list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
+  const w = words()
+  const destinations = useList(listDestinations, { query: { limit: '100' } }, { isShown: false })
+  const [label, setLabel] = useState('')
+  const [domains, setDomains] = useState('')
+  const [destination, setDestination] = useState('')
+  const create = async (): Promise<void> => {
+    const allowed = domains.split(/[\s,]+/).filter(Boolean)
+    const body = {
+      label,
+      ...(allowed.length > 0 && { allowed_from_domains: allowed }),
+      ...(destination !== '' && { default_destination_id: destination }),
+      ...(projectId.value !== undefined && { project_id: projectId.value }),
+    }
+    const { username, password } = await call(createSmtpCredential, { body })
+    onSecret(secretOf(w.secretOf(label || username), username, password))
+  }
+  return (
+    <FormDialog title={w.newLogin} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>
+      {(fault) => (
+        <>
+          <TextField label={w.name} hint={w.loginNameHint} value={label} onChange={setLabel} fault={fault?.fields.get('label')} />
+          <TextField
+            label={w.fromDomains}
+            hint={w.fromDomainsHint}
+            value={domains}
+            onChange={setDomains}
+            fault={fault?.fields.get('allowed_from_domains')}
+          />
+          <ChooseField
+            label={w.destination}
+            value={destination}
+            onChange={setDestination}
+            options={[['', w.byRoute], ...(destinations.read.data ?? []).map(({ id, name }) => [id, plain(name)] as const)]}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,200 @@
+/** One destination: its settings, its health, a probe of the connection, and what can be done with it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { EndDialog } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import {
+  deleteDestination,
+  getDestination,
+  getDestinationHealth,
+  updateDestinationMode,
+  type Destination,
+  type DestinationHealth,
+} from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { Mode, placeOf } from './destination-words.tsx'
+import { Probe } from './probe.tsx'
+
+export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getDestination, { path: { id } }, { isShown: true })
+  const health = useRead(getDestinationHealth, { path: { id } }, { every: 15_000 })
+  const [isEnding, setEnding] = useState(false)
+  const destination = read.data
+  const heading = (
+    <>
+      <a href={link('/destinations')}>{w.destinations}</a>
+      <SafeText text={destination?.name ?? ''} />
+    </>
+  )
+  return (
+    <>
+      <TopBar title={destination ? plain(destination.name) : w.destination} heading={heading}>
+        {destination && mayChange.value && <ModeAction destination={destination} onChange={read.reload} />}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.destinationFailed}>
+          {(one) => (
+            <div class="columns">
+              <section aria-label={w.destination}>
+                <Settings destination={one} />
+                {mayChange.value && <Probe id={id} />}
+                {mayChange.value && (
+                  <div class="block">
+                    <div class="actions">
+                      <button class="button danger" onClick={() => setEnding(true)}>
+                        {w.deleteDestination}
+                      </button>
+                    </div>
+                  </div>
+                )}
+              </section>
+              <aside aria-label={w.health}>
+                <Show read={health} reload={health.reload} failure={w.healthFailed} rows={3}>
+                  {(data) => <Health health={data} />}
+                </Show>
+              </aside>
+            </div>
+          )}
+        </Show>
+      </div>
+      {isEnding && destination && (
+        <EndDialog
+          title={w.deleteDestination}
+          effects={[w.deleteDestinationEffect, w.deleteDestinationTraces]}
+          name={destination.name}
+          submit={w.deleteDestination}
+          onClose={() => setEnding(false)}
+          onSubmit={async () => {
+            await call(deleteDestination, { path: { id } })
+            toast(w.deleted(plain(destination.name)))
+            go(link('/destinations'))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Going live has a page of its own; going back is one press, with the way back. */
+function ModeAction({
+  destination: { id, mode },
+  onChange,
+}: {
+  readonly destination: Destination
+  readonly onChange: () => void
+}): JSX.Element {
+  const w = words()
+  const change = async (next: 'sandbox' | 'live'): Promise<void> => {
+    try {
+      await call(updateDestinationMode, { path: { id }, body: { mode: next } })
+      onChange()
+      toast(next === 'sandbox' ? w.isInSandbox : w.isLiveAgain, next === 'sandbox' ? () => void change('live') : undefined)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return mode === 'live' ? (
+    <button class="button" onClick={() => void change('sandbox')}>
+      {w.backToSandbox}
+    </button>
+  ) : (
+    <a class="button primary" href={link(`/destinations/${id}/promote`)}>
+      {w.promoteToLive}
+    </a>
+  )
+}
+
+function Settings({ destination }: { readonly destination: Destination }): JSX.Element {
+  const w = words()
+  const rows: readonly (readonly [string, JSX.Element | string])[] = [
+    [w.mode, <Mode mode={destination.mode} />],
+    ['provider', placeOf(destination)],
+    ['from', destination.from ?? '–'],
+    ['environment', destination.environment ?? '–'],
+    ['priority', String(destination.priority)],
+    ['scope', destination.scope],
+    ...Object.entries(destination.credentials).flatMap(([name, value]) =>
+      typeof value === 'object' ? [] : [[name, String(value)] as const],
+    ),
+    ['max_connections', String(destination.max_connections)],
+    ['max_rate_per_min', destination.max_rate_per_min === null ? '–' : String(destination.max_rate_per_min)],
+    ['id', destination.id],
+  ]
+  return (
+    <div class="block">
+      <h2>
+        <SafeText text={destination.name} />
+      </h2>
+      <dl class="facts">
+        {rows.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              {name === 'id' && <CopyButton text={destination.id} label={w.copyId} />}
+            </dd>
+          </>
+        ))}
+      </dl>
+      <p>
+        <a href={link('/traces', { destination_id: destination.id })}>{w.tracesOfIt}</a>
+      </p>
+    </div>
+  )
+}
+
+function Health({ health }: { readonly health: DestinationHealth }): JSX.Element {
+  const w = words()
+  const checks = [
+    [w.reachable, health.reachability],
+    ['TLS', health.tls],
+    [w.login, health.auth],
+  ] as const
+  const { breaker, last_hour: hour } = health
+  return (
+    <div class="block">
+      <h2>{w.health}</h2>
+      {breaker.state !== 'closed' && (
+        <div class="note bad">
+          <Mark name="paused" />
+          <p>
+            <b>{w.paused}</b> <span lang="en">{breaker.reason}</span>{' '}
+            {breaker.next_trial_at !== null && w.nextTrial(longTime(breaker.next_trial_at))}
+          </p>
+        </div>
+      )}
+      <ul class="checks">
+        {checks.map(([name, { ok, detail }]) => (
+          <li key={name}>
+            <Mark name={ok === null ? 'none' : ok ? 'ok' : 'failed'} />
+            <div>
+              <b>{name}</b>
+              <p lang="en">
+                <SafeText text={detail} />
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <dl class="facts">
+        <dt>{w.attemptsLastHour}</dt>
+        <dd>{hour.attempts}</dd>
+        <dt>{w.errors}</dt>
+        <dd>{hour.errors}</dd>
+        <dt>p50 / p95</dt>
+        <dd>{hour.p50_ms === null ? '–' : `${String(hour.p50_ms)} / ${String(hour.p95_ms)} ms`}</dd>
+      </dl>
+    </div>
+  )
+}

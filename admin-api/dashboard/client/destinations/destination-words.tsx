@@ -1,0 +1,18 @@
+/** How a destination is named: where it leads, and its mode. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import type { Destination } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+/** Where it leads: the host, or the service. */
+export const placeOf = ({ provider, preset, credentials }: Destination): string => {
+  const { host, port } = credentials as { readonly host?: string; readonly port?: number }
+  return [preset ?? provider, host === undefined ? '' : `${host}:${String(port)}`].filter(Boolean).join(' · ')
+}
+
+export const Mode = ({ mode }: Pick<Destination, 'mode'>): JSX.Element => (
+  <span class="status">
+    <Mark name={mode} />
+    {mode === 'live' ? words().modeLive : words().modeSandbox}
+  </span>
+)

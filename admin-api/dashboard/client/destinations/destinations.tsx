@@ -1,0 +1,126 @@
+/** Destinations: what carries the mail, how it does, and the way from the sandbox to live. */
+import type { JSX } from 'preact'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { markOf, percent, useHealths, type Healths } from '../overview/destination-healths.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List, type Column } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listDestinations, type Destination } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { DestinationPage } from './destination-page.tsx'
+import { Mode, placeOf } from './destination-words.tsx'
+import { NewDestination } from './new-destination.tsx'
+import { Promote } from './promote.tsx'
+
+export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Element {
+  if (id === undefined) return <DestinationList />
+  return part === 'promote' ? <Promote id={id} /> : <DestinationPage id={id} />
+}
+
+function DestinationList(): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listDestinations, { query: { ...project, limit: '50' } })
+  const healths = useHealths(list.read.data ?? [])
+  const isMaking = query.value.get('new') === '1'
+  const rows = list.read.data ?? []
+  return (
+    <>
+      <TopBar title={w.destinations}>
+        {mayChange.value && (
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{w.newDestination}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        {rows.length > 0 && (
+          <div class="say">
+            <h2>
+              {w.destinationsSay(rows.filter(({ mode }) => mode === 'live').length, rows.filter(({ mode }) => mode === 'sandbox').length)}
+            </h2>
+            <p>{w.destinationsText}</p>
+          </div>
+        )}
+        <List
+          label={w.destinations}
+          list={list}
+          failure={w.destinationsFailed}
+          empty={
+            <State title={w.noDestinations} text={w.noDestinationsText}>
+              {mayChange.value && (
+                <div class="actions">
+                  <a class="button primary" href={linkHere({ new: '1' })}>
+                    {w.newDestination}
+                  </a>
+                </div>
+              )}
+            </State>
+          }
+          columns={columns(healths)}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/destinations/${id}`)}
+          narrow={(one) => [
+            <Mark name={markOf(one, healths.get(one.id))} />,
+            <SafeText text={one.name} />,
+            placeOf(one),
+            one.mode === 'live' ? w.modeLive : w.modeSandbox,
+          ]}
+        />
+      </div>
+      {isMaking && <NewDestination onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
+    </>
+  )
+}
+
+function columns(healths: Healths): readonly Column<Destination>[] {
+  const w = words()
+  return [
+    {
+      head: w.name,
+      class: 'tall strong',
+      cell: (one) => (
+        <>
+          <a href={link(`/destinations/${one.id}`)}>
+            <SafeText text={one.name} />
+          </a>{' '}
+          {one.scope === 'org' && <span class="tag">org</span>}
+          {markOf(one, healths.get(one.id)) === 'paused' && (
+            <span class="tag bad">
+              <Mark name="paused" />
+              {w.paused}
+            </span>
+          )}
+          <small>{placeOf(one)}</small>
+        </>
+      ),
+    },
+    { head: w.mode, class: 'c-status', cell: (one) => <Mode mode={one.mode} /> },
+    { head: w.environment, class: 'c-status', cell: ({ environment }) => environment ?? '–' },
+    { head: w.priority, class: 'c-took', cell: ({ priority }) => priority },
+    { head: w.attemptsLastHour, class: 'c-outcome num', cell: ({ id }) => healths.get(id)?.last_hour.attempts ?? '–' },
+    {
+      head: w.errors,
+      class: 'c-took num',
+      cell: ({ id }) => {
+        const hour = healths.get(id)?.last_hour
+        return hour && hour.attempts > 0 ? <span class={hour.error_rate > 0.1 ? 'bad' : ''}>{percent(hour.error_rate)}</span> : '–'
+      },
+    },
+    {
+      head: 'p50 / p95',
+      class: 'c-outcome num',
+      cell: ({ id }) => {
+        const hour = healths.get(id)?.last_hour
+        return hour && hour.p50_ms !== null ? `${String(hour.p50_ms)} / ${String(hour.p95_ms)} ms` : '–'
+      },
+    },
+  ]
+}

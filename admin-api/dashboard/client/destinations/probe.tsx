@@ -1,0 +1,64 @@
+/** A probe of the connection as it would be made for mail, step by step. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import type { ApiFault } from '../app/api.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { Fault } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { testDestination, type DestinationTest } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+interface ProbeProps {
+  readonly id: string
+  readonly onResult?: (result: DestinationTest) => void
+}
+
+export function Probe({ id, onResult }: ProbeProps): JSX.Element {
+  const w = words()
+  const [result, setResult] = useState<DestinationTest>()
+  const [fault, setFault] = useState<ApiFault>()
+  const [isBusy, start] = useBusy()
+  const run = async (): Promise<void> => {
+    setFault(undefined)
+    try {
+      const done = await call(testDestination, { path: { id } })
+      setResult(done)
+      onResult?.(done)
+    } catch (error) {
+      setFault(asFault(error))
+    }
+  }
+  return (
+    <div class="block" aria-live="polite">
+      <div class="actions">
+        <h2>{w.connection}</h2>
+        {result && <span class={result.ok ? 'tag good' : 'tag bad'}>{result.ok ? w.passed : w.notPassed}</span>}
+        <button class="button small end" aria-disabled={isBusy} onClick={() => start(run)}>
+          {isBusy ? w.testing : w.testConnection}
+        </button>
+      </div>
+      <Fault fault={fault} />
+      {result ? (
+        <ul class="checks">
+          {result.steps.map(({ step, ok, detail, milliseconds }) => (
+            <li key={step}>
+              <Mark name={ok ? 'ok' : 'failed'} />
+              <div>
+                <b>{step}</b>
+                <p lang="en">
+                  <SafeText text={detail} />
+                </p>
+              </div>
+              <span class="faint">{milliseconds} ms</span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="soft">{w.connectionText}</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+/** One sending domain: every record with what is expected and what was found. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { copy, CopyButton, useBusy } from '../parts/controls.tsx'
+import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { deleteDomain, getDomain, verifyDomain, type SendingDomain } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warning' } as const
+
+export function DomainPage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getDomain, { path: { id } }, { isShown: true })
+  const [isBusy, start] = useBusy()
+  const [isEnding, setEnding] = useState(false)
+  const check = async (): Promise<void> => {
+    try {
+      await call(verifyDomain, { path: { id } })
+      read.reload()
+      toast(w.checkedNow)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const name = read.data?.domain ?? ''
+  const heading = (
+    <>
+      <a href={link('/domains')}>{w.domains}</a>
+      {name}
+    </>
+  )
+  return (
+    <>
+      <TopBar title={name || w.domain} heading={heading}>
+        {mayAdminister.value && (
+          <button class="button" aria-disabled={isBusy} onClick={() => start(check)}>
+            <Icon name="refresh" />
+            <span class="shell-label">{w.checkAgain}</span>
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.domainsFailed}>
+          {(domain) => (
+            <>
+              <div class="say">
+                <h2>{domainSay(domain)}</h2>
+                <p>{domain.checked_at === null ? w.neverChecked : w.checkedAt(longTime(domain.checked_at))}</p>
+              </div>
+              <Records domain={domain} />
+              <div class="block">
+                <div class="actions">
+                  <button class="button" onClick={() => void copy(zoneOf(domain))}>
+                    <Icon name="copy" />
+                    {w.copyZone}
+                  </button>
+                  {mayAdminister.value && (
+                    <button class="button danger" onClick={() => setEnding(true)}>
+                      {w.removeDomain}
+                    </button>
+                  )}
+                </div>
+              </div>
+            </>
+          )}
+        </Show>
+      </div>
+      {isEnding && <RemoveDomain id={id} name={name} onClose={() => setEnding(false)} />}
+    </>
+  )
+}
+
+const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly name: string; readonly onClose: () => void }): JSX.Element => (
+  <EndDialog
+    title={words().removeDomain}
+    effects={[words().removeDomainEffect]}
+    name={name}
+    submit={words().removeDomain}
+    onClose={onClose}
+    onSubmit={async () => {
+      await call(deleteDomain, { path: { id } })
+      toast(words().deleted(name))
+      go(link('/domains'))
+    }}
+  />
+)
+
+function domainSay({ domain, records }: SendingDomain): string {
+  const open = records.filter(({ required, verdict }) => required && verdict !== 'ok').length
+  return open === 0 ? words().domainReady(domain) : words().domainOpen(domain, open)
+}
+
+const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element => (
+  <ul class="records">
+    {domain.records.map(({ purpose, type, name, expected, required, found, verdict, hint }) => (
+      <li key={`${purpose} ${name}`}>
+        <Mark name={verdict === null ? 'pending' : marks[verdict]} />
+        <div>
+          <h3>
+            {purpose} <span class="tag">{type}</span> {!required && <span class="faint">{words().optional}</span>}{' '}
+            <span class="faint">{verdict ?? words().notChecked}</span>
+          </h3>
+          <dl class="facts">
+            <dt>{words().name}</dt>
+            <dd class="mono">
+              {name} <CopyButton text={name} label={words().copy} />
+            </dd>
+            <dt>{words().expected}</dt>
+            <dd class="mono">
+              {expected} <CopyButton text={expected} label={words().copy} />
+            </dd>
+            <dt>{words().found}</dt>
+            <dd class="mono">{found === null || found.length === 0 ? '–' : found.map((one) => <SafeText key={one} text={one} />)}</dd>
+          </dl>
+          {verdict !== 'ok' && (
+            <p class="soft" lang="en">
+              {hint}
+            </p>
+          )}
+        </div>
+      </li>
+    ))}
+  </ul>
+)
+
+/** As lines of a zone file. */
+const zoneOf = ({ records }: SendingDomain): string =>
+  records.map(({ name, type, expected }) => `${name}. IN ${type} ${type === 'TXT' ? JSON.stringify(expected) : expected}`).join('\n')

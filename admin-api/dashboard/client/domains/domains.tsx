@@ -1,0 +1,104 @@
+/** Sending domains: which records they need, what was found, and checking again. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { createDomain, listDomains, type SendingDomain } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { DomainPage } from './domain-page.tsx'
+
+export default function Domains({ rest: [id] }: ScreenProps): JSX.Element {
+  return id === undefined ? <DomainList /> : <DomainPage id={id} />
+}
+
+const markOf = ({ status }: SendingDomain): string => (status === 'verified' ? 'ok' : status === 'failed' ? 'warning' : 'pending')
+
+function DomainList(): JSX.Element {
+  const w = words()
+  const list = useList(listDomains, { query: { limit: '50' } })
+  return (
+    <>
+      <TopBar title={w.domains}>
+        {mayAdminister.value && (
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{w.addDomain}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <List
+          label={w.domains}
+          list={list}
+          failure={w.domainsFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/domains/${id}`)}
+          empty={
+            <State title={w.noDomains} text={w.noDomainsText}>
+              {mayAdminister.value && (
+                <div class="actions">
+                  <a class="button primary" href={linkHere({ new: '1' })}>
+                    {w.addDomain}
+                  </a>
+                </div>
+              )}
+            </State>
+          }
+          columns={[
+            { head: w.domain, class: 'strong', cell: ({ id, domain }) => <a href={link(`/domains/${id}`)}>{domain}</a> },
+            {
+              head: w.status,
+              class: 'c-outcome',
+              cell: (one) => (
+                <span class="status">
+                  <Mark name={markOf(one)} />
+                  {one.status}
+                </span>
+              ),
+            },
+            {
+              head: w.records,
+              cell: ({ records }) => records.map(({ purpose, verdict }) => `${purpose} ${verdict ?? w.notChecked}`).join(' · '),
+            },
+            { head: w.checked, class: 'c-time', cell: ({ checked_at: at }) => (at === null ? '–' : shortTime(at)) },
+          ]}
+          narrow={(one) => [
+            <Mark name={markOf(one)} />,
+            one.domain,
+            one.status,
+            one.checked_at === null ? '' : shortTime(one.checked_at, true),
+          ]}
+        />
+      </div>
+      {query.value.get('new') === '1' && <NewDomain />}
+    </>
+  )
+}
+
+function NewDomain(): JSX.Element {
+  const w = words()
+  const [domain, setDomain] = useState('')
+  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
+  const create = async (): Promise<void> => {
+    const { id } = await call(createDomain, { body: { domain: domain.trim() } })
+    go(link(`/domains/${id}`))
+  }
+  return (
+    <FormDialog title={w.addDomain} submit={w.addDomain} onClose={close} onSubmit={create}>
+      {(fault) => (
+        <TextField label={w.domain} hint={w.domainHint} value={domain} onChange={setDomain} fault={fault?.fields.get('domain')} isMono />
+      )}
+    </FormDialog>
+  )
+}

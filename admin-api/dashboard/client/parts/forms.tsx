@@ -1,0 +1,116 @@
+/** Dialogs that ask for something and say what is wrong with it; what is hard to undo is confirmed by its name. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ApiFault } from '../app/api.ts'
+import { isConfirmed } from '../app/boot.ts'
+import { asFault } from '../app/query.ts'
+import { words } from '../words/words.ts'
+import { Dialog, TextField, useBusy } from './controls.tsx'
+import { Mark } from './mark.tsx'
+import { Confirm } from './states.tsx'
+
+/** A refusal that belongs to no field. */
+export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.Element | null {
+  if (!fault || fault.nextAction === 'sign_in_again') return null
+  return (
+    <div class="note bad" role="alert">
+      <Mark name="failed" />
+      <p>
+        <span lang="en">{fault.message}</span>
+        {[...fault.fields].map(([path, message]) => (
+          <span key={path} lang="en">
+            <br />
+            <code>{path}</code> {message}
+          </span>
+        ))}
+      </p>
+    </div>
+  )
+}
+
+interface FormDialogProps {
+  readonly title: string
+  readonly submit: string
+  /** Asks for a recent proof of identity before anything is filled in. */
+  readonly needsConfirmation?: boolean
+  readonly isDangerous?: boolean
+  readonly isReady?: boolean
+  readonly onClose: () => void
+  /** Throws `ApiFault` where it is refused. */
+  readonly onSubmit: () => Promise<void>
+  readonly children: (fault: ApiFault | undefined) => ComponentChildren
+}
+
+export function FormDialog(props: FormDialogProps): JSX.Element {
+  const { title, submit, needsConfirmation = false, isDangerous = false, isReady = true, onClose, onSubmit, children } = props
+  const [fault, setFault] = useState<ApiFault>()
+  const [isBusy, start] = useBusy()
+  const w = words()
+  if ((needsConfirmation && !isConfirmed()) || fault?.nextAction === 'sign_in_again')
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <Confirm />
+      </Dialog>
+    )
+  const run = async (): Promise<void> => {
+    setFault(undefined)
+    try {
+      await onSubmit()
+    } catch (error) {
+      setFault(asFault(error))
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isReady) start(run)
+        }}
+      >
+        <h2>{title}</h2>
+        {children(fault)}
+        <Fault fault={fault} />
+        <footer>
+          <button class="button quiet" type="button" onClick={onClose}>
+            {w.cancel}
+          </button>
+          <button class={isDangerous ? 'button filled danger' : 'button primary'} aria-disabled={isBusy || !isReady}>
+            {submit}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+interface EndDialogProps {
+  readonly title: string
+  /** What happens, one line each. */
+  readonly effects: readonly string[]
+  /** What has to be typed. */
+  readonly name: string
+  readonly submit: string
+  readonly needsConfirmation?: boolean
+  readonly onClose: () => void
+  readonly onSubmit: () => Promise<void>
+}
+
+/** For what cannot be taken back. */
+export function EndDialog({ name, effects, ...rest }: EndDialogProps): JSX.Element {
+  const [typed, setTyped] = useState('')
+  return (
+    <FormDialog {...rest} isDangerous isReady={typed.trim() === name.trim()}>
+      {() => (
+        <>
+          <ul class="effects">
+            {effects.map((effect) => (
+              <li key={effect}>{effect}</li>
+            ))}
+          </ul>
+          <TextField label={words().typeToConfirm(name)} value={typed} onChange={setTyped} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

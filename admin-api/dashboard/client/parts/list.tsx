@@ -1,0 +1,102 @@
+/** A list of one kind of thing: a table where it is wide, rows where it is narrow, from the same cells; with every state around it. */
+import type { ComponentChildren, JSX } from 'preact'
+import { go } from '../app/location.ts'
+import type { Listing } from '../app/query.ts'
+import { words } from '../words/words.ts'
+import { Show } from './states.tsx'
+
+export interface Column<T> {
+  readonly head: string
+  readonly cell: (row: T) => ComponentChildren
+  readonly class?: string
+}
+
+interface ListProps<T> {
+  readonly label: string
+  readonly list: Listing<T>
+  readonly failure: string
+  /** Stands in place of an empty list. */
+  readonly empty: JSX.Element
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (row: T) => string
+  /** Where a row leads; rows without it have their own actions. */
+  readonly open?: (row: T) => string
+  /** On phones: the mark, the two lines, and what stands at the right. */
+  readonly narrow: (
+    row: T,
+  ) => readonly [mark: ComponentChildren, title: ComponentChildren, second: ComponentChildren, right?: ComponentChildren]
+}
+
+export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.Element {
+  return (
+    <Show read={list.read} reload={list.reload} failure={failure}>
+      {(rows) =>
+        rows.length === 0 ? (
+          empty
+        ) : (
+          <>
+            <Rows rows={rows} {...rest} />
+            {list.more && (
+              <div class="more">
+                <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
+                  {words().older}
+                </button>
+              </div>
+            )}
+          </>
+        )
+      }
+    </Show>
+  )
+}
+
+type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow'> & { readonly rows: readonly T[] }
+
+function Rows<T>({ label, rows, columns, keyOf, open, narrow }: RowsProps<T>): JSX.Element {
+  const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button') !== null
+  return (
+    <>
+      <table class="table wide-only" aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map(({ head, class: name }) => (
+              <th key={head} class={name}>
+                {head === '' ? <span class="hidden">{words().actions}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} class={open ? '' : 'still'} onClick={(event) => open && !isControl(event) && go(open(row))}>
+              {columns.map(({ head, cell, class: name }) => (
+                <td key={head} class={name}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ul class="rows">
+        {rows.map((row) => {
+          const [mark, title, second, right] = narrow(row)
+          const inside = (
+            <>
+              {mark}
+              <b class="over cut">{title}</b>
+              <span class="right">{open ? right : ''}</span>
+              <span class="over second">{second}</span>
+            </>
+          )
+          return (
+            <li key={keyOf(row)}>
+              {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
+              {!open && right !== undefined && <div class="row-actions">{right}</div>}
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}

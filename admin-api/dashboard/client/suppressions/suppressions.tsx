@@ -1,0 +1,175 @@
+/** Addresses that get no mail from this organization, why, and until when. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { asFault, useList } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { createSuppression, deleteSuppression, exportSuppressions, listSuppressions, type Suppression } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+const sources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
+type Source = (typeof sources)[number]
+
+export default function Suppressions(): JSX.Element {
+  const w = words()
+  const source = sources.find((one) => one === query.value.get('source'))
+  const text = query.value.get('q') ?? ''
+  const filter = { ...(source && { source }), ...(text !== '' && { q: text }) }
+  const list = useList(listSuppressions, { query: { ...filter, limit: '50' } })
+  const remove = async ({ id, email, reason }: Suppression): Promise<void> => {
+    try {
+      await call(deleteSuppression, { path: { id } })
+      list.change((rows) => rows.filter((row) => row.id !== id))
+      toast(w.unsuppressed(email), () => void call(createSuppression, { body: { email, reason } }).then(list.reload))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const actions = (row: Suppression): JSX.Element | string =>
+    mayAdminister.value ? (
+      <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed(row.email)}>
+        {w.remove}
+      </button>
+    ) : (
+      ''
+    )
+  return (
+    <>
+      <TopBar title={w.suppressions}>
+        <button class="button wide-only" onClick={() => void download(filter)}>
+          <Icon name="download" />
+          {w.export}
+        </button>
+        {mayAdminister.value && (
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{w.suppressAddress}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Filters text={text} source={source} />
+        <List
+          label={w.suppressions}
+          list={list}
+          failure={w.suppressionsFailed}
+          keyOf={({ id }) => id}
+          empty={<Nothing isFiltered={text !== '' || source !== undefined} />}
+          columns={[
+            {
+              head: w.address,
+              class: 'strong',
+              cell: ({ email }) => (
+                <a href={link('/traces', { to: email })}>
+                  <SafeText text={email} />
+                </a>
+              ),
+            },
+            { head: w.source, class: 'c-time', cell: ({ source: one }) => one },
+            { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
+            { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+            { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+            { head: '', class: 'c-time num', cell: actions },
+          ]}
+          narrow={(row) => [<Mark name="suppressed" />, <SafeText text={row.email} />, `${row.source} · ${row.reason ?? ''}`, actions(row)]}
+        />
+      </div>
+      {query.value.get('new') === '1' && <NewSuppression onDone={list.reload} />}
+    </>
+  )
+}
+
+async function download(filter: { readonly source?: Source; readonly q?: string }): Promise<void> {
+  try {
+    await save(await call(exportSuppressions, { query: filter }), 'suppressions.csv')
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}
+
+function Filters({ text, source }: { readonly text: string; readonly source: Source | undefined }): JSX.Element {
+  const w = words()
+  const [typed, setTyped] = useState(text)
+  useEffect(() => bind({ '/': () => document.getElementById('suppressed')?.focus() }), [])
+  return (
+    <div class="filters">
+      <form
+        class="query-bar"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ q: typed.trim() }))
+        }}
+      >
+        <Icon name="search" />
+        <input
+          id="suppressed"
+          aria-label={w.searchAddresses}
+          placeholder={w.searchAddresses}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <kbd class="wide-only">/</kbd>
+      </form>
+      <div class="pills" role="group" aria-label={w.source}>
+        <button aria-pressed={source === undefined} onClick={() => go(linkHere({ source: '' }))}>
+          {w.all}
+        </button>
+        {sources.map((one) => (
+          <button key={one} aria-pressed={source === one} onClick={() => go(linkHere({ source: one }))}>
+            {one}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element =>
+  isFiltered ? (
+    <State title={words().nothingMatches} text={words().nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        <a class="button" href={linkHere({ q: '', source: '' })}>
+          {words().clearAll}
+        </a>
+      </div>
+    </State>
+  ) : (
+    <State title={words().noSuppressions} text={words().noSuppressionsText} />
+  )
+
+function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX.Element {
+  const w = words()
+  const [email, setEmail] = useState('')
+  const [reason, setReason] = useState('')
+  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
+  const create = async (): Promise<void> => {
+    const { id } = await call(createSuppression, { body: { email, ...(reason !== '' && { reason }) } })
+    close()
+    onDone()
+    toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(onDone))
+  }
+  return (
+    <FormDialog title={w.suppressAddress} submit={w.suppressAddress} onClose={close} onSubmit={create}>
+      {(fault) => (
+        <>
+          <TextField label={w.address} value={email} onChange={setEmail} fault={fault?.fields.get('email')} />
+          <TextField label={w.reason} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,152 @@
+/** One delivery: where it stands on the ladder of retries, every attempt with its answer, and the body that was sent. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail, type WebhookEndpoint } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+/** Spec "Outbound event webhooks" 5. */
+const ladder = ['0', '1 min', '5 min', '25 min', '2 h', '12 h', '24 h'] as const
+
+interface DeliveryProps {
+  readonly id: string
+  readonly endpoint: WebhookEndpoint
+  readonly onChange: () => void
+}
+
+export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element {
+  const w = words()
+  const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
+  const [isBusy, start] = useBusy()
+  const again = async (): Promise<void> => {
+    try {
+      await call(redeliverWebhookAttempt, { path: { id } })
+      toast(w.redelivered)
+      read.reload()
+      onChange()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <Show read={read} reload={read.reload} failure={w.webhooksFailed} rows={4}>
+      {(detail) => (
+        <>
+          <div class="block">
+            <div class="actions">
+              <h2 class="status">
+                <Mark name={detail.status} />
+                <code>{detail.event_type}</code>
+              </h2>
+              {mayChange.value && (
+                <button class="button small end" aria-disabled={isBusy} onClick={() => start(again)}>
+                  <Icon name="replay" />
+                  {w.redeliver}
+                </button>
+              )}
+            </div>
+            <p class="faint">
+              X-Service-Delivery <code>{detail.delivery_id}</code>
+            </p>
+            <Ladder detail={detail} />
+          </div>
+          <Attempts detail={detail} />
+          <div class="block">
+            <div class="actions">
+              <h3>{w.request}</h3>
+              <CopyButton text={detail.body} label={w.copy} />
+            </div>
+            <pre class="code wrap" tabIndex={0}>
+              {`POST ${new URL(endpoint.target_url).pathname}\nContent-Type: application/json\nX-Service-Delivery: ${detail.delivery_id}\n\n`}
+              <SafeText text={pretty(detail.body)} />
+            </pre>
+          </div>
+        </>
+      )}
+    </Show>
+  )
+}
+
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2)
+  } catch {
+    return body
+  }
+}
+
+/** At once, then the retries; what is done, what is next, and what may come. */
+function Ladder({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Element {
+  const w = words()
+  const { attempts, status } = detail
+  const isOpen = status === 'failed' || status === 'pending'
+  return (
+    <ol class="ladder" aria-label={w.retries}>
+      {ladder.map((when, i) => {
+        const made = attempts[i]
+        const isNext = made === undefined && isOpen && i === attempts.length
+        const isGood = made?.status_code !== null && made !== undefined && made.status_code < 300
+        return (
+          <li key={when} class={made ? 'made' : ''}>
+            <Mark name={made ? (isGood ? 'succeeded' : 'failed') : isNext ? 'queued' : 'none'} />
+            <b class={made && !isGood ? 'bad' : ''}>{made ? (made.status_code ?? '–') : isNext ? w.nextWord : ''}</b>
+            <span>{i === 0 ? w.atOnce : when}</span>
+          </li>
+        )
+      })}
+      <li>
+        <Mark name={status === 'parked' ? 'parked' : 'none'} />
+        <b />
+        <span>{w.parked}</span>
+      </li>
+    </ol>
+  )
+}
+
+function Attempts({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Element | null {
+  const w = words()
+  const { attempts } = detail
+  const [chosen, setChosen] = useState<string>()
+  const shown = attempts.find(({ number }) => String(number) === chosen) ?? attempts.at(-1)
+  if (!shown) return null
+  return (
+    <>
+      <Tabs
+        label={w.attempts}
+        tabs={attempts.toReversed().map(({ number }) => ({ id: String(number), label: w.attemptNumber(number) }))}
+        value={String(shown.number)}
+        onChoose={setChosen}
+      />
+      <div class="block" role="tabpanel" aria-label={w.attemptNumber(shown.number)}>
+        <div class="actions">
+          <h3>{w.response}</h3>
+          <span class={shown.status_code !== null && shown.status_code < 300 ? 'tag good' : 'tag bad'}>
+            {shown.status_code ?? w.noAnswer}
+          </span>
+          <span class="faint end">
+            {shown.latency_ms} ms · {longTime(shown.at)}
+          </span>
+        </div>
+        {shown.error !== null && (
+          <p class="soft" lang="en">
+            <SafeText text={shown.error} />
+          </p>
+        )}
+        {shown.response_body && (
+          <pre class="code wrap" tabIndex={0}>
+            <SafeText text={shown.response_body} />
+          </pre>
+        )}
+      </div>
+    </>
+  )
+}

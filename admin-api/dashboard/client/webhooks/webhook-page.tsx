@@ -1,0 +1,177 @@
+/** One endpoint with its deliveries: what was sent, what it answered, when the next attempt is, and sending it again. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList, useRead } from '../app/query.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { List, type Column } from '../parts/list.tsx'
+import { Mark, Status } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import {
+  getWebhook,
+  listWebhookAttempts,
+  rotateWebhookSecret,
+  testWebhook,
+  type WebhookAttempt,
+  type WebhookEndpoint,
+} from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { Delivery } from './delivery.tsx'
+
+const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
+
+export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getWebhook, { path: { id } })
+  const [isRotating, setRotating] = useState(false)
+  const [secret, setSecret] = useState<Secret>()
+  const [turn, setTurn] = useState(0)
+  const test = async (): Promise<void> => {
+    try {
+      const { delivered, status_code: code, error } = await call(testWebhook, { path: { id }, body: {} })
+      toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+      setTurn(turn + 1)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const name = read.data?.name ?? ''
+  const heading = (
+    <>
+      <a href={link('/webhooks')}>{w.webhooks}</a>
+      <SafeText text={name} />
+    </>
+  )
+  return (
+    <>
+      <TopBar title={plain(name) || w.webhooks} heading={heading}>
+        {mayChange.value && read.data && (
+          <>
+            <button class="button wide-only" onClick={() => setRotating(true)}>
+              {w.rotateSecret}
+            </button>
+            <button class="button" onClick={() => void test()}>
+              {w.sendTestEvent}
+            </button>
+          </>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.endpointsFailed}>
+          {(endpoint) => (
+            <>
+              <p class="endpoint">
+                <code>{plain(endpoint.target_url)}</code>{' '}
+                <span>{endpoint.event_types.length === 0 ? w.everyEvent : endpoint.event_types.join(', ')}</span>{' '}
+                <span class="faint">
+                  {w.signedWith} <code>X-Service-Signature</code>
+                </span>
+              </p>
+              <Deliveries key={turn} endpoint={endpoint} />
+            </>
+          )}
+        </Show>
+      </div>
+      {isRotating && (
+        <FormDialog
+          title={w.rotateQuestion(plain(name))}
+          submit={w.rotate}
+          onClose={() => setRotating(false)}
+          onSubmit={async () => {
+            const { hmac_secret: next } = await call(rotateWebhookSecret, { path: { id } })
+            setRotating(false)
+            setSecret({ title: w.newSecretOf(plain(name)), fields: [['hmac_secret', next]], note: w.webhookNote })
+          }}
+        >
+          {() => <p>{w.rotateSecretText}</p>}
+        </FormDialog>
+      )}
+      {secret && <SecretDialog secret={secret} onDone={() => setSecret(undefined)} />}
+    </>
+  )
+}
+
+function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
+  const w = words()
+  const status = statuses.find((one) => one === query.value.get('status'))
+  const list = useList(listWebhookAttempts, { path: { id: endpoint.id }, query: { limit: '50', ...(status && { status }) } })
+  const shown = query.value.get('attempt') ?? undefined
+  useEffect(() => bind({ Escape: () => go(shown === undefined ? link('/webhooks') : linkHere({ attempt: '' })) }), [shown])
+  return (
+    <div class="columns">
+      <section aria-label={w.deliveries}>
+        <div class="filters">
+          <div class="pills" role="group" aria-label={w.status}>
+            <button aria-pressed={status === undefined} onClick={() => go(linkHere({ status: '' }))}>
+              {w.all}
+            </button>
+            {statuses.map((one) => (
+              <button key={one} aria-pressed={status === one} onClick={() => go(linkHere({ status: one }))}>
+                <Mark name={one} />
+                {one}
+              </button>
+            ))}
+          </div>
+        </div>
+        <List
+          label={w.deliveries}
+          list={list}
+          failure={w.webhooksFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => linkHere({ attempt: id })}
+          empty={<State title={w.noDeliveriesYet} text={w.noDeliveriesYetText} />}
+          columns={columns(shown)}
+          narrow={(row) => [<Mark name={row.status} />, row.event_type, row.status, shortTime(row.created_at, true)]}
+        />
+      </section>
+      <aside aria-label={w.delivery}>
+        {shown === undefined ? (
+          <State title={w.chooseDelivery} />
+        ) : (
+          <Delivery key={shown} id={shown} endpoint={endpoint} onChange={list.reload} />
+        )}
+      </aside>
+    </div>
+  )
+}
+
+function columns(shown: string | undefined): readonly Column<WebhookAttempt>[] {
+  const w = words()
+  return [
+    { head: w.status, class: 'c-status', cell: ({ status: one }) => <Status name={one} /> },
+    {
+      head: w.event,
+      cell: ({ id, event_type: type }) => (
+        <a class="mono" href={linkHere({ attempt: id })} aria-current={id === shown ? 'true' : undefined}>
+          {type}
+        </a>
+      ),
+    },
+    {
+      head: w.trace,
+      class: 'c-time',
+      cell: ({ trace_id: trace }) =>
+        trace === null ? (
+          '–'
+        ) : (
+          <a class="mono" href={link(`/traces/${trace}`)}>
+            {trace.slice(0, 8)}
+          </a>
+        ),
+    },
+    {
+      head: w.code,
+      class: 'c-took num',
+      cell: ({ last_status_code: code }) => (code === null ? '–' : <span class={code >= 300 ? 'bad' : ''}>{code}</span>),
+    },
+    { head: w.time, class: 'c-time num', cell: ({ created_at: at }) => shortTime(at) },
+  ]
+}

@@ -1,0 +1,251 @@
+/** What is set up in the dashboard, in Chromium: destinations, domains, keys, logins, suppressions and webhooks, each with its states. */
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { seed } from './seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+test('a destination is made, probed and promoted with evidence, goes back to the sandbox and is deleted by its name', async (t) => {
+  const server = await startDashboard(t, browser)
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/destinations')
+  await page.waitForSelector('text=No destination yet')
+  await tab.check(t)
+  await page.click('.state >> text=New destination')
+  await page.waitForSelector('.kinds >> text=Infomaniak')
+  await tab.check(t)
+  await page.click('.kinds >> text=Any SMTP server')
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('dialog [role=alert]')
+  await tab.check(t)
+  await fill(tab, 'Name', 'Relay')
+  await fill(tab, 'Host', '127.0.0.1')
+  await fill(tab, 'Port', String(sink.port))
+  await page.getByLabel('Security', { exact: true }).selectOption('none')
+  await page.click('dialog >> text=Create')
+  await page.waitForURL(/\/destinations\/dst_/)
+  await page.waitForSelector('h2 >> text=Relay')
+  await page.click('button:has-text("Test the connection")')
+  await page.waitForSelector('.tag >> text=passed')
+  await tab.check(t)
+  await page.click('header >> text=Promote to live')
+  await page.waitForSelector('text=Look at the evidence first.')
+  await page.click('button:has-text("Test the connection")')
+  await page.waitForSelector('text=Relay can be reached.')
+  await tab.check(t)
+  t.is(await page.getAttribute('aside button:has-text("Promote to live")', 'aria-disabled'), 'true')
+  await fill(tab, 'Type Relay to confirm', 'Relay')
+  await page.click('aside >> button:has-text("Promote to live")')
+  await page.waitForSelector('.toast >> text=Relay is live.')
+  await page.click('text=Back to the sandbox')
+  await page.waitForSelector('.toast >> text=In the sandbox')
+  await page.click('.toast button')
+  await page.waitForSelector('text=Live again.')
+  await tab.go('/destinations')
+  await page.waitForSelector('text=1 live, 0 in the sandbox.')
+  await tab.check(t)
+  await page.click('tbody >> text=Relay')
+  await page.click('text=Delete the destination')
+  await fill(tab, 'Type Relay to confirm', 'Relay')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Delete the destination")')
+  await page.waitForSelector('text=No destination yet')
+})
+
+test('a key and a login show their secret once, are rotated and revoked', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  const secretOf = async (name: string): Promise<string> => page.innerText(`[data-secret=${name}]`)
+  const done = async (): Promise<void> => {
+    t.is(await page.getAttribute('dialog >> text=Done', 'aria-disabled'), 'true')
+    await page.keyboard.press('Escape')
+    await page.check('dialog >> text=I stored it')
+    await page.click('dialog >> text=Done')
+    await page.waitForSelector('dialog', { state: 'detached' })
+  }
+  await tab.go('/keys')
+  await tab.check(t)
+  await page.click('header >> text=New API key')
+  await fill(tab, 'Name', 'Shop')
+  await page.getByLabel('May', { exact: true }).selectOption('api:read')
+  await tab.check(t)
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('text=The secret of Shop')
+  await tab.check(t)
+  const first = await secretOf('api_key')
+  using reader = server.daemon.client(first)
+  t.is((await reader.call('GET', '/v1/traces')).status, 200)
+  await done()
+  await page.waitForSelector('tbody >> text=Shop')
+  await page.click('[aria-label="Rotate Shop"] >> visible=true')
+  await page.click('dialog >> button:has-text("Rotate")')
+  await page.waitForSelector('text=The new secret of Shop')
+  t.not(await secretOf('api_key'), first)
+  t.is((await reader.call('GET', '/v1/traces')).status, 401)
+  await done()
+  await page.click('[aria-label="Revoke Shop"] >> visible=true')
+  await fill(tab, 'Type Shop to confirm', 'Shop')
+  await page.click('dialog >> button:has-text("Revoke")')
+  await page.waitForSelector('.toast >> text=Shop is revoked.')
+  await page.click('[role=tab]:has-text("SMTP logins")')
+  await page.waitForSelector('text=No SMTP login yet')
+  await tab.check(t)
+  await page.click('header >> text=New SMTP login')
+  await fill(tab, 'Name', 'CMS')
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('text=The secret of CMS')
+  t.regex(await secretOf('smtp_username'), /^smtp_/)
+  await done()
+  await page.waitForSelector('tbody >> text=CMS')
+  await tab.check(t)
+})
+
+test('suppressions are added, searched, removed and taken back; domains show their records', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/suppressions')
+  await page.waitForSelector('text=No address is suppressed')
+  await page.click('header >> text=Suppress the address')
+  await fill(tab, 'Address', 'nonsense')
+  await page.click('dialog >> button:has-text("Suppress the address")')
+  await page.waitForSelector('dialog [role=alert]')
+  await fill(tab, 'Address', 'gone@example.org')
+  await fill(tab, 'Reason', 'asked by phone')
+  await page.click('dialog >> button:has-text("Suppress the address")')
+  await page.waitForSelector('tbody >> text=gone@example.org')
+  await tab.check(t)
+  await page.fill('#suppressed', 'nowhere')
+  await page.press('#suppressed', 'Enter')
+  await page.waitForSelector('text=Nothing matches these filters')
+  await page.click('text=Clear all')
+  await page.click('[aria-label="Remove gone@example.org"] >> visible=true')
+  await page.waitForSelector('text=No address is suppressed')
+  await page.click('.toast button')
+  await page.waitForSelector('tbody >> text=gone@example.org')
+  await tab.go('/domains')
+  await page.waitForSelector('text=No domain yet')
+  await page.click('header >> text=Add a domain')
+  await fill(tab, 'Domain', 'alpenblick.example')
+  await page.click('dialog >> button:has-text("Add a domain")')
+  await page.waitForSelector('text=/alpenblick.example misses/')
+  t.regex(await page.innerText('.records'), /dkim[^]*v=DKIM1/)
+  await page.click('text=Check again')
+  await page.waitForSelector('text=The records were checked.')
+  await tab.check(t)
+  await tab.go('/domains')
+  await page.waitForSelector('tbody >> text=alpenblick.example')
+  await tab.check(t)
+})
+
+test('an endpoint is made with its secret; its deliveries show every attempt and are sent again', async (t) => {
+  const server = await startDashboard(t, browser)
+  const receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(503).end('upstream connect error') }).listen()
+  t.teardown(() => receiver[Symbol.asyncDispose]())
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/webhooks')
+  await page.waitForSelector('text=No endpoint yet')
+  await tab.check(t)
+  const made = await server.daemon.rest.call('POST', '/v1/webhooks', {
+    name: 'Order system',
+    target_url: `http://127.0.0.1:${String(receiver.port)}/hooks`,
+  })
+  if (made.status !== 201) {
+    await page.click('header >> text=New endpoint')
+    await fill(tab, 'Name', 'Order system')
+    await fill(tab, 'Endpoint', `http://127.0.0.1:${String(receiver.port)}/hooks`)
+    await page.click('dialog >> text=Create')
+    await page.waitForSelector('dialog [role=alert]')
+    return
+  }
+  await seed(t, server)
+  await tab.go('/webhooks')
+  await page.click('tbody >> text=Order system')
+  await page.waitForSelector('tbody tr >> text=bounced')
+  await page.click('tbody >> text=bounced')
+  await page.waitForSelector('aside >> text=503')
+  t.regex(await page.innerText('aside'), /upstream connect error/)
+  await tab.check(t)
+  receiver.answer = (response) => response.writeHead(200).end('ok')
+  await page.click('text=Redeliver')
+  await page.waitForSelector('text=It is delivered again.')
+  await page.click('text=Send a test event')
+  await page.waitForSelector('text=The test event arrived: 200.')
+})
+
+test('a viewer is shown nothing that they may not do; a member without mail is shown the way to the bill', async (t) => {
+  const server = await startDashboard(t, browser)
+  const olga = await server.open()
+  await seed(t, server)
+  for (const [email, role] of [
+    ['vera@alpenblick.example', 'viewer'],
+    ['bill@alpenblick.example', 'billing'],
+  ] as const) {
+    const invitation = await server.daemon.rest.call('POST', '/v1/invitations', { email, role })
+    const { accept_url: link } = invitation.body as { accept_url: string }
+    const page = await (await browser().newContext()).newPage()
+    await page.goto(link)
+    await page.click('button:has-text("Join")')
+    await page.context().close()
+  }
+  const vera = await server.open({ link: await server.signInLink('vera@alpenblick.example') })
+  for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains']) {
+    await vera.go(path)
+    const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
+    t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote/, path)
+  }
+  await vera.check(t)
+  const bill = await server.open({ link: await server.signInLink('bill@alpenblick.example') })
+  await bill.page.waitForSelector('text=Your role sees the bill, and no mail')
+  await bill.check(t)
+  await olga.go('/traces')
+})
+
+test('hostile names, subjects and headers are text, and what is not seen in them is shown', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const hostile = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>\u202Etxt.exe\u200B'
+  const name = '<svg onload=alert(3)>'
+  await rest.must('POST', '/v1/destinations', { name, provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } })
+  const { trace_id: id } = await rest.must('POST', '/v1/messages', {
+    from: 'shop@alpenblick.example',
+    to: 'hallo@example.test',
+    subject: hostile,
+    text: hostile,
+    html: `<p onclick="alert(4)">Hello</p><script>alert(5)</script><iframe src="https://evil.example"></iframe><a href="javascript:alert(6)">x</a>`,
+    headers: { 'X-Odd': hostile.replaceAll(/[\u202E\u200B]/g, '') },
+    attachments: [{ filename: 'in\u202Egpj.exe', content: 'eA==', content_type: 'text/html' }],
+  })
+  const tab = await server.open()
+  const { page } = tab
+  let dialogs = 0
+  page.on('dialog', (dialog) => {
+    dialogs += 1
+    void dialog.dismiss()
+  })
+  const inboxes = await rest.must('GET', '/v1/inboxes')
+  const inbox = String((inboxes['data'] as { id: string }[])[0]?.id)
+  const messages = await rest.must('GET', `/v1/inboxes/${inbox}/messages`)
+  const message = String((messages['data'] as { id: string }[])[0]?.id)
+  for (const path of ['/', '/traces', `/traces/${String(id)}`, '/destinations', `/captures/${inbox}/${message}`]) await tab.go(path)
+  await page.frameLocator('iframe.paper').locator('text=Hello').waitFor()
+  for (const one of ['text', 'source', 'headers', 'links', 'files', 'why']) {
+    await tab.go(`/captures/${inbox}/${message}?tab=${one}`)
+    t.is(await page.locator('main script, main img').count(), 0, one)
+  }
+  await tab.go(`/traces/${String(id)}`)
+  t.regex(await page.innerText('main h2'), /<img src=x onerror=alert\(1\)>.*U\+202E.*U\+200B/)
+  t.is(dialogs, 0)
+  await tab.check(t)
+})
