@@ -7,6 +7,7 @@ import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { recordKinds } from '#core/integrity.ts'
+import { carryTraces } from '#core/trace/earlier-traces.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -62,6 +63,8 @@ export async function open(
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   const database = part('database')
   await claimVersions(database, recordKinds)
+  const carried = await carryTraces(database, (traces) => log.info({ traces }, 'carrying over the traces of an earlier release'))
+  if (carried > 0) log.info({ traces: carried }, 'carried the traces of an earlier release over')
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')

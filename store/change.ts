@@ -1,7 +1,7 @@
 /** Collects one atomic write. Nothing happens before `Database.commit`. */
 import type { Add, Bytes, Check, Setting, Write } from './kv.ts'
 import { keyName, pack, type Element } from './tuple.ts'
-import { globalKey, indexRows, recordKey, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
+import { globalKey, indexRows, keyOf, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
 import { encodeRecord } from './record-version.ts'
 
 export { decode, encode } from './json.ts'
@@ -36,7 +36,7 @@ export class Change implements Write {
 
   /** A new record. Fails as a conflict when the id or a unique index value is taken. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
-    const key = recordKey(kind, organizationId, record.id)
+    const key = keyOf(kind, organizationId, record)
     this.checks.push({ key, version: undefined })
     return this.#put(kind, organizationId, record, key)
   }
@@ -46,20 +46,22 @@ export class Change implements Write {
    * time. Fails as a conflict when a unique index value is taken.
    */
   insertCold<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
-    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encodeRecord(kind, record), isNew: true, isCold: true })
+    this.sets.push({ key: keyOf(kind, organizationId, record), value: encodeRecord(kind, record), isNew: true, isCold: true })
     return this.#putRows(kind, organizationId, record, true)
   }
 
   /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
-    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encodeRecord(kind, record) })
+    this.sets.push({ key: keyOf(kind, organizationId, record), value: encodeRecord(kind, record) })
     for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value, isNew: true })
     return this.#recordChange(kind, organizationId, undefined, record)
   }
 
   /** Fails as a conflict when the record has changed since it was read. */
   replace<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
-    const key = recordKey(kind, organizationId, next.id)
+    const key = keyOf(kind, organizationId, next)
+    if (kind.place && Buffer.compare(key, keyOf(kind, organizationId, stored.record)) !== 0)
+      return this.supersede(kind, organizationId, stored, next)
     this.checks.push({ key, version: stored.version })
     this.sets.push({ key, value: encodeRecord(kind, next) })
     const before = indexRows(kind, organizationId, stored.record)
@@ -68,18 +70,18 @@ export class Change implements Write {
     return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
-  /** Like `replace`, for a change that leaves every indexed value as it was. */
+  /** Like `replace`, for a change that leaves every indexed value and the place as they were. */
   rewrite<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
-    const key = recordKey(kind, organizationId, next.id)
+    const key = keyOf(kind, organizationId, next)
     this.checks.push({ key, version: stored.version })
     this.sets.push({ key, value: encodeRecord(kind, next) })
     return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
-  /** A new record with an id of its own in the place of one that was read: unique values may pass from the old one to it. */
+  /** A new record with a key of its own in place of one that was read: unique values may pass from the old one to it. */
   supersede<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
-    const key = recordKey(kind, organizationId, next.id)
-    const oldKey = recordKey(kind, organizationId, stored.record.id)
+    const key = keyOf(kind, organizationId, next)
+    const oldKey = keyOf(kind, organizationId, stored.record)
     this.checks.push({ key: oldKey, version: stored.version }, { key, version: undefined })
     this.deletes.push(oldKey)
     this.sets.push({ key, value: encodeRecord(kind, next) })
@@ -88,7 +90,7 @@ export class Change implements Write {
   }
 
   remove<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>): this {
-    const key = recordKey(kind, organizationId, stored.record.id)
+    const key = keyOf(kind, organizationId, stored.record)
     this.checks.push({ key, version: stored.version })
     this.deletes.push(key, ...indexRows(kind, organizationId, stored.record).map((row) => row.key))
     return this.#recordChange(kind, organizationId, stored.record, undefined)
@@ -96,7 +98,7 @@ export class Change implements Write {
 
   /** Fails as a conflict when the record has changed since it was read. */
   checkRecord<R extends Identified>(kind: RecordKind<R>, organizationId: string, { record, version }: Stored<R>): this {
-    this.checks.push({ key: recordKey(kind, organizationId, record.id), version })
+    this.checks.push({ key: keyOf(kind, organizationId, record), version })
     return this
   }
 

@@ -2,13 +2,15 @@
 import { Change, decode, fillName } from './change.ts'
 import { cursorAt, keyAt } from './cursor.ts'
 import { OrderedIds } from './ids.ts'
-import type { Entry, Kv, WriteResult } from './kv.ts'
+import type { Bytes, Entry, Kv, WriteResult } from './kv.ts'
 import {
   globalKey,
   indexPrefix,
   lookupPrefix,
+  keyOf,
   recordKey,
   uniquePrefix,
+  type AnyKind,
   type Identified,
   type RecordKind,
   type Stored,
@@ -32,7 +34,7 @@ export interface Page<T> {
 }
 
 export interface ListOptions {
-  /** The index to walk, and the first of its values; without it, all records by id. */
+  /** The index to walk, and the first of its values; without it, all records by id, or those with the first of their place. */
   readonly index?: string
   readonly values?: readonly Element[]
   readonly limit: number
@@ -125,20 +127,49 @@ export class Database {
   }
 
   async get<R extends Identified>(kind: RecordKind<R>, reach: Visibility, id: string): Promise<Stored<R> | undefined> {
-    const entry = await this.kv.get(recordKey(kind, reach.organizationId, id))
+    const entry = kind.place ? await this.#placed(kind, reach.organizationId, id) : await this.kv.get(recordKey(kind, reach.organizationId, id))
     return entry && visible(kind, reach, toStored(kind, entry))
+  }
+
+  /** Where the record with this id stands; undefined when there is none. */
+  async keyFor(kind: AnyKind, organizationId: string, id: string): Promise<Bytes | undefined> {
+    if (!kind.place) return recordKey(kind, organizationId, id)
+    const row = await this.kv.get(idRow(kind, id))
+    return row && placedKey(kind, organizationId, row)
+  }
+
+  /** A record may move between the two looks; then they are taken again. */
+  async #placed(kind: AnyKind, organizationId: string, id: string): Promise<Entry | undefined> {
+    for (let before: Bytes | undefined; ;) {
+      const key = await this.keyFor(kind, organizationId, id)
+      const entry = key && (await this.kv.get(key))
+      if (entry || !key || (before && Buffer.compare(before, key) === 0)) return entry
+      before = key
+    }
   }
 
   /** The record as it is now; as given where it has not changed since, which costs no decoding. */
   async newest<R extends Identified>(kind: RecordKind<R>, reach: Visibility, known: Stored<R>): Promise<Stored<R> | undefined> {
-    const entry = await this.kv.get(recordKey(kind, reach.organizationId, known.record.id))
+    const entry = await this.kv.get(keyOf(kind, reach.organizationId, known.record))
+    if (!entry && kind.place) return this.get(kind, reach, known.record.id)
     return entry && visible(kind, reach, entry.version === known.version ? known : toStored(kind, entry))
   }
 
   /** By many ids at once, each in its place of the answer. */
   async getMany<R extends Identified>(kind: RecordKind<R>, reach: Visibility, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
-    const entries = await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
+    const entries = kind.place
+      ? await this.#manyPlaced(kind, reach.organizationId, ids)
+      : await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
+  }
+
+  async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[]): Promise<(Entry | undefined)[]> {
+    const rows = await this.kv.getMany(ids.map((id) => idRow(kind, id)))
+    const keys = rows.map((row) => row && placedKey(kind, organizationId, row))
+    const entries = await this.kv.getMany(keys.filter((key) => key !== undefined))
+    let next = 0
+    const found = keys.map((key) => key && entries[next++])
+    return Promise.all(found.map((entry, i) => entry ?? (keys[i] && this.#placed(kind, organizationId, ids[i] ?? ''))))
   }
 
   /** The records that stand for their organizations, each in its place of the answer. Not for what a tenant can reach. */
@@ -203,7 +234,7 @@ export class Database {
   ): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
-      : [reach.organizationId, kind.name]
+      : [reach.organizationId, kind.name, ...(options.values ?? [])]
     const from = options.after && options.cursor === undefined ? behind(pack([...prefix, ...options.after])) : undefined
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
     const entries = this.kv.range({ ...range, reverse: !options.ascending })
@@ -215,9 +246,7 @@ export class Database {
     // at first no more than the page can take; what is passed over makes the steps grow
     let size = options.index ? Math.min(limit, maxLooks, maxStep) : 1
     for await (const { step, hasMore } of inSteps(entries, () => size)) {
-      const found = options.index
-        ? await this.getMany(kind, reach, step.map(idIn))
-        : step.map((entry) => visible(kind, reach, toStored(kind, entry)))
+      const found = await this.recordsOf(kind, reach, step, options.index !== undefined)
       for (const [i, stored] of found.entries()) {
         looks++
         const fate = stored ? (sieve?.sort(stored.record) ?? 'take') : 'pass'
@@ -230,6 +259,16 @@ export class Database {
       if (options.index) size = Math.min(2 * size, maxLooks - looks, maxStep)
     }
     return { rows, nextCursor: undefined }
+  }
+
+  /** The records that rows of an index stand for, or that rows are; each in its place of the answer. */
+  async recordsOf<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Visibility,
+    rows: readonly Entry[],
+    isIndex: boolean,
+  ): Promise<(Stored<R> | undefined)[]> {
+    return isIndex ? this.getMany(kind, reach, rows.map(idIn)) : rows.map((entry) => visible(kind, reach, toStored(kind, entry)))
   }
 
   /** Every record of a kind, for kinds that are few by nature. */
@@ -264,6 +303,14 @@ export class Database {
       if (result.ok) swept += rows // otherwise a key was written meanwhile, and the next look sees it
     }
   }
+}
+
+const idRow = (kind: AnyKind, id: string): Bytes => pack([...lookupPrefix(kind.name, 'id'), id])
+
+/** Where the look-up row of an id says that the record stands; undefined when it is of another organization. */
+function placedKey(kind: AnyKind, organizationId: string, row: Entry): Bytes | undefined {
+  const [owner, id, ...place] = decode<[string, string, ...Element[]]>(row.value)
+  return owner === organizationId ? recordKey(kind, owner, id, place) : undefined
 }
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')

@@ -33,6 +33,11 @@ export interface RecordKind<R extends Identified> {
    * are made of as it is, since the index rows of older records stay as they are stored.
    */
   readonly upgrades: readonly UpgradeStep[]
+  /**
+   * What stands before the id in the keys of records that lie in an order of their own, such as that of their time, so that no index is
+   * needed for it. They are found by id through the look-up `id`, which such a kind must have, by its ids alone.
+   */
+  readonly place: ((record: R) => readonly Element[]) | undefined
   /** Range indexes inside the organization. */
   readonly indexes: Readonly<Record<string, IndexValues<R>>>
   /** Unique inside the organization. */
@@ -54,6 +59,7 @@ export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'na
   return {
     noun: kind.name.replaceAll('_', ' '),
     upgrades: [],
+    place: undefined,
     indexes: {},
     unique: {},
     lookups: {},
@@ -74,8 +80,12 @@ export const upgradeFrom =
 /** Keys that belong to no organization. */
 export const globalKey = (...elements: readonly Element[]): readonly Element[] => ['', ...elements]
 
-export const recordKey = <R extends Identified>(kind: RecordKind<R>, organizationId: string, id: string): Bytes =>
-  pack([organizationId, kind.name, id])
+/** The key of a record by its id, and by its place where its kind has places. */
+export const recordKey = (kind: AnyKind, organizationId: string, id: string, place: readonly Element[] = []): Bytes =>
+  pack([organizationId, kind.name, ...place, id])
+
+export const keyOf = <R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): Bytes =>
+  recordKey(kind, organizationId, record.id, kind.place?.(record))
 
 /** Key prefixes of index rows; the sign is the sort of index. */
 export const indexPrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [organizationId, `${kind}#${index}`]
@@ -108,7 +118,7 @@ export function indexRows<R extends Identified>(kind: RecordKind<R>, organizatio
       add([...uniquePrefix(kind.name, organizationId, index), ...values], Buffer.from(record.id), true)
   }
   for (const index in kind.lookups) {
-    const target = Buffer.from(JSON.stringify([organizationId, record.id]))
+    const target = Buffer.from(JSON.stringify([organizationId, record.id, ...(kind.place?.(record) ?? [])]))
     for (const values of kind.lookups[index]?.(record) ?? []) add([...lookupPrefix(kind.name, index), ...values], target, true)
   }
   return rows

@@ -47,6 +47,7 @@ import { traceReports, type TraceReport } from './trace/trace-report.ts'
 import { checkDelivery, checkDue, checkLoggedAttempt } from './webhooks/delivery-integrity.ts'
 import { webhookDeliveries, type WebhookDelivery } from './webhooks/delivery.ts'
 import { webhookEndpoints } from './webhooks/endpoint.ts'
+import { earlierTraces, traceInAnyForm } from './trace/earlier-traces.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 export const recordKinds = [
@@ -91,13 +92,16 @@ export const recordKinds = [
   inboundMessages,
 ] as const
 
+/** Those that are carried over when the daemon starts. */
+export const earlierKinds = [earlierTraces] as const
+
 /** Options for `verify` of a store written by this core. */
 export function integrityChecks(database: Database): VerifyOptions {
   return {
-    kinds: recordKinds,
+    kinds: [...recordKinds, ...earlierKinds],
     families: rowFamilies(database),
     counted: [
-      { kind: traces, counter: storedTracesCounter },
+      { kind: traces, earlier: earlierTraces, counter: storedTracesCounter },
       { kind: inboundMessages, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
     ],
     contents: {
@@ -169,6 +173,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
         return missing(database, organizationId, 'trace', traceId)
       },
     },
+    { name: 'carried', global: true },
     { name: 'unsubscribe.kept', global: true },
     { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
@@ -186,22 +191,22 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
   if (kind === traces.name && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
-  return kind === traces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
+  return kind === traces.name || kind === earlierTraces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
 }
 
 /** Content has the id of what it belongs to, and that of a test an id of its own. */
 async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
-  const stored = (await database.get(traces, { organizationId }, id)) ?? (await database.get(inboundMessages, { organizationId }, id))
+  const stored = (await traceInAnyForm(database, { organizationId }, id)) ?? (await database.get(inboundMessages, { organizationId }, id))
   return stored?.record.content ?? contentOfTest(database, organizationId, id)
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {
-  const stored = await database.get(traces, { organizationId }, traceId)
+  const stored = await traceInAnyForm(database, { organizationId }, traceId)
   return stored ? [] : [`the ${noun} ${traceId} that it belongs to is missing`]
 }
 
 async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<string[]> {
-  const stored = await database.get(traces, entry, entry.traceId)
+  const stored = await traceInAnyForm(database, entry, entry.traceId)
   if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
   if (stored.record.status !== 'queued')
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]

@@ -7,6 +7,8 @@ import { readRecord } from './verify-records.ts'
 /** A kind whose records are counted in the writes that make and remove them. */
 export interface CountedKind {
   readonly kind: AnyKind
+  /** The counter holds these too: what the kind was before, and what is not carried over yet. */
+  readonly earlier?: AnyKind
   readonly counter: (organizationId: string) => readonly Element[]
   /** What one of them adds to the counter; one by default. */
   readonly weigh?: (record: unknown) => number
@@ -27,8 +29,8 @@ export class RecordCounts {
   meet(organizationId: string, kind: string, record: unknown): void {
     let counts = this.#met.get(organizationId)
     if (!counts) this.#met.set(organizationId, (counts = new Map()))
-    const counted = this.#counted.find((one) => one.kind.name === kind)
-    if (counted) counts.set(kind, (counts.get(kind) ?? 0) + weightOf(counted, record))
+    const counted = this.#counted.find((one) => one.kind.name === kind || one.earlier?.name === kind)
+    if (counted) counts.set(counted.kind.name, (counts.get(counted.kind.name) ?? 0) + weightOf(counted, record))
   }
 
   /** One sentence for each counter that is wrong. Records are counted again where something moved during the walk. */
@@ -47,15 +49,16 @@ export class RecordCounts {
 const weightOf = ({ weigh }: CountedKind, record: unknown): number => (weigh ? (record === undefined ? 0 : weigh(record)) : 1)
 
 async function problemOf(database: Database, counted: CountedKind, organizationId: string, met: number): Promise<string | undefined> {
-  const { kind, counter, weigh } = counted
+  const { kind, earlier, counter, weigh } = counted
   const key = pack(counter(organizationId))
   let records = met
   for (let tries = 0; tries < maxTries; tries++) {
     const before = await database.kv.counter(key)
     if (before === records) return undefined
     records = 0
-    for await (const entry of database.kv.range(within([organizationId, kind.name])))
-      records += weightOf(counted, weigh && readRecord(kind, unpack(entry.key), entry).record)
+    for (const one of earlier ? [kind, earlier] : [kind])
+      for await (const entry of database.kv.range(within([organizationId, one.name])))
+        records += weightOf(counted, weigh && readRecord(one, unpack(entry.key), entry).record)
     const after = await database.kv.counter(key)
     if (records === after) return undefined
     if (before !== after) continue

@@ -2,7 +2,7 @@
 import { decode } from '../change.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
-import { indexRows, recordKey, type IndexRow, type AnyKind } from '../record-kind.ts'
+import { indexRows, keyOf, type IndexRow, type AnyKind } from '../record-kind.ts'
 import { decodeRecord } from '../record-version.ts'
 import { describeKey, type Element } from '../tuple.ts'
 
@@ -14,13 +14,16 @@ const maxTries = 5
 /** A record as its kind describes it, or what keeps it from being one. */
 export function readRecord(
   kind: AnyKind,
-  [, , id]: readonly Element[],
+  [organizationId]: readonly Element[],
   entry: Entry,
 ): { readonly record: unknown; readonly problem?: undefined } | { readonly record?: undefined; readonly problem: string } {
   const record = parsed(() => decodeRecord(kind, entry))
   if (record instanceof StoreFailure) return { problem: `it cannot be read: ${record.message}` }
   const schema = kind.schema.safeParse(record)
-  if (schema.success) return (record as { id: string }).id === id ? { record } : { problem: 'its id is not that of its key.' }
+  if (schema.success) {
+    const key = keyOf(kind, String(organizationId), record as never)
+    return Buffer.compare(key, entry.key) === 0 ? { record } : { problem: 'its id is not that of its key.' }
+  }
   const issue = schema.error.issues[0]
   return { problem: `it does not fit its schema: ${issue?.path.join('.')} ${issue?.message}.` }
 }
@@ -66,7 +69,8 @@ export async function verifyIndexRow(database: Database, kind: AnyKind, key: rea
     if (!(await database.kv.get(row.key))) return []
     return [record ? `${kind.name} ${id} does not have this row.` : `there is no ${kind.name} ${id}.`]
   }
-  const problems = await settled(database, recordKey(kind, organizationId, id), problemsOf)
+  const recordAt = await database.keyFor(kind, organizationId, id)
+  const problems = recordAt ? await settled(database, recordAt, problemsOf) : await problemsOf(undefined)
   return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
 }
 

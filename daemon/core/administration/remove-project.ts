@@ -4,7 +4,7 @@
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { indexPrefix, type Identified, type RecordKind } from '#store/record-kind.ts'
+import type { Identified, RecordKind } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
@@ -124,7 +124,7 @@ async function removeTraces(
   organizationId: string,
   projectId: string,
 ): Promise<void> {
-  const all = within([...indexPrefix(traces.name, organizationId, 'project'), projectId])
+  const all = within([organizationId, traces.name, projectId])
   for (let fruitless = 0; !stopping();) {
     const ids: string[] = []
     for await (const { key } of database.kv.range({ ...all, limit: batch })) ids.push(String(unpack(key).at(-1)))

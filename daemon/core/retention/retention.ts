@@ -5,8 +5,8 @@
  * Spec "Limits".
  */
 import { Change, decode, encode } from '#store/change.ts'
-import { indexPrefix } from '#store/record-kind.ts'
-import { pack, unpack, within } from '#store/tuple.ts'
+import { pack, within } from '#store/tuple.ts'
+import { sieve } from '../access/principal/lists.ts'
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'
 import { moveEarlierUnsubscribes } from '../feedback/suppression/move-unsubscribes.ts'
@@ -18,9 +18,9 @@ import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/sending/cleanup.ts'
-import { traces } from '../trace/trace.ts'
+import { traceList } from '../trace/trace-walk.ts'
 import { sweepInboxes } from './inbox-retention.ts'
-import { removeTrace } from './remove-trace.ts'
+import { isSettled, removeTrace } from './remove-trace.ts'
 
 export interface RetentionOptions extends Core {
   /** From 0 up to 1. */
@@ -111,20 +111,16 @@ export class Retention {
   async #remove(organizationId: string, beforeMs: number, atMost: number): Promise<number> {
     if (beforeMs === -Infinity || atMost <= 0) return 0
     const { database, clock } = this.#options
-    const prefix = indexPrefix(traces.name, organizationId, 'time')
-    const all = within(prefix)
-    const end = beforeMs === Infinity ? all.end : pack([...prefix, beforeMs])
+    const chosen = sieve(isSettled, ({ createdAt }) => createdAt >= beforeMs)
     let removed = 0
-    for (let { start } = all; removed < atMost && !this.#stopping;) {
-      const ids: string[] = []
-      for await (const { key } of database.kv.range({ start, end, limit: Math.min(batch, atMost - removed) })) {
-        ids.push(String(unpack(key).at(-1)))
-        start = Buffer.concat([key, Buffer.of(0)]) // what is queued is passed over
-      }
-      if (ids.length === 0) break
-      const gone = await Promise.all(ids.map((id) => removeTrace(database, organizationId, id, clock.now())))
+    let cursor: string | undefined
+    do {
+      const wanted = { ascending: true, limit: Math.min(batch, atMost - removed), cursor }
+      const { rows, nextCursor } = await traceList(database, { organizationId }, wanted, chosen)
+      const gone = await Promise.all(rows.map(({ record }) => removeTrace(database, organizationId, record.id, clock.now())))
       removed += gone.filter(Boolean).length
-    }
+      cursor = nextCursor
+    } while (cursor !== undefined && removed < atMost && !this.#stopping)
     return removed
   }
 

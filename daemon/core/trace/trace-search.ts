@@ -1,11 +1,11 @@
-/** Traces by what is known of them: the filter of lists and replays, and how the store is walked for it. */
+/** Traces by what is known of them: the filter of lists and replays. */
 import { domainToUnicode } from 'node:url'
-import type { Database, Page, Visibility } from '#store/database.ts'
-import type { Element } from '#store/tuple.ts'
-import { recordsOf, sieve, type OfProject, type PageQuery, type Walk } from '../access/principal/lists.ts'
+import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
+import { recordsOf, sieve, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { foldAddress } from '../addresses.ts'
 import type { TraceStatus } from './states.ts'
-import { bounceOf, traces, type Trace } from './trace.ts'
+import { bounceOf, type Trace } from './trace.ts'
+import { traceList } from './trace-walk.ts'
 
 export interface TraceFilter extends OfProject {
   readonly status?: TraceStatus | undefined
@@ -27,23 +27,23 @@ export interface TraceFilter extends OfProject {
 /** One request looks at so many traces at most; the cursor goes on from there. */
 const maxLooks = 2000
 
-/** The traces that a filter finds in the reach, the newest first. */
+/** The traces that a filter finds in the reach, the newest first. `readSubject` makes the text of a raw Subject. */
 export async function matchingTraces(
   database: Database,
   reach: Visibility,
   { limit, cursor, ...filter }: PageQuery & TraceFilter,
+  readSubject = (raw: string): string => raw,
 ): Promise<Page<Trace>> {
-  const project = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
-  const { sieve: chosen, ...walk } = traceWalk({ ...filter, projectId: project })
-  return recordsOf(await database.list(traces, reach, { ...walk, limit, cursor }, chosen))
+  const projectId = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
+  const { to } = filter
+  return recordsOf(await traceList(database, reach, { projectId, to, limit, cursor }, sieveOf({ ...filter, projectId }, readSubject)))
 }
 
-/** The walk of the store for a filter. `readSubject` makes the text of a raw Subject. */
-export function traceWalk(filter: TraceFilter, readSubject = (raw: string): string => raw): Walk<Trace> {
+function sieveOf(filter: TraceFilter, readSubject: (raw: string) => string): Sieve<Trace> {
   const { q, since = -Infinity } = filter
   const wanted = q === undefined ? undefined : comparable(q)
   const fits = (trace: Trace) => passes(trace, filter) && (wanted === undefined || hasText(trace, readSubject(trace.subject), wanted))
-  return { ...indexFor(filter), sieve: sieve(fits, ({ createdAt }) => createdAt < since, maxLooks) }
+  return sieve(fits, ({ createdAt }) => createdAt < since, maxLooks)
 }
 
 function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject: string, wanted: string): boolean {
@@ -58,12 +58,6 @@ const comparable = (text: string): string => text.normalize('NFC').toLowerCase()
 function spellings(address: string): string[] {
   const at = address.lastIndexOf('@') + 1
   return address.toLowerCase().includes('xn--', at) ? [address, address.slice(0, at) + domainToUnicode(address.slice(at))] : [address]
-}
-
-/** The narrowest index for a filter. */
-function indexFor({ to, projectId }: TraceFilter): { index: string; values: readonly Element[] } {
-  if (to !== undefined) return { index: 'recipient', values: [foldAddress(to)] }
-  return projectId === undefined ? { index: 'time', values: [] } : { index: 'project', values: [projectId] }
 }
 
 function passes(trace: Trace, filter: TraceFilter): boolean {

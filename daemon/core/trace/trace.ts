@@ -162,17 +162,22 @@ const schema = z.strictObject({
 export type Trace = Immutable<z.infer<typeof schema>>
 
 /** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
-function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonly (string | number)[])[] {
+export function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonly (string | number)[])[] {
   if (sendAt === undefined || begunAt !== undefined || status === 'captured') return []
   return ['', projectId].flatMap((place) => ['', status].map((state) => [place, state, sendAt]))
 }
 
+/** Traces of a project lie in order of time, under this. */
+export const inTime = 0
+
 export const traces = defineRecord<Trace>({
-  name: 'trace',
+  name: 'send',
+  noun: 'trace',
   schema,
+  // there is none of version 1: what was before it is `earlierTraces`, and a release that knows only that does not start on these
+  upgrades: [(old) => old],
+  place: (trace) => [trace.projectId, inTime, trace.createdAt],
   indexes: {
-    time: (trace) => [[trace.createdAt]],
-    project: (trace) => [[trace.projectId, trace.createdAt]],
     scheduled: scheduledUnder,
     recipient: (trace) => trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt]),
   },

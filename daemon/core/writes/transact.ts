@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
-import { recordKey, type Identified, type RecordKind, type Stored } from '#store/record-kind.ts'
+import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
 import { keyName, type Element } from '#store/tuple.ts'
 import type { Clock } from '../clock.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
@@ -46,7 +46,7 @@ export class Transaction extends Change {
   }
 
   #noted<S extends Stored<R> | undefined, R extends Identified>(kind: RecordKind<R>, stored: S): S {
-    if (stored) this.checks.push({ key: recordKey(kind, this.#reach.organizationId, stored.record.id), version: stored.version })
+    if (stored) this.checkRecord(kind, this.#reach.organizationId, stored)
     return stored
   }
 }

@@ -49,17 +49,26 @@ export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => b
  * Throws `not_found` for a project out of reach.
  */
 export async function listReachable<R extends Identified>(
-  { database, policies }: ListParts,
+  parts: ListParts,
   kind: RecordKind<R>,
   principal: Principal,
   { projectId, limit, cursor }: PageQuery & OfProject,
   walkOf: (projectId: string | undefined) => Walk<R> = () => ({}),
 ): Promise<Page<R>> {
+  const { project, reach: ofProject } = await listed(parts, principal, projectId)
+  const { sieve: chosen, reach = ofProject, ...walk } = walkOf(project)
+  return recordsOf(await parts.database.list(kind, reach, { ...walk, limit, cursor }, chosen))
+}
+
+/** The project that a list is narrowed to, if any, and what is listed. Throws `not_found` for a project out of reach. */
+export async function listed(
+  { policies }: ListParts,
+  principal: Principal,
+  projectId: string | undefined,
+): Promise<{ readonly project: string | undefined; readonly reach: Visibility }> {
   const { projects } = await policies.of(principal.organizationId)
   const project = reachableProject(principal, projects, projectId, 'project')
-  const ofProject = project === undefined ? principal : { ...principal, projectId: project, bound: true }
-  const { sieve: chosen, reach = ofProject, ...walk } = walkOf(project)
-  return recordsOf(await database.list(kind, reach, { ...walk, limit, cursor }, chosen))
+  return { project, reach: project === undefined ? principal : { ...principal, projectId: project, bound: true } }
 }
 
 /** The walk of a kind that has an index by project. */

@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { walkTraces } from '../search/trace-reads.ts'
+import { visitTraces } from '../search/trace-reads.ts'
 import type { Window } from '../search/time-window.ts'
 
 /** So many traces of the window are looked at, the latest first. */
@@ -52,7 +52,7 @@ export async function findNearMisses(
   const wanted = foldEmail(recipient)
   const far = new Set<string>()
   const found = new Map<string, NearMiss>()
-  const isComplete = await walkTraces(database, principal, window, maxNearScan, (trace) => {
+  const isComplete = await visitTraces(database, principal, window, maxNearScan, (trace) => {
     for (const { address } of trace.recipients) {
       const folded = foldEmail(address)
       if (far.has(folded) || found.has(folded)) continue

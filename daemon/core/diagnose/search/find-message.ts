@@ -6,7 +6,7 @@ import { recipientOfVerp } from '../../trace/return-paths.ts'
 import { traceOfServiceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { isQueueIdIn, queueIdForms } from './queue-id.ts'
-import { tracesTo, walkTraces } from './trace-reads.ts'
+import { tracesTo, visitTraces } from './trace-reads.ts'
 
 /** So many of the latest messages are searched for an id that leads nowhere by itself. */
 export const maxSearch = 2000
@@ -56,7 +56,7 @@ async function bySearch(
   const always = { from: 0, to: nowMs + 1 }
   if (recipient !== undefined) return (await tracesTo(database, principal, recipient, always, maxSearch)).find(fits)
   let found: Trace | undefined
-  await walkTraces(database, principal, always, maxSearch, (trace) => {
+  await visitTraces(database, principal, always, maxSearch, (trace) => {
     if (!fits(trace)) return false
     found = trace
     return true

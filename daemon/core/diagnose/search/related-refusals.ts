@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import { traceReports, type TraceReport } from '../../trace/trace-report.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
-import { tracesTo, walkTraces } from './trace-reads.ts'
+import { tracesTo, visitTraces } from './trace-reads.ts'
 
 const dayMs = 86_400_000
 const recipientDays = 30
@@ -46,7 +46,7 @@ export async function relatedTo(
   )
   const domains = new Set<string>()
   const replies = new Set<string>()
-  const isComplete = await walkTraces(database, principal, day, maxLastDay, (one) => {
+  const isComplete = await visitTraces(database, principal, day, maxLastDay, (one) => {
     if (one.id === trace.id) return
     if (one.recipients.some(({ address, status }) => isFailure(status) && domainOf(address) === domainOf(folded))) domains.add(one.id)
     if (print !== undefined && one.recipients.some(({ reply }) => reply && reply.code >= 400 && fingerprint(reply.text) === print))

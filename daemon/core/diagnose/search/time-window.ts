@@ -1,11 +1,10 @@
 /** The time that a diagnosis looks at: as it is asked for, and as far back as traces are kept. */
 import type { Database } from '#store/database.ts'
-import { indexPrefix } from '#store/record-kind.ts'
-import { pack, unpack, within } from '#store/tuple.ts'
+import { pack } from '#store/tuple.ts'
 import { billsOverage, limitsOf } from '../../plan/limits.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { storedTracesCounter } from '../../tenancy/counters.ts'
-import { traces } from '../../trace/trace.ts'
+import { walkTraces } from '../../trace/trace-walk.ts'
 
 /** Milliseconds since the epoch; `from` belongs to it, `to` does not. */
 export interface Window {
@@ -60,8 +59,7 @@ export async function retainedWindow(
 }
 
 async function oldestTrace(database: Database, organizationId: string): Promise<number | undefined> {
-  for await (const { key } of database.kv.range({ ...within(indexPrefix(traces.name, organizationId, 'time')), limit: 1 }))
-    return Number(unpack(key).at(-2))
+  for await (const trace of walkTraces(database, { organizationId }, { ascending: true }, 1)) if (trace) return trace.createdAt
   return undefined
 }
 

@@ -3,6 +3,7 @@
  * crash leaves no trace counted and not queued, or queued twice. Jobs of an earlier process go on at the start.
  */
 import type { Change } from '#store/change.ts'
+import { CursorInvalid } from '#store/cursor.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
@@ -86,7 +87,10 @@ export class ReplayRunner {
       credentialId: record.requestedBy,
     }
     const query = { ...record.filter, status: 'failed', limit: pageRows, cursor: record.cursor ?? undefined } as const
-    const page = await matchingTraces(this.#options.database, principal, query)
+    const page = await matchingTraces(this.#options.database, principal, query).catch((error: unknown) => {
+      if (!(error instanceof CursorInvalid)) throw error
+      return matchingTraces(this.#options.database, principal, { ...query, cursor: undefined }) // an earlier release gave it out
+    })
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
       if (this.#stopping) return

@@ -6,13 +6,13 @@ import type { SecretBox } from '../../access/secret-box.ts'
 import type { AttemptRecord } from '../attempt-record.ts'
 import { readAttempts } from '../attempts.ts'
 import { Refusal } from '../../refusals.ts'
-import { listReachable, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
+import { listed, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
 import { readRawReport } from './raw-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
 import { readReports, standingReports, type TraceReport } from '../trace-report.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from '../trace-token.ts'
-import { traceWalk, type TraceFilter } from '../trace-search.ts'
+import { matchingTraces, type TraceFilter } from '../trace-search.ts'
 import { traces, type Trace } from '../trace.ts'
 
 /** A trace and what its timeline is made from. */
@@ -74,9 +74,9 @@ export class TraceReader implements List<TraceFilter, Trace> {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
-  list(principal: Principal, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
-    const { readSubject } = this.#options
-    return listReachable(this.#options, traces, principal, query, (projectId) => traceWalk({ ...query, projectId }, readSubject))
+  async list(principal: Principal, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
+    const { project: projectId, reach } = await listed(this.#options, principal, query.projectId)
+    return matchingTraces(this.#database, reach, { ...query, projectId }, this.#options.readSubject)
   }
 
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
