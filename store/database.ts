@@ -127,7 +127,9 @@ export class Database {
   }
 
   async get<R extends Identified>(kind: RecordKind<R>, reach: Visibility, id: string): Promise<Stored<R> | undefined> {
-    const entry = kind.place ? await this.#placed(kind, reach.organizationId, id) : await this.kv.get(recordKey(kind, reach.organizationId, id))
+    const entry = kind.place
+      ? await this.#placed(kind, reach.organizationId, id)
+      : await this.kv.get(recordKey(kind, reach.organizationId, id))
     return entry && visible(kind, reach, toStored(kind, entry))
   }
 
@@ -169,7 +171,7 @@ export class Database {
     const entries = await this.kv.getMany(keys.filter((key) => key !== undefined))
     let next = 0
     const found = keys.map((key) => key && entries[next++])
-    return Promise.all(found.map((entry, i) => entry ?? (keys[i] && this.#placed(kind, organizationId, ids[i] ?? ''))))
+    return Promise.all(found.map(async (entry, i) => entry ?? (keys[i] && this.#placed(kind, organizationId, ids[i] ?? ''))))
   }
 
   /** The records that stand for their organizations, each in its place of the answer. Not for what a tenant can reach. */

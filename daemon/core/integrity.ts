@@ -190,8 +190,9 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
 /** What of a record lies in the store of contents. */
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
-  if (kind === traces.name && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
-  return kind === traces.name || kind === earlierTraces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
+  const isTrace = kind === traces.name || kind === earlierTraces.name
+  if (isTrace && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
+  return isTrace || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
 }
 
 /** Content has the id of what it belongs to, and that of a test an id of its own. */

@@ -188,7 +188,7 @@ function holdTraces(fixture: CoreFixture): { readonly release: () => void; held:
   const { promise, resolve: release } = Promise.withResolvers<void>()
   const writing = { release, held: 0 }
   fixture.kv.beforeWrite = ({ sets }) => {
-    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
+    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002send\0'))) return undefined
     writing.held++
     return promise
   }

@@ -8,6 +8,7 @@ import { type Organization } from '#core/tenancy/organization.ts'
 import { engagements, nothingSeen, type Engagement } from '#core/trace/story/engagement.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
+import { traceList } from '#core/trace/trace-walk.ts'
 import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, secrets, type CoreFixture } from '../core-fixture.ts'
@@ -33,7 +34,7 @@ async function submitted(fixture: CoreFixture, count: number, changes: Parameter
 }
 
 const kept = async ({ database }: CoreFixture): Promise<string[]> =>
-  (await database.list(traces, principal, { index: 'time', limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
+  (await traceList(database, principal, { limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
 const counted = ({ kv }: CoreFixture): Promise<number> => kv.counter(pack(storedTracesCounter(organizationId)))
 test('settled traces go when they are as old as the plan keeps them, with all that belongs to them', async (t) => {
   const fixture = await fixtureWith(t, {})

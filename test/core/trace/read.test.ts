@@ -112,20 +112,20 @@ test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes
   t.is((await fixture.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
 })
 
-test('TraceReader.list() looks through many traces in one walk of the store, however small the page', async (t) => {
+test('TraceReader.list() looks through many traces in a few walks of the store, however small the page', async (t) => {
   const fixture = await coreFixture(t)
   await submitSome(fixture, 30)
   const { kv } = fixture.database
   const range = kv.range.bind(kv)
   let walks = 0
   kv.range = (wanted) => {
-    if (Buffer.from(wanted.start).includes('trace')) walks++ // what works in the background walks elsewhere
+    if (Buffer.from(wanted.start).includes('\x02send\0')) walks++ // what works in the background walks elsewhere
     return range(wanted)
   }
   for (const filter of [{ q: 'stands nowhere' }, { status: 'failed' }] satisfies TraceFilter[]) {
     walks = 0
     t.deepEqual(await fixture.traces.list(principal, { ...filter, limit: 1 }), { rows: [], nextCursor: undefined })
-    t.is(walks, 1)
+    t.true(walks <= 6, `${walks} walks: two to find the project, and steps of 4, 8, 16 and 32`)
   }
 })
 

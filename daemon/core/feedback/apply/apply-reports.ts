@@ -138,13 +138,13 @@ class TraceUpdate {
   /** The write; empty when nothing is new. */
   async settle(change: Change): Promise<void> {
     const slots = [...this.#slots.values()].filter(isFilled).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
-    const { record, version } = this.#stored
+    const { record } = this.#stored
     if (slots.length === 0 && this.#trace === record) return
     const { organization } = this.#policy
     const settling = { database: this.#database, organizationId: this.#organizationId, organization, nowMs: this.#nowMs }
     await settleSuppressions(change, settling, slots)
     if (this.#trace === record)
-      change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
+      change.checkRecord(traces, this.#organizationId, this.#stored) // so that nothing outlives its trace
     else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
     const { raw } = this.#origin
     if (raw && this.#rawId !== undefined) change.set(rawReportKey(this.#organizationId, this.#rawId), raw.subarray(0, maxRawReportBytes))

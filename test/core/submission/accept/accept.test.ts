@@ -22,7 +22,7 @@ const relaying = (t: ExecutionContext, options: CoreFixtureOptions = {}): Promis
 /** What a send leaves in the store, by kind of row. */
 async function left(fixture: CoreFixture): Promise<string[]> {
   const rows = await fixture.keys('')
-  const kinds = ['content', 'trace', 'capture', 'queue', 'idempotency', 'content.open']
+  const kinds = ['content', 'send', 'capture', 'queue', 'idempotency', 'content.open']
   return kinds.filter((kind) => rows.some((row) => row.includes(`\u0002${kind}\0`)))
 }
 
@@ -187,7 +187,7 @@ test('Accept.accept() with one idempotency key, 25 at a time, gives one message'
   t.is(await fixture.queueLength(), 1)
   t.is(fixture.queued.length, 1)
   t.is((await fixture.keys(`\u0002content\0`)).length, 1)
-  t.is((await fixture.keys(`\u0002trace\0`)).length, 1)
+  t.is((await fixture.keys(`\u0002send\0`)).length, 1)
   const again = await fixture.submit({ idempotencyKey: 'order 7', content: 'Subject: other\r\n\r\nbody', rcptTo: ['x@example.org'] })
   t.deepEqual(again, { traceId: all[0]?.traceId ?? '', outcome: 'relayed', repeated: true })
   t.is((await fixture.keys(`\u0002content\0`)).length, 1)

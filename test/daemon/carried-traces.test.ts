@@ -1,0 +1,111 @@
+/** A store of an earlier release, whose traces lie by id: they are listed, read, delivered, replayed and removed beside new ones. */
+import { join } from 'node:path'
+import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { discardTrace } from '#core/retention/remove-trace.ts'
+import { storedTracesCounter } from '#core/tenancy/counters.ts'
+import { earlierTraces } from '#core/trace/earlier-traces.ts'
+import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import { verify } from '#store/verify/verify.ts'
+import { eventually } from '../support/deadline.ts'
+import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
+import type { RestClient } from '../support/daemon/rest.ts'
+import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
+import { Sink } from '../support/smtp/sink.ts'
+
+const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
+
+const send = async (rest: RestClient, to: string, more: object = {}): Promise<string> =>
+  String((await rest.must('POST', '/v1/messages', { from: 'shop@site.test', to, subject: to, text: 'Hello', ...more }))['trace_id'])
+const status = async (rest: RestClient, id: string): Promise<unknown> => (await rest.must('GET', `/v1/traces/${id}`))['status']
+const until = (rest: RestClient, id: string, wanted: string): Promise<unknown> =>
+  eventually(30_000, `it is ${wanted}`, async () => (await status(rest, id)) === wanted || undefined)
+const listed = async (rest: RestClient, query = ''): Promise<string[]> =>
+  (await Array.fromAsync(rest.rows(`/v1/traces${query}`, 2))).map((row) => String(row['trace_id']))
+
+/** Writes traces as the release before did, all but so many of each organization: a crash may have come in the middle. */
+async function takeBack(dataDir: string, kept: number): Promise<readonly string[]> {
+  await using kv = await LevelKv.open(join(dataDir, 'store'), { onFailure: () => {} })
+  const database = new Database(kv)
+  const back: string[] = []
+  for (const organizationId of await organizationsOf(kv)) {
+    for (const stored of (await database.all(traces, { organizationId })).slice(kept)) {
+      const change = new Change().remove(traces, organizationId, stored).insert(earlierTraces, organizationId, stored.record)
+      await database.commit(change.delete(globalKey('carried', 'traces')))
+      back.push(stored.record.id)
+    }
+  }
+  const problems = (await verify(database, integrityChecks(database))).problems
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return back
+}
+
+async function organizationsOf(kv: LevelKv): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for await (const { key } of kv.range({ start: pack(['org_']), end: pack(['org`']) })) found.add(String(unpack(key)[0]))
+  return found
+}
+
+async function problemsOf({ database }: StartedDaemon): Promise<readonly string[]> {
+  return (await verify(database, integrityChecks(database))).problems
+}
+
+for (const kept of [0, 2]) {
+  test(`a store of which ${kept === 0 ? 'no trace is' : 'some traces are'} carried over goes on as if it had always been so`, async (t) => {
+    const sink = await Sink.listen()
+    const refusing = await Sink.listen({ script: { recipient: () => '550 5.7.1 your account is closed' } })
+    t.teardown(() => Promise.all([sink, refusing].map((one) => one[Symbol.asyncDispose]())))
+    const daemon = await startDaemon(t, { env })
+    const { rest } = daemon
+    const second = String((await rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
+    const destination = await makeDestination(rest, { name: 'sink', port: sink.port, mode: 'live' })
+    const closed = await makeDestination(rest, { name: 'closed', port: refusing.port, mode: 'live' })
+    const down = await makeDestination(rest, { name: 'down', port: 9, mode: 'live' })
+    for (const [id, domain] of [
+      [destination, 'site.test'],
+      [closed, 'closed.test'],
+      [down, 'down.test'],
+    ] as const)
+      await makeRoute(rest, id, domain)
+    const anna = await send(rest, 'anna@peer.test')
+    const ben = await send(rest, 'ben@peer.test', { project_id: second, from: 'shop@nowhere.test' })
+    const carl = await send(rest, 'carl@peer.test', { send_at: new Date(Date.now() + 3_600_000).toISOString() })
+    const dora = await send(rest, 'dora@peer.test', { from: 'shop@closed.test' })
+    const eva = await send(rest, 'eva@peer.test', { from: 'shop@down.test' })
+    await Promise.all([until(rest, anna, 'sent'), until(rest, dora, 'failed')])
+    await daemon.stop()
+    t.is((await takeBack(daemon.dataDir, kept)).length, 5 - kept)
+
+    const next = await daemon.again()
+    const now = next.rest
+    t.deepEqual(await problemsOf(next), [])
+    t.deepEqual(await next.database.all(earlierTraces, next), [])
+    const newest = await send(now, 'anna@peer.test')
+    await until(now, newest, 'sent')
+    t.deepEqual(await listed(now), [newest, eva, dora, carl, ben, anna])
+    t.deepEqual(await listed(now, `?project_id=${second}`), [ben])
+    t.deepEqual(await listed(now, '?to=ANNA@peer.test'), [newest, anna])
+    t.is((await now.must('DELETE', `/v1/messages/scheduled/${carl}`))['status'], 'canceled')
+
+    t.is(await status(now, eva), 'queued')
+    await now.must('PATCH', `/v1/destinations/${down}`, { credentials: { host: '127.0.0.1', port: sink.port, security: 'none' } })
+    await now.must('POST', `/v1/traces/${eva}/retry`)
+    await until(now, eva, 'sent')
+    await now.must('POST', '/v1/replays', { filter: { destination_id: closed }, target_destination_id: destination })
+    await until(now, dora, 'sent')
+    t.is((await sink.delivered(({ to }) => to.includes('dora@peer.test'))).to.length, 1)
+
+    t.true(await discardTrace(next.database, next.organizationId, anna, Date.now()))
+    t.is((await now.call('GET', `/v1/traces/${anna}`)).status, 404)
+    t.deepEqual(await listed(now), [newest, eva, dora, carl, ben])
+    t.is(await next.kv.counter(pack(storedTracesCounter(next.organizationId))), 5)
+    t.deepEqual(await problemsOf(next), [])
+    await next.stop()
+    t.deepEqual(await listed((await next.again()).rest), [newest, eva, dora, carl, ben])
+  })
+}
