@@ -138,6 +138,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'watchers of decisions', start: async () => {}, stop: async () => daemon.decisions.close() })
   await lifecycle.start({
     name: 'admission',

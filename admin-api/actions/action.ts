@@ -1,7 +1,6 @@
 /**
  * One thing the service does, described once and without a transport: its input and output as schemas, the scope and feature that it
- * needs, the refusals it gives, and what it runs. Surfaces bind it: `http.ts` makes a REST operation of it, others name it as they
- * call things.
+ * needs, the refusals it gives, and what it runs. Surfaces bind it: `http.ts` makes a REST operation of it, `mcp/` an agent tool.
  */
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
@@ -10,6 +9,7 @@ import type { RefusalCode } from '#core/refusals.ts'
 import type { Access } from '../operation/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
 import type { HttpBinding } from './http-binding.ts'
+import type { ToolBinding } from './tool-binding.ts'
 
 /** Where a request comes from, whatever carried it. */
 export interface Client {
@@ -60,7 +60,10 @@ export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A exten
   readonly examples?: { readonly input?: Partial<z.input<I>>; readonly output?: Written<O> }
   /** Set for lists of a resource: how one entry is written. */
   readonly list?: { readonly item: Encoder<never> }
-  readonly http: HttpBinding<R>
+  /** Without it, REST has no such operation. */
+  readonly http?: HttpBinding<R>
+  /** Without it, agents have no such tool. */
+  readonly tool?: ToolBinding
   /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
   readonly run: (context: CallContext<PrincipalFor<A>>, input: Decoded<I>) => R | Promise<R>
 }
@@ -73,7 +76,8 @@ export interface Action extends ActionFacts {
   readonly examples: { readonly input?: Readonly<Record<string, unknown>>; readonly output?: unknown }
   /** Set for lists of a resource: the schema of one entry. */
   readonly list: { readonly item: z.ZodType } | undefined
-  readonly http: HttpBinding<never>
+  readonly http?: HttpBinding<never>
+  readonly tool?: ToolBinding
   /** Takes an input that its schema has checked. */
   readonly run: (context: CallContext<Principal | undefined>, checked: unknown) => Promise<unknown>
   /** Writes what `run` gave as `output` describes it. */

@@ -14,8 +14,13 @@ import type { FieldSource, HttpBinding } from './http-binding.ts'
 
 type Request = HandlerInput<unknown, unknown, unknown, Principal | undefined>
 
+/** An action that REST has. */
+type Bound = Action & { readonly http: HttpBinding<never> }
+const isBound = (action: Action): action is Bound => action.http !== undefined
+
 /** The operation that serves the action as its `http` binding says; `credentials` are those of a binding that names none. */
 export function httpOperation(action: Action, credentials?: Credentials): Operation {
+  assert(isBound(action), `${action.id} says nothing of HTTP`)
   const { from: _from, emptyBody: _emptyBody, statusOf: _statusOf, headers = {}, ...facts } = action.http
   const { params, query, body, headers: headerFields } = partsOf(action)
   const { input: example, output: response } = action.examples
@@ -46,9 +51,9 @@ export function httpOperation(action: Action, credentials?: Credentials): Operat
  * default bearer tokens.
  */
 export const operationsOf = (table: readonly (Action | Operation)[], credentials?: Credentials): readonly Operation[] =>
-  table.map((entry) => {
-    if ('run' in entry) return httpOperation(entry, credentials)
-    return credentials && asksWho(entry.scope) ? { credentials, ...entry } : entry
+  table.flatMap((entry) => {
+    if ('run' in entry) return isBound(entry) ? [httpOperation(entry, credentials)] : []
+    return [credentials && asksWho(entry.scope) ? { credentials, ...entry } : entry]
   })
 
 const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
@@ -81,7 +86,7 @@ interface HeaderField {
 const noFields = z.strictObject({})
 
 /** What comes whole from the body keeps its schema, whatever it is; what comes from several places is an object. */
-function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Action): Parts {
+function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Bound): Parts {
   const inPath = pathParameters(path)
   const rest = method === 'GET' || method === 'DELETE' ? 'query' : 'body'
   const bodyOf = (schema: z.ZodType) => (emptyBody ? schema.prefault(emptyBody) : schema)
@@ -150,7 +155,7 @@ function withHeaders(input: object, headers: IncomingHttpHeaders, fields: readon
   return all
 }
 
-const contextOf = ({ http }: Action, request: Request): CallContext<Principal | undefined> => ({
+const contextOf = ({ http }: Bound, request: Request): CallContext<Principal | undefined> => ({
   principal: request.principal,
   get signal() {
     return request.signal
@@ -163,7 +168,7 @@ const contextOf = ({ http }: Action, request: Request): CallContext<Principal | 
   },
 })
 
-function answerOf(action: Action, result: unknown): unknown {
+function answerOf(action: Bound, result: unknown): unknown {
   const { headers, statusOf } = action.http as HttpBinding<unknown>
   const wire = action.encode(result)
   if (!headers && !statusOf) return wire

@@ -12,9 +12,12 @@ export type RequireFlag = (principal: Principal, feature: Feature) => Promise<vo
 
 /** Returns the result as the action's output describes it; throws `Refusal`. The input is a value with the names of the wire. */
 export async function invoke(action: Action, context: CallContext, input: unknown, requireFlag: RequireFlag): Promise<unknown> {
-  const { scope, feature } = action
-  const { principal } = context
-  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && action.openToSendOnlyKeys)) requireScope(principal, scope)
-  if (feature !== undefined) await requireFlag(principal, feature)
+  await admit(action, context.principal, requireFlag)
   return action.encode(await action.run(context, check(action.input, input, 'body')))
+}
+
+/** Throws `insufficient_scope` and `feature_disabled`, in this order. */
+export async function admit({ scope, feature, openToSendOnlyKeys }: Action, principal: Principal, requireFlag: RequireFlag): Promise<void> {
+  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireScope(principal, scope)
+  if (feature !== undefined) await requireFlag(principal, feature)
 }

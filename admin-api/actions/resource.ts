@@ -38,7 +38,10 @@ type Keyed<Key extends string, S extends Shape> = ObjectOf<Readonly<Record<Key, 
 type NoFields = Readonly<Record<never, never>>
 
 /** What is said of an action beyond what follows from its kind, and what is different from that. */
-type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<ActionSpec<I, R, O, A>, 'summary' | 'examples' | 'run'> &
+type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<
+  ActionSpec<I, R, O, A>,
+  'summary' | 'examples' | 'run' | 'tool'
+> &
   Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys'>> & {
     readonly scope?: A
     /** Its own flag; `always` where it stays while the flag of the resource is off. */

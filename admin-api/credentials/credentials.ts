@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Refusal } from '#core/refusals.ts'
+import { challenge, type ProtectedResource } from './challenge.ts'
 import { requireSameOrigin } from './same-origin.ts'
 
 /** The page whose scripts may read an answer; without an origin no page's. */
@@ -25,7 +26,7 @@ export interface CredentialRequest {
 export type VerifySecret = (secret: string, request: CredentialRequest) => Promise<Principal>
 
 export interface Credential {
-  readonly kind: 'publishable' | 'session' | 'basic' | 'header' | 'query'
+  readonly kind: 'publishable' | 'session' | 'basic' | 'header' | 'query' | 'access token'
   /** The secret, whatever it is good for; undefined where the request carries none of this kind. */
   readonly secretOf: (request: CredentialRequest) => string | undefined
   readonly authenticate: VerifySecret
@@ -33,6 +34,8 @@ export interface Credential {
   readonly hint: string
   /** The header `WWW-Authenticate` of such an answer (RFC 9110 §11.6.1). */
   readonly challenge?: string
+  /** What callers without a good token are pointed to, where that is not the REST API. */
+  readonly resource?: ProtectedResource
   /** Name and security scheme in the OpenAPI document; without it, it is a bearer token there. */
   readonly scheme?: readonly [name: string, scheme: Readonly<Record<string, string>>]
   /** The field of the query that carries it. */
@@ -86,6 +89,22 @@ export const publishable = ({
     return key.startsWith(prefix) ? key : undefined
   },
 })
+
+/** Access tokens of the authorization server for another resource than the REST API. */
+export const accessToken = (
+  resource: ProtectedResource,
+  verify: (token: string, remoteAddress: string) => Promise<Principal>,
+): Credential => ({
+  kind: 'access token',
+  resource,
+  hint: 'Get an access token from the authorization server that resource_metadata names, and send it in the header "Authorization: Bearer <token>".',
+  secretOf: ({ headers: { authorization = '' } }) => /^bearer +([\w.~+/-]{1,4096}=*) *$/i.exec(authorization)?.[1],
+  authenticate: (token, { remoteAddress }) => verify(token, remoteAddress),
+})
+
+/** The resource that an operation's tokens are for; undefined where it is the REST API. */
+const ownResource = ({ credentials = [] }: WithCredentials): ProtectedResource | undefined =>
+  credentials.map((each) => (each === 'bearer' ? undefined : each.resource)).find((each) => each !== undefined)
 
 /** A header of its own, such as `X-Server-Token`. */
 export const header = (name: string, authenticate: VerifySecret): Credential => ({
@@ -173,8 +192,16 @@ export function captchaToken({ credentials = [] }: WithCredentials, headers: Inc
   return typeof given === 'string' ? given : undefined
 }
 
-/** The header `WWW-Authenticate` where bearer tokens are not taken. */
-export function ownChallenge({ credentials }: WithCredentials, { code }: Refusal): string | undefined {
+/** The header `WWW-Authenticate` of a refusal. `usual`: the resource of bearer tokens; `isPresented`: it has what could be one. */
+export const challengeFor = (
+  operation: WithCredentials,
+  refusal: Refusal,
+  usual: ProtectedResource | undefined,
+  isPresented: boolean,
+): string | undefined => ownChallenge(operation, refusal) ?? challenge(refusal, ownResource(operation) ?? usual, isPresented)
+
+/** The same where bearer tokens are not taken. */
+function ownChallenge({ credentials }: WithCredentials, { code }: Refusal): string | undefined {
   if (code !== 'unauthorized' || !credentials || credentials.includes('bearer')) return undefined
   return credentials.map((each) => (each === 'bearer' ? undefined : each.challenge)).find((each) => each !== undefined)
 }

@@ -14,8 +14,8 @@ import { presentedCredential, principalOf } from './principal.ts'
 import type { Authenticate } from '../credentials/authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
 import type { ClientLoad } from './client-load.ts'
-import { challenge, type ProtectedResource } from '../credentials/challenge.ts'
-import { corsReader, ownChallenge, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
+import type { ProtectedResource } from '../credentials/challenge.ts'
+import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
 import type { HandlerInput, Operation } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
@@ -199,7 +199,7 @@ export class RequestHandler {
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
     if (!operation.bypassesLoadShedding) {
       this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
-      this.#context.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
+      this.#context.admission.check(operation.admittedAs ?? (operation.method === 'GET' || operation.waits ? 'reading' : 'writing'))
     }
     if (operation.scope === 'operator') {
       this.#context.authenticateOperator(req.headers)
@@ -346,8 +346,7 @@ export class RequestHandler {
     if (!this.#settle) return
     const { headers } = this.#incoming.req
     const own = this.operation.errorRenderer?.(refusal, headers)
-    const usual = challenge(refusal, this.#context.protectedResource, headers.authorization !== undefined)
-    const asked = ownChallenge(this.operation, refusal) ?? usual
+    const asked = challengeFor(this.operation, refusal, this.#context.protectedResource, headers.authorization !== undefined)
     const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
     this.#respond(response, refusal)
   }

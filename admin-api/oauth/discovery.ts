@@ -1,9 +1,10 @@
 /** What clients read first: metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
 import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/clients/client.ts'
-import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
+import { oauthScopes, scopesOf, surfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
+import type { ProtectedResource } from '../credentials/challenge.ts'
 import { oauthPaths } from './paths.ts'
 
 const wellKnown = '/.well-known'
@@ -18,15 +19,20 @@ const readable = {
 } as const
 
 /** Where the metadata of a resource is: its path behind the well-known one (RFC 9728 §3.1). */
-export function resourceMetadataUrl({ resources }: OAuthUrls, surface: Surface): string {
-  const resource = resources[surface]
-  if (resource === undefined) throw new Error(`${surface} is not served`)
-  const { origin, pathname } = new URL(resource)
+function resourceMetadataUrl({ resources }: OAuthUrls, surface: Surface): string {
+  const { origin, pathname } = new URL(resources[surface])
   return `${origin}${resourceMetadata}${pathname === '/' ? '' : pathname}`
 }
 
+/** What challenges of a surface say. */
+export const protectedResource = (urls: OAuthUrls, surface: Surface): ProtectedResource => ({
+  metadataUrl: resourceMetadataUrl(urls, surface),
+  usualScopes: usualScopes(surface),
+  scopes: scopesOf(surface),
+})
+
 export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonly Operation[] {
-  const byPath = servedSurfaces(urls).filter((surface) => new URL(urls.resources[surface] ?? '').pathname !== '/')
+  const byPath = surfaces.filter((surface) => new URL(urls.resources[surface]).pathname !== '/')
   return [
     operation({
       ...readable,
@@ -63,7 +69,6 @@ export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonl
 
 /** One origin can have one root document: on an origin of both, it is that of MCP, whose clients look there. */
 function surfaceOfRoot({ resources }: OAuthUrls, host: string | undefined): Surface {
-  if (resources.mcp === undefined) return 'rest'
   const [mcp, rest] = [new URL(resources.mcp), new URL(resources.rest)]
   return mcp.origin !== rest.origin && host === rest.host ? 'rest' : 'mcp'
 }
@@ -94,9 +99,9 @@ const serverMetadata = (urls: OAuthUrls): object => ({
   token_endpoint_auth_methods_supported: clientAuthentications,
   revocation_endpoint_auth_methods_supported: clientAuthentications,
   code_challenge_methods_supported: ['S256'],
-  scopes_supported: servedScopes(urls),
+  scopes_supported: oauthScopes,
   authorization_response_iss_parameter_supported: true,
   client_id_metadata_document_supported: true,
-  protected_resources: servedSurfaces(urls).map((surface) => urls.resources[surface]),
+  protected_resources: surfaces.map((surface) => urls.resources[surface]),
   anonymous_bootstrap_client_id: anonymousBootstrapClientId,
 })

@@ -44,6 +44,8 @@ export interface OperationFacts {
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
+  /** As what it is admitted under load; by default GET and waits as reading, and everything else as writing. */
+  readonly admittedAs?: 'reading' | 'writing'
   /** Answered even when the service sheds load: health and the like. */
   readonly bypassesLoadShedding?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */

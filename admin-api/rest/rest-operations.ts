@@ -16,6 +16,7 @@ import { failoverPolicyActions } from './routing/failover-policies.ts'
 import { flagActions } from './organization/flags.ts'
 import { inboundRouteOperations } from './inboxes/inbound-routes.ts'
 import { inboxOperations } from './inboxes/inboxes.ts'
+import { inboxTools } from './inboxes/inbox-tools.ts'
 import { ingestOperations } from './feedback/ingest.ts'
 import { mailEnableIngestOperations } from './feedback/ingest-mailenable.ts'
 import { ingestSourceActions } from './feedback/ingest-sources.ts'
@@ -24,14 +25,19 @@ import { invitationActions } from './organization/invitations.ts'
 import { memberActions } from './organization/members.ts'
 import { messageActions } from './sending/messages.ts'
 import { organizationActions } from './organization/organizations.ts'
+import { partitionTools } from './organization/partition-tools.ts'
 import { postofficeMappingActions } from './feedback/postoffice-mappings.ts'
 import { projectActions } from './organization/projects.ts'
 import { publishableKeyActions } from './access/publishable-keys.ts'
+import { providerTools } from './routing/provider-tools.ts'
 import { replayActions } from './sending/replays.ts'
 import { routingRuleActions } from './routing/routing-rules.ts'
 import { routingSimulationActions } from './routing/routing-simulation.ts'
 import { scheduledSendActions } from './sending/scheduled-sends.ts'
+import { sendTools } from './sending/send-tools.ts'
 import { smtpCredentialActions } from './access/smtp-credentials.ts'
+import { suppressionTools } from './feedback/suppression-tools.ts'
+import { templateTools } from './sending/template-tools.ts'
 import { templateActions } from './sending/templates.ts'
 import { suppressionActions } from './feedback/suppressions.ts'
 import { traceActions } from './sending/traces.ts'
@@ -45,14 +51,16 @@ export { flagCheck, type RestCore } from './rest-core.ts'
 export const restOperations = (core: RestCore, credentials?: Credentials): readonly Operation[] =>
   operationsOf(restTable(core), credentials)
 
-/** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
-const restTable = (core: RestCore): readonly (Action | Operation)[] => [
+/** Actions, of which some are for agents alone, and operations that need HTTP as it is: streams, downloads and pages. */
+export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageActions(core),
   ...scheduledSendActions(core),
   ...traceActions(core),
+  ...sendTools(core),
   ...diagnoseActions(core),
   ...replayActions(core),
   ...suppressionActions(core),
+  ...suppressionTools(core),
   ...unsubscribeActions(core),
   ...trackingOperations(core),
   ...inspectOperations(core),
@@ -62,12 +70,15 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...mailEnableIngestOperations(core),
   ...destinationActions(core),
   ...destinationHealthActions(core),
+  ...providerTools(core),
   ...routingRuleActions(core),
   ...routingSimulationActions(core),
   ...domainActions(core),
   ...templateActions(core),
+  ...templateTools(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),
+  ...partitionTools(core),
   ...accountActions(core),
   ...organizationActions(core),
   ...smtpCredentialActions(core),
@@ -76,6 +87,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...memberActions(core),
   ...invitationActions(core),
   ...inboxOperations(core),
+  ...inboxTools(core),
   ...webhookActions(core),
   ...inboundRouteOperations(core),
   ...billingEntries(core),

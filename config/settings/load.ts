@@ -71,14 +71,13 @@ const namedUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint)
 
 const isLoopback = (host: string): boolean => host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
-/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2); MCP is one where it is served. */
+/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
 export function oauthUrls(
   config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,
   bound: Endpoint,
-  servesMcp = false,
-): { readonly issuer: string; readonly resources: { readonly mcp?: string; readonly rest: string } } {
+): { readonly issuer: string; readonly resources: { readonly mcp: string; readonly rest: string } } {
   const base = namedUrl(config, bound)
-  return { issuer: pagesUrl(config, bound), resources: { ...(servesMcp && { mcp: config.mcpUrl ?? `${base}/mcp` }), rest: `${base}/v1` } }
+  return { issuer: pagesUrl(config, bound), resources: { mcp: config.mcpUrl ?? `${base}/mcp`, rest: `${base}/v1` } }
 }
 
 function readConfigFile(path: string, readFile: ConfigSources['readFile']): Record<string, unknown> {

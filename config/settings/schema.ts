@@ -302,7 +302,8 @@ export const schema = section({
   ),
   mcpUrl: optionalWritten(
     {
-      description: 'Address of the MCP endpoint, and so the audience of its access tokens. No effect in this version, which has no MCP.',
+      description:
+        'Public address of the MCP endpoint for agents, and so the audience of its access tokens. Its path is served on the HTTP side. By default /mcp at the base URL.',
       limit: 'an http or https address with any path but /v1, such as https://mail.example.org/mcp',
     },
     mcpAddress,

@@ -78,6 +78,8 @@ export interface Inspect {
 export interface OAuthServer extends OAuthCore {
   /** What REST callers without a good token are pointed to. */
   readonly restResource: ProtectedResource
+  /** The same for agents. */
+  readonly agentResource: ProtectedResource
   readonly clients: Clients
   readonly tokenCheck: TokenCheck
   readonly accessTokens: AccessTokens

@@ -13,8 +13,10 @@ import { allowingOperations, pageOperations } from '../../admin-api/pages/page-o
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
 import { withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
-import { flagCheck, restOperations } from '../../admin-api/rest/rest-operations.ts'
+import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
+import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
+import { toolsOf } from '../../admin-api/mcp/tool.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
 
@@ -32,6 +34,7 @@ export function httpDoor(composition: Composition): AdminApi {
     version,
     operations: [
       ...withSessions(restOperations(core), get('people')),
+      ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
       ...oauthOperations(oauth),
@@ -58,5 +61,28 @@ export function httpDoor(composition: Composition): AdminApi {
       maxConnectionsPerAddress: config.http.maxConnectionsPerAddress,
       ...replace.http?.limits,
     },
+  })
+}
+
+/** The MCP endpoint: the tools of every table of actions, and who may call them. */
+export function agentEndpoint({ get, config, version }: Composition): AgentEndpoint {
+  const { policies } = get('core')
+  const { urls, agentResource, tokenCheck } = get('oauth')
+  const website = publicUrl(config, config.http.listen)
+  const own = [website, urls.issuer, urls.resources.mcp, urls.resources.rest]
+  return new AgentEndpoint({
+    url: urls.resources.mcp,
+    website,
+    version,
+    tools: toolsOf(restTable(get('rest'))),
+    resource: agentResource,
+    authenticate: (token) => tokenCheck.agentPrincipal(token),
+    origins: [...new Set(own.map((url) => new URL(url).origin))],
+    requireFlag: flagCheck(policies),
+    organizationOf: async (organizationId) => (await policies.of(organizationId)).organization,
+    admission: get('admission'),
+    events: get('observer'),
+    maxBodyBytes: config.http.maxBodyBytes,
+    maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
   })
 }

@@ -14,11 +14,10 @@ import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { TokenCheck } from '#core/oauth/tokens/token-check.ts'
 import { TokenEndpoint } from '#core/oauth/endpoints/token-endpoint.ts'
-import { usualScopes } from '#core/oauth/protocol/scopes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
-import { resourceMetadataUrl } from '../../admin-api/oauth/discovery.ts'
+import { protectedResource } from '../../admin-api/oauth/discovery.ts'
 import type { AllowingCore } from '../../admin-api/pages/page-operations.ts'
 import { guardedFetch } from '../../protocols/outbound/clients.ts'
 import type { OAuthServer } from './composed.ts'
@@ -29,7 +28,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const { database, clock } = core
   const { members, notices } = get('people')
   const parts = { ...core, scopesOfMember: members.scopesOfMember, notices, events: get('observer') }
-  const urls = oauthUrls(config, config.http.listen, replace.servesMcp)
+  const urls = oauthUrls(config, config.http.listen)
   const fetch = replace.fetch ?? publicFetch(get('resolver'), clock)
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments({ fetch, clock }) })
@@ -41,7 +40,8 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
     authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants }),
     accessTokens: tokens,
-    restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
+    restResource: protectedResource(urls, 'rest'),
+    agentResource: protectedResource(urls, 'mcp'),
     tokenCheck: new TokenCheck({ ...parts, tokens, grants }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),

@@ -31,6 +31,7 @@ import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
+import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/submission-server.ts'
@@ -65,8 +66,6 @@ export interface Replacements {
   readonly fetch?: Fetch
   /** Certificates in PEM that receivers of webhooks and notifications may have besides those of well-known authorities. */
   readonly trusted?: readonly string[]
-  /** There is an MCP endpoint, outside of this daemon. */
-  readonly servesMcp?: boolean | undefined
   /** Networks besides the public internet that images of messages may come from. */
   readonly imagesAllowed?: readonly AllowedRange[]
   /** Stands between everything and the store. */
@@ -98,6 +97,7 @@ export interface Foundation {
 export interface Parts {
   readonly accept: Accept
   readonly administration: Administration
+  readonly agents: AgentEndpoint
   readonly admission: Admission
   readonly apiKeys: ApiKeys
   readonly attempts: Attempts
@@ -172,6 +172,7 @@ const started = [
   'queue',
   'replayRunner',
   'administration',
+  'agents',
   'submission',
   'mailDoors',
   'ownListeners',

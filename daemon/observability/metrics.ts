@@ -44,6 +44,7 @@ export class Metrics {
     ['class'],
     [...bounceClasses, 'unclassified'],
   )
+  readonly #toolCalls = this.#counter('agent_tool_calls', 'Calls of agent tools, by tool and outcome.', ['tool', 'outcome'])
   readonly #complaints = this.#counter('complaints', 'Complaints of recipients.', [])
   readonly #suppressions = this.#counter(
     'suppressions_added',
@@ -61,6 +62,7 @@ export class Metrics {
   readonly #acknowledgements: prom.Histogram<'door'>
   readonly #answers: prom.Histogram<'route'>
   readonly #groups: prom.Histogram
+  readonly #toolTimes: prom.Histogram<'tool'>
   #watchesProcess = false
 
   constructor() {
@@ -82,6 +84,13 @@ export class Metrics {
       name: 'postern_http_request_seconds',
       help: 'Time from the head of an HTTP request to its answer, by route.',
       labelNames: ['route'],
+      buckets: httpBuckets,
+      registers,
+    })
+    this.#toolTimes = new Histogram({
+      name: 'postern_agent_tool_seconds',
+      help: 'Time from the call of an agent tool to its result, by tool.',
+      labelNames: ['tool'],
       buckets: httpBuckets,
       registers,
     })
@@ -132,6 +141,12 @@ export class Metrics {
   requestAnswered(route: string, status: number, seconds: number): void {
     this.#requests.inc({ route, status: String(status) })
     this.#answers.observe({ route }, seconds)
+  }
+
+  /** `outcome` is `ok`, or the code of the refusal. */
+  toolCalled(tool: string, outcome: string, seconds: number): void {
+    this.#toolCalls.inc({ tool, outcome })
+    this.#toolTimes.observe({ tool }, seconds)
   }
 
   /** `result` is how the attempt ended, one of `attemptEndings`. */

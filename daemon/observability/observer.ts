@@ -6,6 +6,7 @@ import type { Grant } from '#core/oauth/grants/grant.ts'
 import type { TokenEvents } from '#core/oauth/endpoints/token-endpoint.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../../admin-api/http/request-handler.ts'
+import type { AgentEvents, ToolCall } from '../../admin-api/mcp/tool-calls.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
 import type { Decisions } from './decisions.ts'
@@ -28,7 +29,7 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
   return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
 }
 
-export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, TokenEvents {
+export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, TokenEvents {
   readonly #log: Logger
   readonly #metrics: Metrics
   readonly #decisions: Decisions
@@ -116,6 +117,14 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
       this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
       this.#log.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
     } else this.#log.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
+  }
+
+  /** The arguments of a call may hold mail and secrets, and are never logged. */
+  toolCalled({ tool, outcome, milliseconds, organizationId, projectId, grantId, requestId }: ToolCall): void {
+    this.#metrics.toolCalled(tool, outcome, milliseconds / 1000)
+    if (outcome !== 'ok') this.#metrics.refused('mcp', outcome)
+    const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
+    this.#log.info({ tool, outcome, milliseconds: tenths(milliseconds), ...who }, 'tool call')
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {

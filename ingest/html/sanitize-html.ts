@@ -37,7 +37,7 @@ const options: sanitize.IOptions = {
   disallowedTagsMode: 'discard',
   nonTextTags: droppedWhole,
   allowedAttributes: {
-    '*': ['align', 'class', 'dir', 'id', 'lang', 'style', 'title'],
+    '*': ['align', 'class', 'dir', 'hidden', 'id', 'lang', 'style', 'title'],
     a: ['href', 'rel', 'target'],
     col: ['span', 'width'],
     colgroup: ['span', 'width'],
@@ -78,7 +78,9 @@ export function documentHtml(html: string): string {
     ...options.transformTags,
     '*': (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: styled(attribs) }),
   }
-  return clean(readablePart(html), { ...options, transformTags }).toWellFormed()
+  // for the package, an attribute without a value is left out unless it is boolean, as this one is
+  const nonBooleanAttributes = clean.defaults.nonBooleanAttributes.filter((name) => name !== 'hidden')
+  return clean(readablePart(html), { ...options, transformTags, nonBooleanAttributes }).toWellFormed()
 }
 
 /** Returns `documentHtml` as any page may hold it: without names that styles of that page could match, or layout that leaves its place. */

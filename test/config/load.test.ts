@@ -240,14 +240,13 @@ test('publicUrl() is the setting, else where the HTTP side listens', (t) => {
 test('oauthUrls() are those of the settings, else below the public address', (t) => {
   const bound = { host: '127.0.0.1', port: 8080 }
   const base = 'https://mail.example.org'
-  t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { rest: `${base}/v1` } }, 'without MCP')
-  t.is(oauthUrls(load({ POSTERN_BASE_URL: base }), bound, true).resources.mcp, `${base}/mcp`)
+  t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { mcp: `${base}/mcp`, rest: `${base}/v1` } })
   const env = { POSTERN_BASE_URL: base, POSTERN_AUTH_URL: 'https://Auth.example.org/', POSTERN_MCP_URL: 'https://Agents.example.org/mail/' }
-  t.deepEqual(oauthUrls(load(env), bound, true), {
+  t.deepEqual(oauthUrls(load(env), bound), {
     issuer: 'https://auth.example.org',
     resources: { mcp: 'https://agents.example.org/mail', rest: `${base}/v1` },
   })
-  t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound, true).resources.mcp, 'https://mcp.example.org')
+  t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound).resources.mcp, 'https://mcp.example.org')
 })
 
 test('printConfig() masks secrets and else prints what can be read again', (t) => {

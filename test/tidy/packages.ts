@@ -8,6 +8,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   '@preact/signals': ['admin-api/dashboard/client/**'],
   ava: [],
   '@modelcontextprotocol/client': [],
+  '@modelcontextprotocol/server': ['admin-api/mcp/**'],
   '@seriousme/openapi-schema-validator': [],
   '@simplewebauthn/server': ['daemon/core/people/**'],
   'axe-core': [],

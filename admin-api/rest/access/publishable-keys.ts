@@ -13,14 +13,28 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['publishable keys']
+/** An agent has the project of its token, and gets keys by a link alone. */
+const agentFields = Object.keys(newPublishableKey.shape).filter((name) => name !== 'project_id' && name !== 'reveal')
+
 const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys' })
 const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnippet', tags, feature: 'publishable_keys' })
 
-export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestCore): readonly Action[] => [
+export const publishableKeyActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core), snippetAction(core)]
+
+const reading = ({ publishable: { keys } }: RestCore): readonly Action[] => [
   publishableKeys.list({
     summary: 'List publishable keys, newest first',
     description: 'Revoked keys stay in the list. Tokens are never shown again.',
     item: publishableKey,
+    tool: {
+      name: 'publishable_key_list',
+      toolset: 'publishable-keys',
+      description:
+        'List the keys for web pages with their origins, recipients, sender and rates, as previews; never tokens. Revoked keys stay in ' +
+        'the list. Changes nothing.',
+      arguments: [],
+      fixed: { limit: 200 },
+    },
     run: ({ principal }, page) => keys.list(principal, page),
   }),
   publishableKeys.read({
@@ -28,6 +42,9 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
     output: publishableKey,
     run: ({ principal }, { id }) => keys.get(principal, id),
   }),
+]
+
+const changing = ({ publishable: { keys } }: RestCore): readonly Action[] => [
   publishableKeys.create({
     summary: 'Create a publishable key',
     description:
@@ -35,6 +52,17 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
       'from pages of allowed_origins, and nothing else.',
     input: newPublishableKey,
     output: publishableKeyWithToken,
+    tool: {
+      name: 'publishable_key_create',
+      toolset: 'publishable-keys',
+      description:
+        'Create a key for a web page: it sends from one address to allowed recipients, from allowed origins. Returns reveal_url, good ' +
+        'once for 5 minutes; never open it or write it into chat: pass it to email_html_snippet_generate, or give it to the user as a ' +
+        'link.',
+      arguments: agentFields,
+      fixed: { reveal: true },
+      secretLinks: ['reveal_url'],
+    },
     examples: {
       input: { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' },
     },
@@ -44,6 +72,17 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
     summary: 'Rotate a publishable key',
     description: 'The old token stops working immediately. Messages that were sent with it still count toward the rates of the key.',
     input: rotation,
+    tool: {
+      name: 'publishable_key_rotate',
+      toolset: 'publishable-keys',
+      description:
+        'Replace the token of a publishable key; pages with the old one stop sending at once, so ask the user first. Returns ' +
+        'reveal_url, good once for 5 minutes: for email_html_snippet_generate or the user, never for chat.',
+      arguments: ['id', 'reason'],
+      fixed: { reveal: true },
+      secretLinks: ['reveal_url'],
+      hints: { destructive: true },
+    },
     output: publishableKeyWithToken,
     http: { emptyBody: {} },
     run: ({ principal }, { id, reason, reveal }) =>
@@ -52,19 +91,36 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
   publishableKeys.remove({
     id: 'revokePublishableKey',
     summary: 'Revoke a publishable key',
+    tool: {
+      name: 'publishable_key_revoke',
+      toolset: 'publishable-keys',
+      description:
+        'Revoke a publishable key for good: pages that use it can no longer send. Ask the user first. Again does nothing. To keep the ' +
+        'page working use publishable_key_rotate.',
+      hints: { destructive: true, idempotent: true },
+    },
     description: 'Permanent and effective immediately. Idempotent: revoking a key again changes nothing.',
     input: revocation,
     output: publishableKey,
     run: ({ principal }, { id, reason }) => keys.revoke(principal, id, reason),
   }),
+]
+
+const snippetAction = ({ publishable: { snippets } }: RestCore): Action =>
   htmlSnippets.create({
     summary: 'Create an HTML snippet from a reveal link',
     description:
       'The snippet is a contact form that works on pages of the allowed origins. The link works once; the token is not shown to the caller.',
     errors: ['not_found', 'reveal_expired'],
     input: newSnippet,
+    tool: {
+      name: 'email_html_snippet_generate',
+      toolset: 'publishable-keys',
+      description:
+        'Turn the reveal_url of publishable_key_create into the HTML of a working contact form, in html. Consumes the link, so call it ' +
+        'once; the token is part of the HTML by design. Put it on a page of the allowed origins.',
+    },
     output: snippet,
     http: { status: 200 },
     run: ({ principal }, request) => snippets.generate(principal, request),
-  }),
-]
+  })

@@ -11,12 +11,27 @@ import {
 } from '../../wire/access/smtp-credential.ts'
 import type { RestCore } from '../rest-core.ts'
 
+/** An agent has the project of its token. */
+const withoutProject = ({ shape }: { readonly shape: object }): readonly string[] =>
+  Object.keys(shape).filter((name) => name !== 'project_id')
+
 const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', tags: ['smtp credentials'], feature: 'smtp_relay' })
 
-export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestCore): readonly Action[] => [
+export const smtpCredentialActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core)]
+
+const reading = ({ smtpCredentials, connectionTest }: RestCore): readonly Action[] => [
   credentials.list({
     summary: 'List SMTP credentials, newest first',
     item: smtpCredential,
+    tool: {
+      name: 'smtp_credential_list',
+      toolset: 'smtp',
+      description:
+        'List the SMTP logins of the project with their limits and destinations; never passwords. Next: ' +
+        'smtp_credential_test_connection(id) to see whether one could send now. Changes nothing.',
+      arguments: [],
+      fixed: { limit: 200 },
+    },
     run: ({ principal }, page) => smtpCredentials.list(principal, page),
   }),
   credentials.read({
@@ -31,19 +46,49 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     scope: 'api:send',
     errors: ['not_found'],
     output: testResult,
+    tool: {
+      name: 'smtp_credential_test_connection',
+      toolset: 'smtp',
+      description:
+        'Check whether an SMTP login could send now: active, destination found, provider reachable; each with its finding. Sends ' +
+        'nothing. For a provider itself use email_provider_test.',
+      scope: 'mcp:read',
+      hints: { readOnly: true, openWorld: true },
+    },
     run: ({ principal, signal }, { id }) => connectionTest.ofCredential(principal, id, signal),
   }),
+]
+
+const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
   credentials.create({
     summary: 'Create an SMTP credential',
     description: 'A user name and password for SMTP submission. Only this response contains the password.',
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     input: newSmtpCredential,
     output: smtpCredentialWithSecret,
+    tool: {
+      name: 'smtp_credential_create',
+      toolset: 'smtp',
+      description:
+        'Create a login for SMTP submission, for programs that cannot use REST. The password is in the result once: put it straight ' +
+        'into the program, never into chat. Next: smtp_credential_test_connection(id).',
+      arguments: withoutProject(newSmtpCredential),
+      secrets: ['password'],
+    },
     examples: { input: { label: 'Shop', allowed_from_domains: ['example.ch'] } },
     run: ({ principal }, credential) => smtpCredentials.create(principal, credential),
   }),
   credentials.act('rotate', {
     summary: 'Rotate an SMTP credential',
+    tool: {
+      name: 'smtp_credential_rotate',
+      toolset: 'smtp',
+      description:
+        'Replace user name and password of an SMTP login; the old ones stop working at once, so ask the user first. The new password is ' +
+        'in the result once and never belongs into chat. To change settings use smtp_credential_update.',
+      secrets: ['password'],
+      hints: { destructive: true },
+    },
     description:
       'The old user name and password stop authenticating immediately, in open sessions too. Only this response contains the new password.',
     output: smtpCredentialWithSecret,
@@ -54,12 +99,29 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     description: 'Fields that are left out keep their values. With project_id, the credential moves to another project.',
     input: smtpCredentialChanges,
     output: changedSmtpCredential,
+    tool: {
+      name: 'smtp_credential_update',
+      toolset: 'smtp',
+      description:
+        'Change settings of an SMTP login: label, allowed sender domains, destination, limits, expiry, tracking. Only the fields that ' +
+        'are given change. For a new password use smtp_credential_rotate.',
+      arguments: ['id', ...withoutProject(smtpCredentialChanges)],
+      hints: { idempotent: true },
+    },
     run: ({ principal }, { id, ...changes }) => smtpCredentials.update(principal, id, changes),
   }),
   credentials.remove({
     id: 'revokeSmtpCredential',
     feature: 'always',
     summary: 'Revoke an SMTP credential',
+    tool: {
+      name: 'smtp_credential_revoke',
+      toolset: 'smtp',
+      description:
+        'Revoke an SMTP login for good: programs that use it can no longer send. Ask the user first. Again does nothing. To replace ' +
+        'only the password use smtp_credential_rotate.',
+      hints: { destructive: true, idempotent: true },
+    },
     description: 'Idempotent: revoking a credential again changes nothing.',
     errors: ['conflict'],
     run: ({ principal }, { id }) => smtpCredentials.revoke(principal, id),

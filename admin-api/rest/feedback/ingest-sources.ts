@@ -6,12 +6,24 @@ import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
 
-export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
+export const ingestSourceActions = (core: RestCore): readonly Action[] => [...making(core), ...lasting(core)]
+
+const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.list({
     summary: 'List ingest sources, newest first',
     errors: [],
     filter: {},
     item: sourceEncoder(baseUrl),
+    tool: {
+      name: 'bounce_source_list',
+      toolset: 'bounces',
+      description:
+        'List where bounces and complaints are reported from: provider, webhook_url and when it last reported; never secrets. For one ' +
+        'with its health use bounce_source_get. Changes nothing.',
+      arguments: [],
+      fixed: { limit: 200 },
+      reachesOrganization: true,
+    },
     run: ({ principal }, page) => sources.list(principal, page),
   }),
   all.create({
@@ -22,12 +34,33 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
     errors: ['conflict'],
     input: newIngestSource,
     output: sourceWithSecretEncoder(baseUrl),
+    tool: {
+      name: 'bounce_source_create',
+      toolset: 'bounces',
+      description:
+        'Create a source of bounce and complaint reports and get its webhook_url and, once, its secret, which the user puts into the ' +
+        'mail server; never write it into chat. Mailboxes that are polled are set up in the dashboard. Next: bounce_source_get.',
+      arguments: ['provider', 'label'],
+      secrets: ['hmac_secret'],
+      reachesOrganization: true,
+    },
     examples: { input: { provider: 'stalwart', label: 'mx1' } },
     run: ({ principal }, { imapConfig, ...source }) => sources.create(principal, { ...source, imap: imapConfig ?? undefined }),
   }),
+]
+
+const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.read({
     summary: 'Get an ingest source with its health',
     output: sourceDetailEncoder(baseUrl),
+    tool: {
+      name: 'bounce_source_get',
+      toolset: 'bounces',
+      description:
+        'Get one bounce source with its health: when it last reported, and what of its reports could not be used. For all use ' +
+        'bounce_source_list. Changes nothing.',
+      reachesOrganization: true,
+    },
     async run({ principal }, { id }) {
       const story = await sources.get(principal, id)
       return { ...story, ...(await sources.unusedInput(principal, id)) }
@@ -36,6 +69,15 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
   all.remove({
     id: 'revokeIngestSource',
     summary: 'Revoke an ingest source',
+    tool: {
+      name: 'bounce_source_revoke',
+      toolset: 'bounces',
+      description:
+        'Revoke a bounce source: its reports are refused from now on, and its postoffice mappings are deleted. Ask the user first. ' +
+        'Again does nothing. To replace a lost secret, create a new source, then revoke the old one.',
+      reachesOrganization: true,
+      hints: { destructive: true, idempotent: true },
+    },
     description: 'Idempotent. Requests signed with its secret are refused from then on; its postoffice mappings are deleted.',
     errors: ['conflict'],
     run: ({ principal }, { id }) => sources.revoke(principal, id),

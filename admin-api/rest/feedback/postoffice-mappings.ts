@@ -12,6 +12,16 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
     summary: 'List postoffice mappings, newest first',
     filter: { bounce_source_config_id: id.optional() },
     item: postofficeMapping,
+    tool: {
+      name: 'mailenable_postoffice_map_list',
+      toolset: 'bounces',
+      description:
+        'List which postoffices of MailEnable report for which project. Without mappings, all events of a source belong to the ' +
+        'organization. Find sources with bounce_source_list. Changes nothing.',
+      arguments: ['bounce_source_config_id'],
+      fixed: { limit: 200 },
+      reachesOrganization: true,
+    },
     run: ({ principal }, { bounceSourceConfigId: sourceId, ...page }) => mappings.list(principal, { ...page, sourceId }),
   }),
   all.create({
@@ -20,6 +30,14 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
       'Assigns the events of a postoffice to a project. Once a source has a mapping, events of postoffices without one are dropped.',
     input: newPostofficeMapping,
     output: postofficeMapping,
+    tool: {
+      name: 'mailenable_postoffice_map_create',
+      toolset: 'bounces',
+      description:
+        'Assign the bounces of one MailEnable postoffice to a project. From the first mapping of a source on, events of postoffices ' +
+        'without one are dropped. Postoffice and source cannot be changed later; delete the mapping instead.',
+      reachesOrganization: true,
+    },
     examples: { input: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
     run: ({ principal }, { bounceSourceConfigId: sourceId, postofficeName: postoffice, ...rest }) =>
       mappings.create(principal, { sourceId, postoffice, ...rest }),
@@ -37,6 +55,15 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
   }),
   all.remove({
     summary: 'Delete a postoffice mapping',
+    tool: {
+      name: 'mailenable_postoffice_map_delete',
+      toolset: 'bounces',
+      description:
+        'Delete a postoffice mapping. After the last one of a source, all of its events belong to the whole organization again. Again ' +
+        'does nothing. Find ids with mailenable_postoffice_map_list.',
+      reachesOrganization: true,
+      hints: { destructive: true, idempotent: true },
+    },
     description: 'Idempotent. Once the last mapping is deleted, all events of the source belong to the whole organization again.',
     errors: ['conflict'],
     run: ({ principal }, { id }) => mappings.remove(principal, id),

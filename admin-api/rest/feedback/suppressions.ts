@@ -49,6 +49,15 @@ const entries = (core: RestCore): readonly Action[] => [
     description:
       'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here.',
     input: newSuppression,
+    tool: {
+      name: 'email_suppression_add',
+      toolset: 'operate',
+      description:
+        'Stop all mail of the organization to one address, until expires_at or for good. An address that is on the list already stays ' +
+        'there. For many use email_suppression_bulk_import; undo with email_suppression_remove.',
+      reachesOrganization: true,
+      hints: { idempotent: true },
+    },
     output: suppression.via(({ suppression: placed }: AddedSuppression) => placed),
     examples: { input: { email: 'ada@example.ch', reason: 'Requested by phone' } },
     http: {
@@ -60,6 +69,14 @@ const entries = (core: RestCore): readonly Action[] => [
   suppressions.read({
     summary: 'Get a suppression',
     output: suppression,
+    tool: {
+      name: 'email_suppression_get',
+      toolset: 'operate',
+      description:
+        'Get one entry of the suppression list by its id: address, why and since when it gets no mail. To find it by address use ' +
+        'email_suppression_list with q. Changes nothing.',
+      reachesOrganization: true,
+    },
     run: ({ principal }, { id }) => core.suppressions.get(principal, id),
   }),
   suppressions.change({
@@ -72,6 +89,15 @@ const entries = (core: RestCore): readonly Action[] => [
   }),
   suppressions.remove({
     summary: 'Delete a suppression',
+    tool: {
+      name: 'email_suppression_remove',
+      toolset: 'operate',
+      description:
+        'Take an address off the suppression list, so that it gets mail again. Ask the user: bounces and complaints put it there, and ' +
+        'mail to it harms the reputation of the sender. Again does nothing.',
+      reachesOrganization: true,
+      hints: { destructive: true, idempotent: true },
+    },
     description: 'Idempotent. Mail is sent to the address again.',
     errors: [],
     run: ({ principal }, { id }) => core.suppressions.remove(principal, id),

@@ -17,6 +17,14 @@ export const accountActions = ({ claims }: RestCore): readonly Action[] => [
     output: startedClaim,
     examples: { input: { email: 'ada@example.ch' } },
     http: { method: 'POST', path: '/v1/account/claim' },
+    tool: {
+      name: 'account_claim',
+      toolset: 'account',
+      description:
+        'Invite the user to take over this anonymous project; no effect on one that is claimed. Ask the user for their address first. Sends them a mail with a ' +
+        'link; show them user_code. Next: account_status until claim_progress.claimed is true, usually within 30 seconds.',
+      hints: { readOnly: false, openWorld: true },
+    },
     run: ({ principal }, { email }) => claims.start(principal, email),
   }),
 ]

@@ -21,6 +21,13 @@ const own = ({ projects }: RestCore): readonly Action[] => [
     input: noInput,
     output: projectState,
     http: { method: 'GET', path: '/v1/projects/me' },
+    tool: {
+      name: 'account_status',
+      toolset: 'account',
+      description:
+        'Get the project of this session: whether it is claimed, its plan, sends today and their cap, what happens to sends without a route, and how far a ' +
+        'claim is. Call it first, and after account_claim until claim_progress.claimed is true.',
+    },
     run: ({ principal }) => projects.me(principal),
   }),
   action({

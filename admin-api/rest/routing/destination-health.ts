@@ -12,6 +12,15 @@ export const destinationHealthActions = ({ probes }: RestCore): readonly Action[
       'breaker is attempted immediately. Simultaneous tests of one destination share a connection.',
     errors: ['not_found'],
     output: destinationTest,
+    tool: {
+      name: 'email_provider_test',
+      toolset: 'setup',
+      description:
+        'Connect to a provider and sign in, without sending, and report each step. Use after email_provider_connect or when email_provider_health is bad. ' +
+        'Success lets waiting mail leave at once. Next: email_send_test.',
+      arguments: { destination_id: 'id' },
+      hints: { idempotent: true, openWorld: true },
+    },
     run: ({ principal }, { id }) => probes.test(principal, id),
   }),
   destinationResource.readOf('health', {
@@ -20,6 +29,14 @@ export const destinationHealthActions = ({ probes }: RestCore): readonly Action[
       'Reachability, TLS and sign-in, from a probe that is at most a minute old and can take up to 20 seconds; the state of the circuit ' +
       'breaker; and the figures of the last hour. The figures are kept in memory and start over when the service restarts.',
     output: destinationHealth,
+    tool: {
+      name: 'email_provider_health',
+      toolset: 'setup',
+      description:
+        'Get reachability, TLS, sign-in and the last hour of errors and latency of a provider, from a probe at most a minute old. Use email_provider_test to check again now. Changes nothing.',
+      arguments: { destination_id: 'id' },
+      hints: { openWorld: true },
+    },
     run: ({ principal }, { id }) => probes.health(principal, id),
   }),
 ]

@@ -31,6 +31,15 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
   destinationResource.list({
     summary: 'List destinations, newest first',
     item: destination,
+    tool: {
+      name: 'email_provider_list',
+      toolset: 'setup',
+      description:
+        'List the providers (destinations) that this project can send through, with id, mode (sandbox or live) and settings; never secrets. ' +
+        'For what could be connected use email_provider_list_presets. Next: email_provider_health(destination_id).',
+      arguments: [],
+      fixed: { limit: 200 },
+    },
     run: ({ principal }, page) => destinations.list(principal, page),
   }),
   action({
@@ -109,12 +118,30 @@ const modes = ({ destinations }: RestCore): readonly Action[] => [
     input: modeInput,
     output: destination,
     http: { path: '/v1/destinations/{id}/mode' },
+    tool: {
+      name: 'destination_set_mode',
+      toolset: 'destinations',
+      description:
+        'Set a destination to sandbox (its mail is captured) or live (its mail reaches real people). Ask the user before live. To go live only, ' +
+        'destination_promote_to_live says whether it was live already. Affects mail sent from now on.',
+      arguments: { destination_id: 'id', mode: 'mode' },
+      hints: { destructive: true, idempotent: true },
+    },
     run: ({ principal }, { id, mode }) => destinations.setMode(principal, id, mode),
   }),
   destinationResource.act('promote-to-live', {
     summary: 'Promote a destination to live mode',
     description: 'Idempotent: `already_live` is true when the destination was live before.',
     output: promotedDestination,
+    tool: {
+      name: 'destination_promote_to_live',
+      toolset: 'destinations',
+      description:
+        'Let a sandbox destination deliver to real recipients from now on. Only after the user agreed and email_provider_test succeeded. already_live=true means that nothing ' +
+        'changed. Back with destination_set_mode. Next: email_send_test to an address of the user.',
+      arguments: { destination_id: 'id' },
+      hints: { destructive: true, idempotent: true },
+    },
     async run({ principal }, { id }) {
       const { destination: promoted, alreadyLive } = await destinations.promoteToLive(principal, id)
       return { ...promoted, alreadyLive }

@@ -28,6 +28,15 @@ export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly 
       'After the last fallback, the retry schedule starts again at the primary destination.',
     input: failoverPolicyInput,
     output: failoverPolicy,
+    tool: {
+      name: 'email_failover_policy_set',
+      toolset: 'operate',
+      description:
+        'Set which destinations take over when a primary one fails, and on which conditions; replaces the present policy of that ' +
+        'destination. For which mail takes which destination use email_routing_rule_create. Next: email_provider_health of each.',
+      arguments: ['primary_id', 'fallback_ids', 'conditions'],
+      hints: { destructive: true, idempotent: true },
+    },
     examples: {
       input: {
         primary_id: 'dst_01935c0000007000800000000000000000',

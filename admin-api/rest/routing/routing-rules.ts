@@ -16,6 +16,15 @@ export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[
     summary: 'Create a routing rule',
     input: newRoutingRule,
     output: routingRule,
+    tool: {
+      name: 'email_routing_rule_create',
+      toolset: 'operate',
+      description:
+        'Route mail by its From address or domain to a destination, from now on; the smallest priority is matched first. For what ' +
+        'happens when a destination fails use email_failover_policy_set. Next: email_send_test with that From.',
+      arguments: ['match', 'destination_id', 'priority'],
+      required: ['destination_id', 'priority'],
+    },
     examples: { input: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
     run: ({ principal }, rule) => routingRules.create(principal, rule),
   }),

@@ -16,6 +16,16 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newReplay,
     output: replay,
+    tool: {
+      name: 'email_bulk_replay',
+      toolset: 'scheduled',
+      description:
+        'Send all failed messages that match a filter again, in the background, to recipients that no server has accepted. Before, call ' +
+        'email_traces_search with the same filter and status failed, and agree the number with the user. For one new message use ' +
+        'email_send_test. Next: email_bulk_replay_status(job_id).',
+      arguments: ['filter', 'target_destination_id'],
+      hints: { openWorld: true },
+    },
     examples: {
       input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000', since: '2026-11-21T08:00:00Z' }, dry_run: true },
     },
@@ -36,6 +46,14 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
   jobs.read({
     summary: 'Get a replay with its counters',
     output: replay,
+    tool: {
+      name: 'email_bulk_replay_status',
+      toolset: 'scheduled',
+      description:
+        'Get how far a bulk replay is: messages examined, replayed, skipped and refused, with the latest problems. Repeat every few ' +
+        'seconds until its status is no longer running. Changes nothing.',
+      untrusted: ['problems'],
+    },
     run: ({ principal }, { jobId }) => replays.get(principal, jobId),
   }),
   jobs.act('stop', {

@@ -17,6 +17,15 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
     description: 'Lists queued and canceled sends. A send whose delivery has begun is no longer listed; its trace has its outcome.',
     filter: { project, status },
     item: scheduledSend,
+    tool: {
+      name: 'email_scheduled_list',
+      toolset: 'scheduled',
+      description:
+        'List sends that wait for their send_at, earliest first, and canceled ones. What has left is found with email_traces_search. ' +
+        'Next: email_scheduled_cancel(trace_id) to stop one.',
+      arguments: ['status', 'limit'],
+      untrusted: ['subject'],
+    },
     run: ({ principal }, page) => scheduledSends.list(principal, page),
   }),
   sends.remove({
@@ -25,6 +34,14 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
     description: 'Idempotent: returns the canceled send, also when it was canceled before. Refused with 409 once its delivery has begun.',
     scope: 'api:send',
     output: scheduledSend,
+    tool: {
+      name: 'email_scheduled_cancel',
+      toolset: 'scheduled',
+      description:
+        'Cancel a scheduled send before it leaves. Again does nothing; refused with conflict once its delivery has begun. Find trace ' +
+        'ids with email_scheduled_list. A canceled send is not sent later; send it anew.',
+      hints: { destructive: true, idempotent: true },
+    },
     run: ({ principal }, { traceId: named }) => scheduledSends.cancel(principal, named),
   }),
 ]

@@ -31,6 +31,15 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
   templates.list({
     summary: 'List templates, newest first',
     item: templateSummary,
+    tool: {
+      name: 'email_template_list',
+      toolset: 'templates',
+      description:
+        'List the templates of the project: slug, name and current version. For the versions of one use email_template_versions_list, ' +
+        'and email_template_render_preview to see one filled in. Changes nothing.',
+      arguments: [],
+      fixed: { limit: 200 },
+    },
     run: ({ principal }, page) => core.list(principal, page),
   }),
   templates.read({
@@ -45,6 +54,14 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
     errors: ['not_found'],
     input: previewInput,
     output: templatePreview,
+    tool: {
+      name: 'email_template_render_preview',
+      toolset: 'templates',
+      description:
+        'Render a template with variables and get subject, text and HTML, as a send with them would. Stores and sends nothing. Use it ' +
+        'before email_send_test with template_id and template_vars.',
+      arguments: { template_id: 'id', variables: 'variables' },
+    },
     examples: { input: { variables: { name: 'Ada' } } },
     http,
     run: ({ principal }, { id, variables, version }) => core.preview(principal, id, variables, version),
@@ -87,6 +104,14 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
   }),
   templates.remove({
     summary: 'Delete a template with all its versions',
+    tool: {
+      name: 'email_template_delete',
+      toolset: 'templates',
+      description:
+        'Delete a template and all of its versions, for good; sends that name it are refused from then on. Ask the user first. To ' +
+        'change a template use email_template_create with its slug.',
+      hints: { destructive: true },
+    },
     run: ({ principal }, { id }) => core.remove(principal, id),
   }),
   templates.change({
@@ -105,6 +130,14 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
 const versions = ({ templates: core }: RestCore): readonly Action[] => [
   templates.listOf('versions', {
     summary: 'List the versions of a template, newest first',
+    tool: {
+      name: 'email_template_versions_list',
+      toolset: 'templates',
+      description:
+        'List the versions of one template, newest first; every save made one. A send can pin one with template_version. For all ' +
+        'templates use email_template_list. Changes nothing.',
+      arguments: { template_id: 'id', limit: 'limit' },
+    },
     item: templateVersionSummary,
     run: ({ principal }, query) => core.versions(principal, query),
   }),

@@ -31,8 +31,8 @@ const tags = ['traces']
 const traces = resource('/v1/traces', { name: 'Trace', tags, key: 'trace_id', keySchema: traceId })
 const params = z.strictObject({ trace_id: traceId })
 
-const filter = {
-  project,
+/** What agents choose by too, who have one project. */
+export const traceFilter = {
   status: z.enum(traceStatuses).optional(),
   outcome: z.enum(traceOutcomes).optional(),
   to: line(320, 'Exact address of a recipient.').optional(),
@@ -53,13 +53,14 @@ const filter = {
   created_before: timeInput.optional().meta({ description: 'Alias of `until`.' }),
   recipient: line(320, 'Alias of `to`.').optional(),
   sender: line(320, 'Alias of `from`.').optional(),
-  project_id: id.optional().meta({ description: 'Alias of `project`.' }),
 }
 
-type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project'>
+const filter = { project, ...traceFilter, project_id: id.optional().meta({ description: 'Alias of `project`.' }) }
+
+type Filter = Decoded<z.ZodObject<typeof traceFilter>>
 
 /** The names of other lists stand for ours. */
-const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, createdBefore, ...given }: G) => ({
+export const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, createdBefore, ...given }: G) => ({
   ...given,
   to: given.to ?? recipient,
   from: given.from ?? sender,
@@ -74,7 +75,7 @@ export const traceActions = (core: RestCore): readonly (Action | Operation)[] =>
   sharing(core),
 ]
 
-const seen = async ({ traces: reader, probes }: RestCore, principal: Principal, idOrToken: string): Promise<TraceSeen> => {
+export const seen = async ({ traces: reader, probes }: RestCore, principal: Principal, idOrToken: string): Promise<TraceSeen> => {
   const story = await reader.get(principal, idOrToken)
   return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
 }

@@ -1,6 +1,6 @@
 /** The doors: SMTP and HTTP in front of the core. */
 import { LoginGuard } from '#core/visitors/login-guard.ts'
-import { httpDoor } from '../http-door.ts'
+import { agentEndpoint, httpDoor } from '../http-door.ts'
 import { mailDoors, submissionDoor, submissionServer } from '../mail-doors.ts'
 import type { Add } from '../parts.ts'
 import { publishableCore } from '../publishable-core.ts'
@@ -13,5 +13,6 @@ export function addDoors(add: Add): void {
   add('mailDoors', mailDoors)
   add('publishable', publishableCore)
   add('rest', restCore)
+  add('agents', agentEndpoint)
   add('http', httpDoor)
 }

@@ -80,6 +80,12 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     return this.#shown((await this.#get(principal, id)).record)
   }
 
+  /** Undefined when the organization has none of this name. Throws `validation_failed` for what is no domain. */
+  async byName(principal: Principal, name: string): Promise<ShownDomain | undefined> {
+    const found = await this.#options.database.find(sendingDomains, principal, 'domain', [readDomain(name)])
+    return found && this.#shown(found.record)
+  }
+
   /** The records for mail that leaves by one destination: its provider's SPF mechanism is filled in where it is known. */
   async recordsFor(principal: Principal, id: string, destinationId: string | undefined): Promise<readonly DomainRecord[]> {
     const { record } = await this.#get(principal, id)

@@ -188,6 +188,11 @@ export class Templates implements List<OfProject, Template> {
     return { ...rendered, from: { id: template.id, slug: template.slug, version } }
   }
 
+  /** The template of the principal's project with this slug; undefined when there is none. */
+  async bySlug(principal: Principal, slug: string): Promise<Template | undefined> {
+    return (await this.#core.database.find(templates, principal, 'slug', [principal.projectId, slug]))?.record
+  }
+
   async #ofProject(principal: Principal, projectId: string, named: TemplateOrder['template']): Promise<Template> {
     const { database } = this.#core
     const stored = await ('id' in named

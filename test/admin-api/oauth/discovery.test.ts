@@ -2,7 +2,7 @@
 import test from 'ava'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Operation } from '../../../admin-api/operation/operation.ts'
-import { discoveryOperations, resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
+import { discoveryOperations, protectedResource } from '../../../admin-api/oauth/discovery.ts'
 import { mcpResource, restResource, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
 
 const base = 'https://post.example.ch'
@@ -53,10 +53,10 @@ test('the metadata of each resource stands at its own address, and at the root t
   t.deepEqual((await read(fixture, `${path}/v1`)).body, rest)
 })
 
-test('resourceMetadataUrl() puts the well-known path before that of the resource', (t) => {
+test('protectedResource() puts the well-known path before that of the resource', (t) => {
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
-  t.is(resourceMetadataUrl(urls, 'mcp'), 'https://mcp.example.org/.well-known/oauth-protected-resource')
-  t.is(resourceMetadataUrl(urls, 'rest'), `${base}/.well-known/oauth-protected-resource/v1`)
+  t.is(protectedResource(urls, 'mcp').metadataUrl, 'https://mcp.example.org/.well-known/oauth-protected-resource')
+  t.is(protectedResource(urls, 'rest').metadataUrl, `${base}/.well-known/oauth-protected-resource/v1`)
 })
 
 test('each of two origins has the root document of its own resource', async (t) => {
@@ -126,29 +126,3 @@ test('the OpenAPI document leaves the authorization server to its own metadata',
   )
   t.false((body['tags'] as { name: string }[]).some(({ name }) => name === 'oauth'))
 })
-
-test('without an MCP endpoint nothing names it, and no token is for it', async (t) => {
-  const fixture = await startOAuth(t, { servesMcp: false })
-  const path = '/.well-known/oauth-protected-resource'
-  t.is((await read(fixture, `${path}/mcp`)).status, 404)
-  t.like((await read(fixture, path)).body, { resource: restResource, scopes_supported: ['api:read', 'api:send'] })
-  const { body } = await read(fixture, '/.well-known/oauth-authorization-server')
-  t.like(body, { scopes_supported: ['api:read', 'api:send', 'api:admin'], protected_resources: [restResource] })
-  t.notRegex(JSON.stringify(body), /mcp/)
-
-  t.like((await fixture.bootstrap({ resource: mcpResource })).body, {
-    error: 'invalid_target',
-    error_description: `The resource must be ${restResource}.`,
-  })
-  t.like((await fixture.bootstrap({ scope: 'mcp:read' })).body, { error: 'invalid_scope' })
-  const made = await fixture.bootstrap()
-  t.is(made.body['scope'], 'api:read api:send')
-  t.is((await fixture.callRest(made.body['access_token'])).status, 200)
-  const refresh = { grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(made.body['refresh_token']) }
-  t.like((await fixture.token({ ...refresh, resource: mcpResource })).body, { error: 'invalid_target' })
-  await t.throwsAsync(fixture.server.accessTokens.issue('mcp', { ...tokenFacts, projectId: fixture.projectId }), { message: /not served/ })
-  const asked = await fixture.approve(fixture.request({ resource: mcpResource }).query)
-  t.is(asked.searchParams.get('error'), 'invalid_target')
-})
-
-const tokenFacts = { grantId: 'grt_1', organizationId: 'org_1', userId: null, clientId: 'x', scopes: ['mcp:read'] } as const

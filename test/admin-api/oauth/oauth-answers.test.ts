@@ -64,7 +64,7 @@ test('a service that sheds load, or breaks, answers an OAuth client in its own f
 })
 
 test('challenge() is the bare scheme without metadata, and none for refusals that no token helps against', (t) => {
-  const resource = { metadataUrl: 'https://post.example.ch/m', usualScopes: ['api:read'] }
+  const resource = { metadataUrl: 'https://post.example.ch/m', usualScopes: ['api:read'], scopes: ['api:read', 'api:send', 'api:admin'] }
   const weak = new Refusal('insufficient_scope', '', { details: { required_scope: 'api:send' } })
   t.is(challenge(new Refusal('unauthorized', ''), undefined, true), 'Bearer')
   t.is(challenge(weak, undefined, true), undefined)

@@ -13,7 +13,7 @@ import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fe
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
-import { baseUrl, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
+import { baseUrl, startFixture, type Fixture, type FixtureOptions } from '../rest/fixture/rest-fixture.ts'
 
 export const issuer = baseUrl
 export const mcpResource = `${baseUrl}/mcp`
@@ -79,8 +79,7 @@ export const documentOf = (changes: Readonly<Record<string, unknown>> = {}, head
   }),
 })
 
-/** With MCP by default, so that there are two surfaces to keep apart. */
-export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthFixture> {
+export async function startOAuth(t: ExecutionContext, options: FixtureOptions = {}): Promise<OAuthFixture> {
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []
   const fetchDocument: Fetch = async (url) => {
@@ -89,7 +88,7 @@ export async function startOAuth(t: ExecutionContext, options: { readonly serves
     if (document) return document
     throw new FetchFailed('The host could not be reached.')
   }
-  const fixture = await startFixture(t, { replacements: { fetch: fetchDocument, servesMcp: options.servesMcp ?? true } })
+  const fixture = await startFixture(t, { ...options, replacements: { ...options.replacements, fetch: fetchDocument } })
   const { database, daemon, organizationId } = fixture
   await daemon.housekeeping.stop() // a test that wants deserted sandboxes swept does that
   const setRole = async (role: Role | undefined): Promise<void> => {

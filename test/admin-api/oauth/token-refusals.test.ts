@@ -172,7 +172,7 @@ test('the anonymous bootstrap refuses', async (t) => {
     ['the resource of somebody else', '400 invalid_target', refused({ resource: 'https://other.example/mcp' })],
     ['two resources', '400 invalid_target', refused({ resource: [mcpResource, restResource] })],
     ['an unknown scope', '400 invalid_scope', refused({ scope: 'everything' })],
-    ['a scope of another resource', '400 invalid_scope', refused({ scope: 'api:read' })],
+    ['a scope of another resource', '400 invalid_scope', refused({ resource: mcpResource, scope: 'api:read' })],
     ['a secret', '401 invalid_client', refused({ client_secret: 'x' })],
     ['two grant types', '400 invalid_request', refused({ grant_type: ['client_credentials', 'client_credentials'] })],
   ])

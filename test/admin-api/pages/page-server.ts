@@ -88,7 +88,7 @@ export async function startPageServer(t: Pick<ExecutionContext, 'teardown'>, opt
       ...(publicUrl !== undefined && { POSTERN_BASE_URL: publicUrl }),
     },
     replacements: {
-      ...{ clock, transport, servesMcp: true },
+      ...{ clock, transport },
       fetch: async (address) => web.get(address) ?? Promise.reject(new FetchFailed('The host could not be reached.')),
       ...(imagesFromHere && { imagesAllowed: [{ cidr: '127.0.0.1/32' }] }),
     },

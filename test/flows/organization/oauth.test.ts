@@ -27,9 +27,9 @@ test('a sandbox, its tokens and the keys that sign them outlive a crash; a reque
 
   const resource = (await get('/.well-known/oauth-protected-resource/v1')).body
   t.like(resource, { resource: `${baseUrl}/v1`, authorization_servers: ['https://auth.example.ch'] })
-  t.is((await get('/.well-known/oauth-protected-resource/mcp')).status, 404, 'there is no MCP endpoint')
+  t.like((await get('/.well-known/oauth-protected-resource/mcp')).body, { resource: `${baseUrl}/mcp` })
   const server = (await get('/.well-known/oauth-authorization-server')).body
-  t.deepEqual(server['protected_resources'], [`${baseUrl}/v1`])
+  t.deepEqual(server['protected_resources'], [`${baseUrl}/mcp`, `${baseUrl}/v1`])
   t.is(server['token_endpoint'], 'https://auth.example.ch/oauth/token')
   const client_id = String(server['anonymous_bootstrap_client_id'])
   const made = await post('/oauth/token', { grant_type: 'client_credentials', client_id, resource: `${baseUrl}/v1` })

@@ -39,6 +39,18 @@ export interface Principal {
   readonly minter?: (KeyCreator & { readonly keptAt?: number }) | undefined
   /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
   readonly sendsOnly?: true
+  /** With an access token for agents only. */
+  readonly agent?: AgentAccess
+}
+
+/** How far a token for agents reaches. */
+export interface AgentAccess {
+  /** The place of its scope among those of agents, from 0 for `mcp:read`. */
+  readonly level: number
+  /** That of the most that its holder could be granted now. */
+  readonly mostLevel: number
+  /** Whatever it sends is captured. */
+  readonly sandboxOnly: boolean
 }
 
 /** Whether the principal has the scope, or one that includes it. */

@@ -20,7 +20,6 @@ import {
   parseResources,
   parseScopes,
   surfaceOf,
-  servedScopes,
   usualScopes,
   type OAuthScope,
   type OAuthUrls,
@@ -166,8 +165,8 @@ export class Authorizations {
       isLoopback: isLoopbackRedirect(redirectUri),
       state: parameters.get('state'),
       codeChallenge: checkedChallenge(parameters),
-      scopes: askedScopes(urls, parameters, surfaces),
-      namesScopes: parseScopes(parameters.get('scope'), servedScopes(urls)).length > 0,
+      scopes: askedScopes(parameters, surfaces),
+      namesScopes: parseScopes(parameters.get('scope')).length > 0,
       prompts: checkedPrompts(parameters.get('prompt')),
     }
   }
@@ -205,8 +204,8 @@ function checkedChallenge(parameters: Parameters): string {
   throw new OAuthError('invalid_request', 'The code_challenge must be a SHA-256 in base64url, 43 characters.')
 }
 
-function askedScopes(urls: OAuthUrls, parameters: Parameters, surfaces: readonly Surface[]): readonly OAuthScope[] {
-  const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
+function askedScopes(parameters: Parameters, surfaces: readonly Surface[]): readonly OAuthScope[] {
+  const asked = parseScopes(parameters.get('scope'))
   if (asked.length === 0) return surfaces.flatMap((surface) => usualScopes(surface))
   if (asked.some((scope) => !surfaces.includes(surfaceOf(scope))))
     throw new OAuthError('invalid_scope', 'A scope belongs to a resource that was not requested.')

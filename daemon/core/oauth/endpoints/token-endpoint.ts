@@ -16,11 +16,11 @@ import type { Sandboxes } from './sandboxes.ts'
 import {
   capAnonymous,
   covers,
+  oauthScopes,
   ofSurface,
   parseResource,
   parseScopes,
-  servedScopes,
-  servedSurfaces,
+  surfaces,
   type OAuthScope,
   type OAuthUrls,
   type Surface,
@@ -95,9 +95,9 @@ export class TokenEndpoint {
   /** An anonymous sandbox, with no more than anonymous callers may have. Spec "Authentication" 3. */
   async #bootstrap(parameters: Parameters, remoteAddress: string): Promise<TokenAnswer> {
     const { urls } = this.#options
-    const surface = parseResource(urls, parameters.resources) ?? (urls.resources.mcp === undefined ? 'rest' : 'mcp')
-    const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
-    const granted = capAnonymous(asked.length === 0 ? servedScopes(urls) : asked)
+    const asked = parseScopes(parameters.get('scope'))
+    const granted = capAnonymous(asked.length === 0 ? oauthScopes : asked)
+    const surface = parseResource(urls, parameters.resources) ?? (ofSurface(granted, 'mcp').length === 0 ? 'rest' : 'mcp')
     const scopes = ofSurface(granted, surface)
     if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the scopes belongs to the requested resource.')
     const { organizationId, grant, refreshToken } = await this.#options.sandboxes.make(granted, surface, remoteAddress)
@@ -199,11 +199,11 @@ export class TokenEndpoint {
     surfaceBefore: Surface | undefined,
   ): { readonly surface: Surface; readonly scopes: readonly OAuthScope[] } {
     const { urls } = this.#options
-    const open = servedSurfaces(urls).filter((one) => ofSurface(granted, one).length > 0)
+    const open = surfaces.filter((one) => ofSurface(granted, one).length > 0)
     const surface = parseResource(urls, parameters.resources) ?? surfaceBefore ?? (open.length === 1 ? open[0] : undefined)
     if (!surface) throw new OAuthError('invalid_target', 'Several resources were granted; give the resource of this token.')
     if (!open.includes(surface)) throw new OAuthError('invalid_target', 'This resource was not granted.')
-    const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
+    const asked = parseScopes(parameters.get('scope'))
     if (!covers(granted, asked)) throw new OAuthError('invalid_scope', 'The request exceeds the grant; ask the user for consent again.')
     const scopes = ofSurface(asked.length === 0 ? granted : asked, surface)
     if (scopes.length > 0) return { surface, scopes }

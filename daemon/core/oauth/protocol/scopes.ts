@@ -17,16 +17,9 @@ export const oauthScopes: readonly OAuthScope[] = surfaces.flatMap((surface): re
 export interface OAuthUrls {
   /** Also the base of the endpoints. */
   readonly issuer: string
-  /** The resource, and so the audience, of each surface that is served (RFC 8707 §2). Of another one no token is issued or taken. */
-  readonly resources: Readonly<Partial<Record<Surface, string>>> & { readonly rest: string }
+  /** The resource, and so the audience, of each surface (RFC 8707 §2). */
+  readonly resources: Readonly<Record<Surface, string>>
 }
-
-export const servedSurfaces = ({ resources }: Pick<OAuthUrls, 'resources'>): readonly Surface[] =>
-  surfaces.filter((surface) => resources[surface] !== undefined)
-
-/** The scopes of all surfaces that are served. */
-export const servedScopes = (urls: Pick<OAuthUrls, 'resources'>): readonly OAuthScope[] =>
-  servedSurfaces(urls).flatMap((surface): readonly OAuthScope[] => scopesOfSurface[surface])
 
 /** How far in the order of its surface; -1 is nothing at all. */
 export type Level = number
@@ -36,6 +29,13 @@ const levelOfScope: Readonly<Record<Scope, Readonly<Record<Surface, Level>>>> = 
   'api:read': { mcp: 0, rest: 0 },
   'api:send': { mcp: 2, rest: 1 },
   'api:admin': { mcp: 3, rest: 2 },
+}
+
+/** What agents of a level may do in the core: as the scopes of REST, and whether all that they send stays in the sandbox. */
+export function agentAccess(level: Level): { readonly scopes: readonly Scope[]; readonly sandboxOnly: boolean } {
+  const sandboxOnly = level === scopesOfSurface.mcp.indexOf('mcp:send-sandbox')
+  const scopes = scopesInOrder.filter((scope) => levelOfScope[scope].mcp <= level || (sandboxOnly && scope === 'api:send'))
+  return { scopes, sandboxOnly }
 }
 
 /** What anonymous callers may do: read, and send into the sandbox. */
@@ -53,6 +53,9 @@ export const levelOf = (scopes: readonly OAuthScope[], surface: Surface): Level 
 
 /** Whether it reaches settings, and so keys that outlive every token: to be allowed with a fresh proof of identity only. */
 export const changesSettings = (scope: OAuthScope): boolean => order(surfaceOf(scope)).at(-1) === scope
+
+/** Every scope of a surface, in order. */
+export const scopesOf = (surface: Surface): readonly OAuthScope[] => order(surface)
 
 /** Every scope up to a level. */
 export const scopesUpTo = (surface: Surface, level: Level): readonly OAuthScope[] => order(surface).slice(0, level + 1)
@@ -77,23 +80,22 @@ export const levelOfScopes = (scopes: readonly Scope[], surface: Surface): Level
 
 export const levelOfAnonymous = (surface: Surface): Level => anonymousLevel[surface]
 
-/** The scopes of a request, each once; none when it names none. Throws `invalid_scope` for one not among `known` (RFC 6749 §3.3). */
-export function parseScopes(text: string | undefined, known: readonly OAuthScope[] = oauthScopes): readonly OAuthScope[] {
+/** The scopes of a request, each once; none when it names none. Throws `invalid_scope` for an unknown one (RFC 6749 §3.3). */
+export function parseScopes(text: string | undefined): readonly OAuthScope[] {
   const words = new Set((text ?? '').split(' ').filter((word) => word !== '' && word !== 'offline_access'))
   return [...words].map((word) => {
-    const found = known.find((scope) => scope === word)
+    const found = oauthScopes.find((scope) => scope === word)
     if (found) return found
-    throw new OAuthError('invalid_scope', `The scopes are ${known.join(' ')}; this request contains another one.`)
+    throw new OAuthError('invalid_scope', `The scopes are ${oauthScopes.join(' ')}; this request contains another one.`)
   })
 }
 
 /** The surfaces of the resources that were named, each once. Throws `invalid_target` for any other (RFC 8707 §2). */
 export function parseResources(urls: OAuthUrls, named: readonly string[]): readonly Surface[] {
-  const served = servedSurfaces(urls)
   return named.map((resource) => {
-    const surface = served.find((one) => urls.resources[one] === resource)
+    const surface = surfaces.find((one) => urls.resources[one] === resource)
     if (surface) return surface
-    throw new OAuthError('invalid_target', `The resource must be ${served.map((one) => urls.resources[one]).join(' or ')}.`)
+    throw new OAuthError('invalid_target', `The resource must be ${surfaces.map((one) => urls.resources[one]).join(' or ')}.`)
   })
 }
 

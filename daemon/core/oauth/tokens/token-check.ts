@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { Principal, TokenHolder } from '../../access/principal/principal.ts'
-import { scopesInOrder } from '../../access/principal/principal.ts'
+import { scopesInOrder, type Scope } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
 import type { StoredGrant } from '../grants/grant.ts'
 import type { Grants } from '../grants/grants.ts'
-import type { OAuthScope, Surface } from '../protocol/scopes.ts'
+import { agentAccess, levelOf, type Level, type OAuthScope, type Surface } from '../protocol/scopes.ts'
 import { RecentMap } from '../../recent-map.ts'
 
 export interface TokenCheckOptions {
@@ -28,6 +28,8 @@ export interface TokenBearer {
   readonly clientId: string
   readonly holder: TokenHolder
   readonly scopes: readonly OAuthScope[]
+  /** The place of the last scope that its holder could be granted on this surface now. */
+  readonly mostLevel: Level
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
 }
@@ -54,18 +56,35 @@ export class TokenCheck {
   async bearer(token: string, surface: Surface): Promise<TokenBearer> {
     const cached = await this.#find(token, surface)
     if (!cached) throw refused()
-    const scopes = await this.#options.grants.liveScopes(cached.grant, cached.token.scopes, surface)
-    if (!scopes) throw refused()
+    const { grants } = this.#options
+    const mostLevel = await grants.levelOfHolder(cached.grant.record, cached.grant.organizationId, surface)
+    const scopes = await grants.liveScopes(cached.grant, cached.token.scopes, surface)
+    if (!scopes || mostLevel === undefined) throw refused()
     const { id: grantId, projectId, clientId, clientName, userId } = cached.grant.record
     const holder: TokenHolder =
       userId === null ? { kind: 'anonymous' } : { kind: 'user', userId, application: { grantId, clientId, clientName } }
-    return { organizationId: cached.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: cached.token.expiresAt }
+    const { organizationId } = cached.grant
+    return { organizationId, projectId, grantId, clientId, holder, scopes, mostLevel, expiresAt: cached.token.expiresAt }
   }
 
   /** The principal of a token for REST. Throws `unauthorized`. */
   async restPrincipal(token: string): Promise<Principal> {
-    const { organizationId, projectId, grantId, holder, scopes: granted } = await this.bearer(token, 'rest')
-    const scopes = scopesInOrder.filter((scope) => granted.includes(scope))
+    const bearer = await this.bearer(token, 'rest')
+    return this.#principal(
+      bearer,
+      scopesInOrder.filter((scope) => bearer.scopes.includes(scope)),
+    )
+  }
+
+  /** The principal of a token for agents. Throws `unauthorized`. */
+  async agentPrincipal(token: string): Promise<Principal> {
+    const bearer = await this.bearer(token, 'mcp')
+    const level = levelOf(bearer.scopes, 'mcp')
+    const { scopes, sandboxOnly } = agentAccess(level)
+    return { ...(await this.#principal(bearer, scopes)), agent: { level, mostLevel: bearer.mostLevel, sandboxOnly } }
+  }
+
+  async #principal({ organizationId, projectId, grantId, holder }: TokenBearer, scopes: readonly Scope[]): Promise<Principal> {
     const member = holder.kind === 'user' ? await this.#options.scopesOfMember(organizationId, holder.userId) : undefined
     const projectsOnly = holder.kind === 'user' && !member?.administersOrganization
     return { organizationId, projectId, bound: true, scopes, credentialId: grantId, holder, ...(projectsOnly && { projectsOnly }) }

@@ -11,8 +11,11 @@ export interface Decision {
   readonly reason: string
 }
 
-/** Throws `no_route` when nothing matches and the project's policy refuses such sends. */
-export function decideOutcome(project: Project, route: Route): Decision {
+/**
+ * Throws `no_route` when nothing matches and the project's policy refuses such sends. `sandboxOnly`: who sends reaches the sandbox alone,
+ * whatever the destination.
+ */
+export function decideOutcome(project: Project, route: Route, sandboxOnly = false): Decision {
   if (project.status === 'anonymous') {
     return {
       outcome: 'captured.anonymous_project',
@@ -28,12 +31,21 @@ export function decideOutcome(project: Project, route: Route): Decision {
       reason: `The destination ${destination.name} is in sandbox mode; promote it to live to relay.`,
     }
   }
+  if (destination && sandboxOnly) {
+    return {
+      outcome: 'captured.sandbox_destination',
+      destinationId: destination.id,
+      reason: `The token of this agent allows sends into the sandbox only (mcp:send-sandbox), although the destination ${destination.name} is live.`,
+    }
+  }
   if (destination) return { outcome: 'relayed', destinationId: destination.id, reason: `The destination ${destination.name} is live.` }
-  if (project.noRoutePolicy === 'capture') {
+  if (project.noRoutePolicy === 'capture' || sandboxOnly) {
     return {
       outcome: 'captured.no_route',
       destinationId: null,
-      reason: "No destination matches, and the project's no-route policy is to capture.",
+      reason: sandboxOnly
+        ? 'No destination matches, and the token of this agent allows sends into the sandbox only (mcp:send-sandbox).'
+        : "No destination matches, and the project's no-route policy is to capture.",
     }
   }
   throw new Refusal(

@@ -126,7 +126,7 @@ export class Accept {
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
-    const decision = decideOutcome(project, route)
+    const decision = decideOutcome(project, route, principal.agent?.sandboxOnly)
 
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)

@@ -1,0 +1,32 @@
+/** What a browser shows at the address of the MCP endpoint: what it is, and how an agent is connected to it. */
+import type { Answer } from '../operation/answer.ts'
+import { html } from '../pages/layout/html.ts'
+import { page } from '../pages/layout/layout.ts'
+
+/** Shows the public address of the endpoint. */
+export const endpointPage = (url: string): Answer =>
+  page({
+    title: 'MCP endpoint',
+    width: 'wide',
+    content: html`<div class="sheet">
+      <h1>An address for agents</h1>
+      <p>
+        This is the MCP endpoint of Postern, for agents and not for browsers. An agent that is connected to it can set up providers, send
+        mail into a sandbox or for real, and find out its outcome.
+      </p>
+      <p class="target"><code>${url}</code></p>
+      <h2>Connect an agent</h2>
+      <p>Give the agent this address as a remote MCP server (streamable HTTP). It then asks you to sign in and to choose a project.</p>
+      <dl>
+        <dt>Claude Code</dt>
+        <dd><code>claude mcp add --transport http postern ${url}</code></dd>
+        <dt>Codex</dt>
+        <dd><code>codex mcp add postern --url ${url}</code></dd>
+        <dt>VS Code</dt>
+        <dd><code>code --add-mcp '{"name":"postern","type":"http","url":"${url}"}'</code></dd>
+        <dt>Cursor, and others with a JSON file</dt>
+        <dd><code>{"mcpServers": {"postern": {"url": "${url}"}}}</code></dd>
+      </dl>
+      <p class="meta">What you allowed an application, you can see and end under <a href="/integrations">Integrations</a>.</p>
+    </div>`,
+  })

@@ -1,0 +1,166 @@
+/** The address of the MCP endpoint: requests of agents in, answers of the protocol out. Spec "Agent (MCP) tool surface". */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { Refusal, refusals } from '#core/refusals.ts'
+import { accessToken } from '../credentials/credentials.ts'
+import type { ProtectedResource } from '../credentials/challenge.ts'
+import { envelope } from '../http/rendering.ts'
+import { prefersPage } from '../http/negotiation.ts'
+import { media, raw, type Answer } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import { endpointPage } from './endpoint-page.ts'
+import { requireOwnOrigin } from './origins.ts'
+import { mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { selectionOf } from './selection.ts'
+import type { Tool } from './tool.ts'
+import { ToolCalls, type Caller, type ToolCallsOptions } from './tool-calls.ts'
+
+export interface AgentEndpointOptions
+  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'organizationOf'> {
+  /** Public address of the endpoint. */
+  readonly url: string
+  readonly resource: ProtectedResource
+  /** The principal of an access token. Throws `unauthorized`. */
+  readonly authenticate: (token: string) => Promise<Principal>
+  /** Origins whose pages may send requests. */
+  readonly origins: readonly string[]
+  readonly maxBodyBytes: number
+  readonly maxBodySetting: string
+}
+
+/** As long as the longest wait of a tool, and some seconds. */
+const deadlineSeconds = 130
+/** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
+const parseError = -32_700
+const serverError = -32_000
+/** Headers that the protocol reads. */
+const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
+
+const query = z.strictObject({
+  toolsets: z.string().max(400).optional(),
+  readonly: z
+    .enum(['0', '1', 'true', 'false'])
+    .optional()
+    .transform((text) => text === '1' || text === 'true'),
+})
+
+/** The endpoint; what it holds open ends with `stop`. */
+export class AgentEndpoint {
+  readonly #options: AgentEndpointOptions
+  readonly #closing = new AbortController()
+  readonly #calls: ToolCalls
+  #handler: Promise<McpHttpHandler> | undefined
+
+  constructor(options: AgentEndpointOptions) {
+    this.#options = options
+    this.#calls = new ToolCalls({ ...options, monotonic: () => performance.now() })
+  }
+
+  /** Ends waits and subscriptions; calls that write are answered. */
+  async stop(): Promise<void> {
+    this.#closing.abort(new Error('the service stops'))
+    await this.#calls.settled()
+    await (await this.#handler)?.close()
+  }
+
+  /** Every tool, in the order in which they are listed. */
+  get tools(): readonly Tool[] {
+    return this.#options.tools
+  }
+
+  operations(): readonly Operation[] {
+    const { pathname } = new URL(this.#options.url)
+    // the root of the service has a page of its own
+    return pathname === '/' ? [this.#requests(pathname)] : [this.#requests(pathname), this.#page(pathname)]
+  }
+
+  #requests(path: string): Operation {
+    const { resource, authenticate, maxBodyBytes, maxBodySetting } = this.#options
+    return operation({
+      ...{ method: 'POST', path, operationId: 'callMcp', summary: 'Call the MCP endpoint', tags: ['mcp'], hiddenFromOpenApi: true },
+      scope: 'api:read',
+      credentials: [accessToken(resource, authenticate)],
+      ...{ maxBodyBytes, maxBodySetting, deadlineSeconds, admittedAs: 'reading' },
+      query,
+      body: z.unknown(),
+      response: media('application/json'),
+      errorRenderer: protocolError,
+      handle: async ({ principal, headers, query: narrowed, body, requestId, remoteAddress, signal }) => {
+        requireOwnOrigin(headers.origin, this.#options.origins)
+        const caller: Caller = {
+          principal,
+          client: { address: remoteAddress, origin: headers.origin, requestId },
+          selection: selectionOf(narrowed, headers),
+          protocolVersion: String(headers['mcp-protocol-version'] ?? ''),
+          authenticateAgain: () => authenticate(bearerOf(headers)),
+        }
+        for (const name of calledTools(body)) await this.#calls.requireReachable(caller, name)
+        return this.#respond(caller, headers, body, signal)
+      },
+    })
+  }
+
+  async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
+    if (this.#closing.signal.aborted)
+      throw new Refusal('overloaded', 'The service is restarting; repeat the request.', { retryAfterSeconds: 2 })
+    const { url, version, website, tools, organizationOf } = this.#options
+    const [closing, calls] = [this.#closing.signal, this.#calls]
+    const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
+    this.#handler ??= mcpHandler({ version, website, tools, organizationOf, closing, calls, onError })
+    const handler = await this.#handler
+    const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
+    const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
+    const request = new Request(url, { method: 'POST', headers: given, signal })
+    const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
+    return answerOf(await handler.fetch(request, { authInfo, parsedBody: body }))
+  }
+
+  #page(path: string): Operation {
+    return operation({
+      ...{ method: 'GET', path, operationId: 'showMcp', summary: 'Show what the MCP endpoint is', tags: ['mcp'], hiddenFromOpenApi: true },
+      scope: 'none',
+      response: media('text/html'),
+      handle: ({ headers }) => {
+        if (prefersPage(headers)) return endpointPage(this.#options.url)
+        throw new Refusal('method_not_allowed', 'This address accepts POST.', { details: { allow: ['POST'] } })
+      },
+    })
+  }
+}
+
+const bearerOf = ({ authorization = '' }: IncomingHttpHeaders): string => authorization.replace(/^bearer +/i, '').trimEnd()
+
+/** The names of the tools that a request, or each of a batch, calls. */
+function calledTools(body: unknown): readonly string[] {
+  return [body].flat().flatMap((message) => {
+    const { method, params } = Object(message) as { readonly method?: unknown; readonly params?: unknown }
+    const { name } = Object(params) as { readonly name?: unknown }
+    return method === 'tools/call' && typeof name === 'string' ? [name] : []
+  })
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers, body } = response
+  const allow = headers.get('allow')
+  const own = allow === null ? {} : { allow }
+  const contentType = headers.get('content-type') ?? 'application/json'
+  if (body === null || !contentType.startsWith('text/event-stream'))
+    return raw(await response.text(), { status, contentType, headers: own })
+  // proxies must not hold the events back
+  return raw(body, { status, contentType, headers: { ...own, 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' } })
+}
+
+/** Before it is known what a request is, its refusal is an error of JSON-RPC. Who lacks a token or a scope gets a challenge. */
+function protocolError(refusal: Refusal): Answer | undefined {
+  const { http } = refusals[refusal.code]
+  if (http === 401 || refusal.code === 'insufficient_scope') return undefined
+  const retry = refusal.retryAfterSeconds
+  const code = refusal.code === 'validation_failed' ? parseError : serverError
+  const { error: data } = JSON.parse(envelope(refusal)) as { readonly error: unknown }
+  return raw(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message: refusal.message, data } }), {
+    contentType: 'application/json',
+    ...(retry !== undefined && { headers: { 'retry-after': String(Math.ceil(retry)) } }),
+  })
+}

@@ -1,0 +1,8 @@
+/** Browsers name the page whose script sends a request: only pages of this service may reach the endpoint (DNS rebinding). */
+import { Refusal } from '#core/refusals.ts'
+
+/** Throws `origin_not_allowed` for a page of another origin. Without an origin, no page sends the request. */
+export function requireOwnOrigin(origin: string | undefined, own: readonly string[]): void {
+  if (origin === undefined || own.includes(origin)) return
+  throw new Refusal('origin_not_allowed', 'The MCP endpoint takes no requests from web pages of other origins.')
+}

@@ -1,0 +1,84 @@
+/**
+ * The Model Context Protocol on top of the tools, in both of its eras: 2025-03-26 to 2025-11-25, and 2026-07-28. Every request stands for
+ * itself: there are no sessions, and the project is that of the token.
+ */
+import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server'
+import type { FeatureSettings } from '#core/plan/features.ts'
+import { instructions } from './instructions.ts'
+import { isListed } from './selection.ts'
+import type { Caller, ToolCalls } from './tool-calls.ts'
+import type { Tool } from './tool.ts'
+
+export interface ProtocolOptions {
+  readonly version: string
+  /** Public address of the service. */
+  readonly website: string
+  readonly tools: readonly Tool[]
+  readonly calls: ToolCalls
+  readonly organizationOf: (organizationId: string) => Promise<FeatureSettings>
+  /** Aborts when the service stops: what waits ends. */
+  readonly closing: AbortSignal
+  readonly onError: (error: Error) => void
+}
+
+/** How long clients may keep a list. */
+const listMs = 60_000
+/** So often a call that goes on says that it does. Clients give up on silence after a minute. */
+const progressMs = 10_000
+
+/** The package is loaded with the first request, as many daemons meet none. */
+export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandler> {
+  const sdk = await import('@modelcontextprotocol/server')
+  const factory = (context: McpRequestContext): Server => {
+    const caller = context.authInfo?.extra?.['caller'] as Caller
+    const server = new sdk.Server(
+      { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
+      {
+        capabilities: { tools: { listChanged: true } },
+        instructions,
+        cacheHints: { 'tools/list': { ttlMs: listMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listMs, cacheScope: 'private' } },
+      },
+    )
+    server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)) as never }))
+    server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
+      const signal = AbortSignal.any([mcpReq.signal, options.closing])
+      const token = meta?.progressToken
+      const stop =
+        token === undefined
+          ? undefined
+          : reportProgress((params) => mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }))
+      try {
+        const result = await options.calls.call(caller, name, given, signal)
+        if (result) return { ...result }
+      } finally {
+        stop?.()
+      }
+      const near = options.calls.near(name)
+      const hint = near === undefined ? '' : `; did you mean ${near}?`
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `No tool is called ${name.slice(0, 80)}${hint}`)
+    })
+    return server
+  }
+  return sdk.createMcpHandler(factory, { onerror: options.onError })
+}
+
+async function listed({ tools, organizationOf }: ProtocolOptions, { principal, selection }: Caller): Promise<readonly unknown[]> {
+  const { agent, organizationId } = principal
+  const organization = await organizationOf(organizationId)
+  return tools.filter((tool) => agent && isListed(tool, agent, organization, selection)).map((tool) => tool.listed)
+}
+
+interface Progress {
+  readonly progress: number
+  readonly message: string
+}
+
+/** Until the returned function is called. */
+function reportProgress(notify: (progress: Progress) => Promise<void>): () => void {
+  let seconds = 0
+  const timer = setInterval(() => {
+    seconds += progressMs / 1000
+    void notify({ progress: seconds, message: `Under way for ${seconds} seconds` }).catch(() => {}) // the client has gone
+  }, progressMs)
+  return () => clearInterval(timer)
+}

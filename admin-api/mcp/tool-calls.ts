@@ -1,0 +1,173 @@
+/** Calls of tools: which tool is meant, whether the caller may call it, and what comes of it. */
+import type { Principal } from '#core/access/principal/principal.ts'
+import { closest } from '#config/words/closest.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { RequireFlag } from '../actions/invoke.ts'
+import type { Client } from '../actions/action.ts'
+import { toolScopes } from '../actions/tool-binding.ts'
+import { isSelected, type Selection } from './selection.ts'
+import type { Tool } from './tool.ts'
+import { errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
+
+/** One call, for the log and the metrics. Arguments are never part of it. */
+export interface ToolCall {
+  readonly tool: string
+  /** `ok`, or the code of the refusal. */
+  readonly outcome: string
+  readonly milliseconds: number
+  readonly organizationId: string
+  readonly projectId: string
+  readonly grantId: string
+  readonly requestId: string
+}
+
+/** What happens at the MCP endpoint; implementations must not throw. */
+export interface AgentEvents {
+  toolCalled(call: ToolCall): void
+  /** Something broke that is not a refusal: to be logged with its stack. */
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
+}
+
+/** Who calls, and how. */
+export interface Caller {
+  readonly principal: Principal
+  readonly client: Client
+  readonly selection: Selection
+  /** Of the protocol, as the request names it; empty where it does not. */
+  readonly protocolVersion: string
+  /** Finds out again who holds the token; throws `unauthorized` when it ended. */
+  readonly authenticateAgain: () => Promise<Principal>
+}
+
+export interface ToolCallsOptions {
+  readonly tools: readonly Tool[]
+  readonly requireFlag: RequireFlag
+  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly events: AgentEvents
+  /** Milliseconds that only grow. */
+  readonly monotonic: () => number
+}
+
+/** Clients of these revisions and later ask their user for more scopes when a request is refused with 403 and a challenge. */
+const stepUpVersion = '2025-11-25'
+/** Results of calls that took longer are given to tokens alone that are still good. */
+const longCallMs = 1000
+
+export class ToolCalls {
+  readonly #options: ToolCallsOptions
+  readonly #byName: ReadonlyMap<string, Tool>
+  readonly #inFlight = new Set<Promise<unknown>>()
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options
+    this.#byName = new Map(options.tools.map((tool) => [tool.binding.name, tool]))
+  }
+
+  /** Throws `insufficient_scope` for a call that the client can ask its user for; other refusals are results. */
+  async requireReachable(caller: Caller, name: string): Promise<void> {
+    const tool = this.#byName.get(name)
+    const { principal, protocolVersion } = caller
+    if (!tool || !lacksScope(tool, principal)) return
+    const canStepUp = principal.holder?.kind === 'user' && tool.level <= (principal.agent?.mostLevel ?? -1)
+    if (!canStepUp || protocolVersion < stepUpVersion || !isSelected(tool, caller.selection)) return
+    try {
+      if (tool.feature !== undefined) await this.#options.requireFlag(principal, tool.feature)
+    } catch (error) {
+      if (error instanceof Refusal) return // the call itself says so
+      throw error
+    }
+    throw missingScope(tool, principal)
+  }
+
+  /** Resolves when every call that is under way now has ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#inFlight)
+  }
+
+  /** Undefined for a name that no tool has. */
+  async call(caller: Caller, name: string, given: unknown, signal: AbortSignal): Promise<CallResult | undefined> {
+    const tool = this.#byName.get(name)
+    if (!tool) return undefined
+    const called = this.#call(tool, caller, given, signal)
+    this.#inFlight.add(called)
+    try {
+      return await called
+    } finally {
+      this.#inFlight.delete(called)
+    }
+  }
+
+  async #call(tool: Tool, caller: Caller, given: unknown, signal: AbortSignal): Promise<CallResult> {
+    const { events, monotonic } = this.#options
+    const { principal, client } = caller
+    const { name } = tool.binding
+    const startedAt = monotonic()
+    const note = (outcome: string): void => {
+      const { organizationId, projectId, credentialId: grantId } = principal
+      const facts = { tool: name, outcome, organizationId, projectId, grantId, requestId: client.requestId }
+      events.toolCalled({ ...facts, milliseconds: monotonic() - startedAt })
+    }
+    try {
+      const result = goodResult(tool, await this.#run(tool, caller, given, signal))
+      if (tool.readOnly && monotonic() - startedAt > longCallMs) await caller.authenticateAgain()
+      note('ok')
+      return result
+    } catch (error) {
+      const refusal = refusalOf(error) ?? (signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
+      note(refusal.code)
+      return errorResult(refusal)
+    }
+  }
+
+  /** The name that was meant, if one is close. */
+  near(name: string): string | undefined {
+    return closest(name, [...this.#byName.keys()])
+  }
+
+  #run(tool: Tool, { principal, client, selection }: Caller, given: unknown, signal: AbortSignal) {
+    if (!isSelected(tool, selection)) throw notSelected(tool)
+    if (lacksScope(tool, principal)) throw missingScope(tool, principal)
+    if (!tool.readOnly) this.#options.admission.check('writing')
+    return tool.call({ principal, client, signal }, given, this.#options.requireFlag)
+  }
+
+  #broke(error: unknown, { binding: { name } }: Tool, requestId: string): Refusal {
+    this.#options.events.failed(error, { requestId, operationId: name })
+    return new Refusal('internal_error', `The call failed inside the service; report it with its id ${requestId}.`)
+  }
+}
+
+const lacksScope = ({ level }: Tool, { agent }: Principal): boolean => level > (agent?.level ?? -1)
+
+/** Says how this holder can get the scope. */
+function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent }: Principal): Refusal {
+  const has = toolScopes[agent?.level ?? -1] ?? 'none'
+  const what = `${name} requires the scope ${scope}; this token has ${has}.`
+  const details = { required_scope: scope }
+  if (holder?.kind === 'anonymous')
+    return new Refusal('insufficient_scope', `${what} Ask the user to claim this project: account_claim(email).`, {
+      details,
+      nextAction: 'call account_claim',
+    })
+  if (level > (agent?.mostLevel ?? -1))
+    return new Refusal('insufficient_scope', `${what} The role of this user does not allow it; ask an administrator of the organization.`, {
+      details,
+      nextAction: 'ask_administrator',
+    })
+  return new Refusal('insufficient_scope', `${what} Ask the user to connect again and to allow ${scope}.`, {
+    details,
+    nextAction: 'reconnect_with_scope',
+  })
+}
+
+const notSelected = ({ binding: { name, toolset } }: Tool): Refusal =>
+  new Refusal(
+    'not_found',
+    `This connection is narrowed and leaves ${name} out; connect without readonly, and with the toolset ${toolset}.`,
+    {
+      nextAction: 'connect_with_toolset',
+    },
+  )
+
+const interrupted = (): Refusal =>
+  new Refusal('overloaded', 'The call was ended before it was done; repeat it in a few seconds.', { retryAfterSeconds: 2 })

@@ -1,0 +1,72 @@
+/** Results and refusals as agents get them: for programs in `structuredContent`, and the same as JSON text for models. */
+import { Refusal } from '#core/refusals.ts'
+import { CursorInvalid } from '#store/cursor.ts'
+import { envelope } from '../http/rendering.ts'
+import type { Tool, ToolResult } from './tool.ts'
+
+/** As much text as one result may hold, in bytes. */
+const maxTextBytes = 131_072
+
+interface TextContent {
+  readonly type: 'text'
+  readonly text: string
+}
+
+export interface CallResult {
+  readonly content: TextContent[]
+  readonly structuredContent: Record<string, unknown>
+  readonly isError?: true
+  readonly _meta?: Record<string, unknown>
+}
+
+/** Secrets stay out of the text, which becomes part of a conversation. */
+const hidden = 'in structuredContent only; never write it into chat, put it straight into the secret store of its user'
+
+export function goodResult({ binding: { secrets = [], secretLinks = [] } }: Tool, given: ToolResult): CallResult {
+  const result = bounded(given)
+  const isThere = (name: string): boolean => result[name] !== undefined
+  const shown = secrets.filter(isThere)
+  const named = [...shown, ...secretLinks.filter(isThere)]
+  const text = shown.length === 0 ? result : { ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) }
+  return {
+    content: [{ type: 'text', text: JSON.stringify(text) }],
+    structuredContent: { ...result },
+    ...(named.length > 0 && { _meta: { 'service/secret_fields': named } }),
+  }
+}
+
+/** The error envelope. Spec "Errors". */
+export function errorResult(refusal: Refusal): CallResult {
+  const text = envelope(refusal)
+  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) as Record<string, unknown>, isError: true }
+}
+
+/** The refusal that an error is; undefined for a defect. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  return error instanceof CursorInvalid
+    ? new Refusal('not_found', 'This place of the list is gone; list again from the beginning.')
+    : undefined
+}
+
+/** A list that is too long loses entries from its end and says so; anything else that is too long is refused. */
+function bounded(result: ToolResult): ToolResult {
+  if (sizeOf(result) <= maxTextBytes) return result
+  const { data } = result
+  if (!Array.isArray(data)) throw tooLong()
+  let [kept, size] = [0, sizeOf({ ...result, data: [], has_more: true })]
+  for (const entry of data) {
+    size += sizeOf(entry) + 1
+    if (size > maxTextBytes) break
+    kept++
+  }
+  if (kept === 0) throw tooLong()
+  return { ...result, data: data.slice(0, kept), has_more: true }
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+const tooLong = (): Refusal =>
+  new Refusal('request_too_large', `The result has more than ${maxTextBytes} bytes of text; ask for less, or read it over the REST API.`, {
+    nextAction: 'ask_for_less',
+  })

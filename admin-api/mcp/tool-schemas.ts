@@ -1,0 +1,50 @@
+/** JSON Schemas of tools (2020-12), as short as they can be: every word of them is read by a model. */
+import * as z from 'zod'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Of the arguments: closed to others. */
+export const inputSchema = (schema: z.ZodType): JsonObject => objectSchema(schema, 'input')
+
+/** Of the result, as `tool.ts` gives it: open to fields that come later. */
+export function outputSchema(schema: z.ZodType): JsonObject {
+  const made = objectSchema(schema, 'output')
+  const { next_cursor: cursor, ...properties } = (made['properties'] ?? {}) as JsonObject
+  if (cursor === undefined) return made
+  const required = (made['required'] as readonly string[] | undefined)?.map((name) => (name === 'next_cursor' ? 'has_more' : name))
+  return { ...made, properties: { ...properties, has_more: hasMore }, ...(required && { required }) }
+}
+
+const hasMore = { type: 'boolean', description: 'There are more than are listed here.' }
+
+function objectSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _dialect, $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: shorten })
+  const inline = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inline)
+    if (typeof value !== 'object' || value === null) return value
+    const { $ref: reference, ...own } = value as Readonly<Record<string, unknown>>
+    const fields = Object.fromEntries(Object.entries(own).map(([name, one]) => [name, inline(one)]))
+    if (typeof reference !== 'string') return fields
+    return { ...(inline(($defs as JsonObject)[reference.replace('#/$defs/', '')]) as JsonObject), ...fields }
+  }
+  const whole = inline(root) as JsonObject
+  return whole['type'] === 'object' ? whole : { type: 'object', ...whole }
+}
+
+/** Longer texts than these are never what a caller must be kept from by a schema. */
+const maxLengthShown = 10_000
+
+/** Formats speak for their patterns, and results may get new fields. */
+function shorten({
+  zodSchema,
+  jsonSchema,
+}: {
+  readonly zodSchema: z.core.$ZodTypes
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema
+}): void {
+  const { def } = zodSchema._zod
+  if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  if ((jsonSchema.maxLength ?? 0) > maxLengthShown) delete jsonSchema.maxLength
+  delete jsonSchema['id']
+}

@@ -1,0 +1,122 @@
+/** Actions as agent tools: what a client is shown of them, and how they are called. */
+import assert from 'node:assert'
+import * as z from 'zod'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { Feature } from '#config/plans/features.ts'
+import { admit, type RequireFlag } from '../actions/invoke.ts'
+import type { Action, CallContext } from '../actions/action.ts'
+import { toolScopes, type ToolBinding, type ToolScope } from '../actions/tool-binding.ts'
+import { check } from '../bodies/validation.ts'
+import type { Operation } from '../operation/operation.ts'
+import { labelled, labelledSchema } from './untrusted.ts'
+import { inputSchema, outputSchema, type JsonObject } from './tool-schemas.ts'
+
+export type ToolResult = Readonly<Record<string, unknown>>
+
+export interface Tool {
+  readonly binding: ToolBinding
+  readonly feature: Feature | undefined
+  readonly scope: ToolScope
+  /** The place of that scope in the order of scopes. */
+  readonly level: number
+  readonly readOnly: boolean
+  /** As `tools/list` shows it. */
+  readonly listed: JsonObject
+  /** Checks the arguments and runs the action: scope, flag, arguments, core. Throws `Refusal`. */
+  readonly call: (context: CallContext, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>
+}
+
+/** The tools of a table, in its order. */
+export const toolsOf = (table: readonly (Action | Operation)[]): readonly Tool[] =>
+  table.flatMap((entry) => ('run' in entry && entry.tool ? [toolOf(entry, entry.tool)] : []))
+
+const scopeOf = { 'api:read': 'mcp:read', 'api:send': 'mcp:send', 'api:admin': 'mcp:admin' } as const
+
+function toolOf(action: Action, binding: ToolBinding): Tool {
+  assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool needs somebody who calls it`)
+  const actionScope = action.scope
+  const scope = binding.scope ?? scopeOf[actionScope]
+  const { hints = {}, untrusted = [] } = binding
+  const readOnly = hints.readOnly ?? actionScope === 'api:read'
+  const { schema, toInput } = argumentsOf(action, binding)
+  return {
+    binding,
+    feature: action.feature,
+    scope,
+    level: toolScopes.indexOf(scope),
+    readOnly,
+    listed: {
+      name: binding.name,
+      title: action.summary,
+      description: binding.description,
+      inputSchema: inputSchema(schema),
+      outputSchema: labelledSchema(outputSchema(action.output ?? done), untrusted),
+      annotations: {
+        title: action.summary,
+        readOnlyHint: readOnly,
+        destructiveHint: hints.destructive ?? false,
+        idempotentHint: readOnly || (hints.idempotent ?? false),
+        openWorldHint: hints.openWorld ?? false,
+      },
+    },
+    async call(context, given, requireFlag) {
+      await admit(action, context.principal, requireFlag)
+      const input = toInput(check(schema, given ?? {}, 'body'))
+      const principal = binding.reachesOrganization ? ofOrganization(context.principal) : context.principal
+      const result = await action.run({ ...context, principal }, input)
+      return action.output ? labelled(whole(action.encode(result) as ToolResult), untrusted) : { done: true }
+    },
+  }
+}
+
+const done = z.object({ done: z.literal(true) })
+
+/** A user reaches their organization as far as their role goes, whichever project they bound the token to. */
+function ofOrganization(principal: Principal): Principal {
+  const { holder, projectsOnly } = principal
+  return holder?.kind === 'user' && !projectsOnly ? { ...principal, bound: false } : principal
+}
+
+/** Pages of lists say whether there is more in place of a cursor: tools take none. */
+function whole({ next_cursor: cursor, ...result }: ToolResult): ToolResult {
+  return cursor === undefined ? result : { ...result, has_more: cursor !== null }
+}
+
+type Fields = Readonly<Record<string, z.ZodType>>
+
+interface Arguments {
+  readonly schema: z.ZodObject
+  /** The checked arguments as the checked input of the action. */
+  readonly toInput: (checked: Readonly<Record<string, unknown>>) => unknown
+}
+
+/** The checks of the whole input stay; none of them may name a field that has another name as an argument. */
+function argumentsOf({ id, input: given }: Action, { name, arguments: named, required = [], fixed = {} }: ToolBinding): Arguments {
+  const input = given instanceof z.ZodPrefault || given instanceof z.ZodDefault ? given.def.innerType : given
+  assert(input instanceof z.ZodObject, `${name}: the input of ${id} is an object`)
+  const fields: Fields = input.def.shape
+  const all = named ?? Object.keys(fields)
+  const pairs = Array.isArray(all)
+    ? all.map((field: string) => [field, field] as const)
+    : Object.entries(all as Readonly<Record<string, string>>)
+  const shape = pairs.map(([argument, field]): [string, z.ZodType] => {
+    const schema = fields[field]
+    assert(schema, `${name}: ${id} has no field ${field}`)
+    return [argument, required.includes(argument) ? needed(schema) : schema]
+  })
+  const rest = Object.entries(fields).filter(([field]) => !pairs.some(([, taken]) => taken === field))
+  const left = Object.fromEntries(rest.map(([field, schema]) => [field, field in fixed ? fixed[field] : absent(schema)]))
+  return {
+    schema: input.clone({ ...input.def, shape: Object.fromEntries(shape) }),
+    toInput: (checked) => ({ ...left, ...Object.fromEntries(pairs.map(([argument, field]) => [field, checked[argument]])) }),
+  }
+}
+
+const needed = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? (schema.def.innerType as z.ZodType).meta(schema.meta() ?? {}) : schema
+
+/** What a field is that was left out. */
+function absent(schema: z.ZodType): unknown {
+  const result = schema.safeParse(undefined)
+  return result.success ? result.data : undefined
+}

@@ -1,0 +1,132 @@
+/** Tools that set up providers and domains where REST has several operations for it, or other names. Spec "Setup". */
+import * as z from 'zod'
+import { findPreset, presetIds } from '#config/mail/presets.ts'
+import { hasScope } from '#core/access/principal/principal.ts'
+import type { ShownDomain } from '#core/domains/sending-domains.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { check } from '../../bodies/validation.ts'
+import { encoderOf } from '../../wire/fields/codec.ts'
+import { environmentName, filledLine, id, nameLine, noInput } from '../../wire/fields/text.ts'
+import { changedDestination, newDestination, smtpPreset, toNewDestination } from '../../wire/routing/destination.ts'
+import { domain, domainRecord } from '../../wire/routing/domain.ts'
+import { provider, providerIds } from '../../wire/routing/provider.ts'
+import type { RestCore } from '../rest-core.ts'
+
+export const providerTools = (core: RestCore): readonly Action[] => [presets, connect(core), status(core), records(core)]
+
+const about = { toolset: 'setup' } as const
+
+const presets = action({
+  id: 'listProviderChoices',
+  summary: 'List what can be connected',
+  tags: ['destinations'],
+  scope: 'api:read',
+  input: noInput,
+  output: encoderOf(z.object({ providers: z.array(provider.schema), presets: z.array(smtpPreset.schema) }), () => ({
+    providers: providerIds.map((one) => provider.encode(one)),
+    presets: presetIds.flatMap((one) => findPreset(one) ?? []).map((preset) => smtpPreset.encode(preset)),
+  })),
+  tool: {
+    ...about,
+    name: 'email_provider_list_presets',
+    description:
+      'List what email_provider_connect takes as provider: providers with the credentials that each requires, and presets of mail hosts, which know host, port and security. ' +
+      'For what is connected already use email_provider_list. Changes nothing.',
+  },
+  run: () => undefined,
+})
+
+const credentials = z
+  .record(z.string().max(64), z.union([z.string().max(8192), z.int(), z.record(z.string().max(64), z.string().max(8192))]))
+  .meta({
+    description:
+      'The credentials of the provider by name, as email_provider_list_presets lists them, such as {"username": "…", "password": "…"}. Secrets are stored encrypted.',
+    writeOnly: true,
+  })
+
+const connect = ({ destinations, probes }: RestCore): Action =>
+  action({
+    id: 'connectProvider',
+    summary: 'Connect a provider',
+    tags: ['destinations'],
+    scope: 'api:admin',
+    input: z.strictObject({
+      provider: filledLine(64, 'A provider or a preset: smtp, ses, infomaniak and so on.').meta({ examples: ['smtp'] }),
+      credentials,
+      name: nameLine(100),
+      environment: environmentName.optional(),
+    }),
+    output: changedDestination,
+    tool: {
+      ...about,
+      name: 'email_provider_connect',
+      description:
+        'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. Probes it at once; warnings say what keeps ' +
+        'it from working. Better let the user enter passwords in the dashboard than in chat. Next: email_provider_test, email_domain_verify_records.',
+      hints: { openWorld: true },
+    },
+    async run({ principal }, { provider: named, ...rest }) {
+      const isPreset = !providerIds.some((one) => one === named) && findPreset(named) !== undefined
+      const body = check(newDestination, { ...rest, ...(isPreset ? { provider: 'smtp', preset: named } : { provider: named }) }, 'body')
+      const made = await destinations.create(principal, toNewDestination(body))
+      return { ...made, warnings: await probes.firstLook(made) }
+    },
+  })
+
+const domainName = filledLine(254, 'Such as example.ch.')
+
+const status = ({ sendingDomains }: RestCore): Action =>
+  action({
+    id: 'findDomainStatus',
+    summary: 'Check a sending domain',
+    tags: ['domains'],
+    scope: 'api:read',
+    input: z.strictObject({ domain: domainName }),
+    output: encoderOf(z.object({ found: z.boolean(), domain: domain.schema.optional() }), (found: ShownDomain | undefined) =>
+      found ? { found: true, domain: domain.encode(found) } : { found: false },
+    ),
+    tool: {
+      ...about,
+      name: 'email_domain_verify_status',
+      description:
+        'Get whether a sending domain is verified, and of each DNS record what was found. With mcp:admin looks DNS up now, otherwise shows the latest look-up. ' +
+        'found=false: the domain is not set up; use email_domain_verify_records. Verified mail is signed with DKIM.',
+      reachesOrganization: true,
+      hints: { openWorld: true },
+    },
+    async run({ principal }, { domain: name }) {
+      const found = await sendingDomains.byName(principal, name)
+      return found && hasScope(principal, 'api:admin') ? sendingDomains.verify(principal, found.domain.id) : found
+    },
+  })
+
+const records = ({ sendingDomains }: RestCore): Action =>
+  action({
+    id: 'findDomainRecords',
+    summary: 'Get the DNS records of a domain',
+    tags: ['domains'],
+    scope: 'api:read',
+    input: z.strictObject({ domain: domainName, destination_id: id }),
+    output: encoderOf(
+      z.object({ domain: z.string(), created: z.boolean(), records: z.array(domainRecord.schema) }),
+      (found: { readonly domain: string; readonly created: boolean; readonly records: ShownDomain['records'] }) => ({
+        ...found,
+        records: found.records.map((record) => domainRecord.encode(record)),
+      }),
+    ),
+    tool: {
+      ...about,
+      name: 'email_domain_verify_records',
+      description:
+        'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
+        'which needs mcp:admin. Show the records to the user. Next: email_domain_verify_status after they were published.',
+      reachesOrganization: true,
+      hints: { readOnly: false, idempotent: true },
+    },
+    async run({ principal }, { domain: name, destinationId }) {
+      const found = await sendingDomains.byName(principal, name)
+      const { domain: one } = found ?? (await sendingDomains.create(principal, { domain: name, ed25519: false }))
+      const expected = await sendingDomains.recordsFor(principal, one.id, destinationId)
+      return { domain: one.domain, created: found === undefined, records: expected }
+    },
+  })

@@ -1,0 +1,30 @@
+/** The tool that saves templates: one name for what REST does in two operations. Spec "Versioning" 2. */
+import { action, type Action } from '../../actions/action.ts'
+import { newTemplate, template, templateContent } from '../../wire/sending/template.ts'
+import type { RestCore } from '../rest-core.ts'
+
+export const templateTools = ({ templates }: RestCore): readonly Action[] => [
+  action({
+    id: 'saveTemplate',
+    summary: 'Save a template',
+    tags: ['templates'],
+    feature: 'templates',
+    scope: 'api:admin',
+    input: newTemplate,
+    output: template,
+    tool: {
+      name: 'email_template_create',
+      toolset: 'templates',
+      description:
+        'Save a template under a slug: a new one, or a new version when the slug exists, which replaces the whole content for later sends. Variables are written {{name}}; declare them in ' +
+        'schema_json. Next: email_template_render_preview, then email_send_test with template_slug.',
+      arguments: ['slug', 'name', 'subject_tmpl', 'text_tmpl', 'html_tmpl', 'schema_json'],
+    },
+    async run({ principal }, { slug, name, projectId, ...fields }) {
+      const content = templateContent(fields)
+      const present = await templates.bySlug(principal, slug)
+      if (present) return templates.save(principal, present.id, { slug, name, content })
+      return templates.create(principal, { slug, name, projectId, content })
+    },
+  }),
+]

@@ -1,0 +1,99 @@
+/** Agents at the door: the client of the official SDK over HTTP, in either era of the protocol, with tokens of the authorization server. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { ExecutionContext } from 'ava'
+import { mcpResource, startOAuth, type OAuthFixture } from '../oauth/oauth-fixture.ts'
+import type { FixtureOptions } from '../rest/fixture/rest-fixture.ts'
+
+export type Era = 'legacy' | 'modern'
+
+/** A result of a tool as programs read it. */
+export interface Called {
+  readonly isError: boolean
+  /** `structuredContent`. */
+  readonly value: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface Agent {
+  readonly client: Client
+  readonly token: string
+  names(): Promise<readonly string[]>
+  call(name: string, given?: Readonly<Record<string, unknown>>): Promise<Called>
+  /** The result of a call that must succeed. */
+  must(name: string, given?: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+  /** The error of a call that must be refused. */
+  refused(
+    name: string,
+    given?: Readonly<Record<string, unknown>>,
+  ): Promise<{
+    readonly code: string
+    readonly message: string
+    readonly next_action: string
+    readonly details?: Readonly<Record<string, unknown>>
+  }>
+}
+
+export interface McpFixture extends OAuthFixture {
+  /** A token of the member of the first organization. */
+  tokenOf(scopes?: string): Promise<string>
+  /** A token of a new anonymous sandbox. */
+  anonymousToken(): Promise<string>
+  agent(options?: AgentOptions): Promise<Agent>
+}
+
+export interface AgentOptions {
+  /** By default one of the member with all scopes. */
+  readonly token?: string
+  readonly era?: Era
+  /** Behind the address of the endpoint. */
+  readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export async function startMcp(t: ExecutionContext, options: FixtureOptions = {}): Promise<McpFixture> {
+  const oauth = await startOAuth(t, options)
+  const tokenOf = async (scopes = 'mcp:read mcp:send-sandbox mcp:send mcp:admin') =>
+    String((await oauth.signIn({ resource: mcpResource, scope: scopes }))['access_token'])
+  return {
+    ...oauth,
+    tokenOf,
+    anonymousToken: async () => String((await oauth.bootstrap({ resource: mcpResource })).body['access_token']),
+    async agent({ token, era = 'modern', query = '', headers = {} } = {}) {
+      const bearer = token ?? (await tokenOf())
+      const transport = new StreamableHTTPClientTransport(new URL(mcpResource + query), {
+        fetch: (url, init) => oauth.fetch(url, init),
+        requestInit: { headers: { authorization: `Bearer ${bearer}`, ...headers } },
+      })
+      const mode = era === 'legacy' ? 'legacy' : { pin: '2026-07-28' }
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+      await client.connect(transport)
+      t.teardown(() => client.close())
+      return agentOf(client, bearer)
+    },
+  }
+}
+
+function agentOf(client: Client, token: string): Agent {
+  const call = async (name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Called> => {
+    const { isError = false, structuredContent, content, _meta: meta } = await client.callTool({ name, arguments: { ...given } })
+    const [first] = content as readonly { readonly text?: string }[]
+    return { isError, value: structuredContent as Called['value'], text: first?.text ?? '', meta }
+  }
+  return {
+    client,
+    token,
+    call,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    async must(name, given) {
+      const { isError, value } = await call(name, given)
+      if (isError) throw new Error(`${name}: ${JSON.stringify(value)}`)
+      return value
+    },
+    async refused(name, given) {
+      const { isError, value } = await call(name, given)
+      if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(value)}`)
+      return value['error'] as Awaited<ReturnType<Agent['refused']>>
+    },
+  }
+}

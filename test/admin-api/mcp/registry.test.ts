@@ -1,0 +1,71 @@
+/** The tools that agents are shown are those of the specification: each under exactly its name, with exactly its arguments. */
+import test from 'ava'
+import { featureFlag, features, type Feature } from '#config/plans/features.ts'
+import { startMcp } from './mcp-fixture.ts'
+import { specifiedTools } from './specified-tools.ts'
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: unknown
+}
+
+const wordsOf = (text: string): number => text.split(/\s+/).length
+
+test('every specified tool is listed with its arguments, and nothing else', async (t) => {
+  const { agent } = await startMcp(t)
+  const { tools } = await (await agent()).client.listTools()
+  t.deepEqual(tools.map(({ name }) => name).toSorted(), Object.keys(specifiedTools).toSorted())
+  for (const { name, inputSchema } of tools) {
+    const specified = (specifiedTools[name] ?? '').split(', ').filter((argument) => argument !== '')
+    const isOpen = specified.includes('...')
+    const names = specified.filter((argument) => argument !== '...').map((argument) => argument.replace('?', ''))
+    const { properties = {}, required = [], additionalProperties } = inputSchema as Schema
+    if (isOpen)
+      t.deepEqual(
+        names.filter((argument) => !(argument in properties)),
+        [],
+        name,
+      )
+    else t.deepEqual(Object.keys(properties).toSorted(), names.toSorted(), name)
+    const optional = new Set(specified.filter((argument) => argument.endsWith('?')).map((argument) => argument.slice(0, -1)))
+    t.deepEqual(
+      required.filter((argument) => optional.has(argument)),
+      [],
+      `${name}: what may be left out is not required`,
+    )
+    t.is(additionalProperties, false, `${name} is closed to other arguments`)
+  }
+})
+
+test('a tool is described for models: short, titled, with hints, and a schema of what it gives', async (t) => {
+  const { agent } = await startMcp(t)
+  const { tools } = await (await agent()).client.listTools()
+  for (const { name, title, description = '', annotations, outputSchema } of tools) {
+    t.true(wordsOf(description) <= 60 && wordsOf(description) >= 15, `${name}: ${wordsOf(description)} words`)
+    t.truthy(title, name)
+    for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const)
+      t.is(typeof annotations?.[hint], 'boolean', name)
+    t.false(annotations?.readOnlyHint === true && annotations.destructiveHint === true, name)
+    t.is(outputSchema?.type, 'object', name)
+  }
+  const known = new Set(Object.keys(specifiedTools))
+  for (const { name, description = '' } of tools)
+    for (const [mentioned] of description.matchAll(
+      /\b(?:email|virtual|webhook|smtp|account|destination|publishable|project|bounce|mailenable)_[a-z]+_[a-z_]+\b/g,
+    ))
+      if (!/_at$|_id$|_url$|_code$|_fields$|_seconds$|_progress$|_webhook$/.test(mentioned))
+        t.true(known.has(mentioned), `${name} names ${mentioned}`)
+})
+
+test('the flags of the registry of features and those of the tools are the same', async (t) => {
+  const { daemon, agent } = await startMcp(t)
+  const listed = new Set(await (await agent()).names())
+  const { tools } = daemon.agents
+  for (const feature of Object.keys(features) as Feature[]) {
+    const { tools: named, always } = featureFlag(feature)
+    const flagged = tools.filter((tool) => tool.feature === feature).map(({ binding: { name } }) => name)
+    const expected = named.filter((name) => listed.has(name) && !always.includes(name))
+    t.deepEqual(flagged.toSorted(), expected.toSorted(), feature)
+  }
+})
