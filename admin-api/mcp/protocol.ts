@@ -5,6 +5,7 @@
 import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
 import { instructions } from './instructions.ts'
+import { prompts } from './prompts.ts'
 import { isListed } from './selection.ts'
 import type { Caller, ToolCalls } from './tool-calls.ts'
 import type { Tool } from './tool.ts'
@@ -34,12 +35,25 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     const server = new sdk.Server(
       { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
       {
-        capabilities: { tools: { listChanged: true } },
+        capabilities: { tools: { listChanged: true }, prompts: {} },
         instructions,
-        cacheHints: { 'tools/list': { ttlMs: listMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listMs, cacheScope: 'private' } },
+        cacheHints: {
+          'prompts/list': { ttlMs: listMs, cacheScope: 'private' },
+          'tools/list': { ttlMs: listMs, cacheScope: 'private' },
+          'server/discover': { ttlMs: listMs, cacheScope: 'private' },
+        },
       },
     )
     server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)) as never }))
+    server.setRequestHandler('prompts/list', () => ({ prompts: prompts.map(({ text: _text, ...prompt }) => prompt) as never }))
+    server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
+      const prompt = prompts.find((one) => one.name === name)
+      const missing = prompt?.arguments.find((one) => one.required && given[one.name] === undefined)
+      const invalid = (message: string) => new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, message)
+      if (!prompt) throw invalid('No prompt has this name.')
+      if (missing) throw invalid(`${missing.name} is required: ${missing.description}`)
+      return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: prompt.text(given) } }] }
+    })
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, options.closing])
       const token = meta?.progressToken
