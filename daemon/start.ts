@@ -7,6 +7,7 @@ import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { recordKinds } from '#core/integrity.ts'
+import { carryCaptures } from '#core/capture/earlier-captures.ts'
 import { carryTraces } from '#core/trace/earlier-traces.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
@@ -64,6 +65,7 @@ export async function open(
   const database = part('database')
   await claimVersions(database, recordKinds)
   const carried = await carryTraces(database, (traces) => log.info({ traces }, 'carrying over the traces of an earlier release'))
+  await carryCaptures(database)
   if (carried > 0) log.info({ traces: carried }, 'carried the traces of an earlier release over')
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)

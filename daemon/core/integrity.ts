@@ -11,7 +11,8 @@ import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tena
 import { auditEntries } from './writes/audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
-import { captures, inboxes, type Capture } from './capture/capture.ts'
+import { inboxes } from './capture/capture.ts'
+import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures.ts'
 import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { optOuts } from './feedback/suppression/opt-out.ts'
@@ -67,7 +68,6 @@ export const recordKinds = [
   traceReports,
   ingestSources,
   postofficeMappings,
-  captures,
   inboxes,
   inspectTests,
   replayJobs,
@@ -93,7 +93,7 @@ export const recordKinds = [
 ] as const
 
 /** Those that are carried over when the daemon starts. */
-export const earlierKinds = [earlierTraces] as const
+export const earlierKinds = [earlierTraces, earlierCaptures] as const
 
 /** Options for `verify` of a store written by this core. */
 export function integrityChecks(database: Database): VerifyOptions {
@@ -115,8 +115,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
-      if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
-      return missing(database, organizationId, 'trace', (record as Capture).traceId)
+      if (kind !== earlierCaptures.name) return templateDisagreements(database, kind, organizationId, record)
+      return missing(database, organizationId, 'trace', (record as EarlierCapture).traceId)
     },
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),
   }

@@ -1,6 +1,9 @@
 /** A store of an earlier release, whose traces lie by id: they are listed, read, delivered, replayed and removed beside new ones. */
 import { join } from 'node:path'
 import test from 'ava'
+import { captureOf } from '#core/capture/capture.ts'
+import { earlierCaptures } from '#core/capture/earlier-captures.ts'
+import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
@@ -10,7 +13,7 @@ import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { pack, unpack } from '#store/tuple.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { eventually } from '../support/deadline.ts'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
@@ -35,8 +38,12 @@ async function takeBack(dataDir: string, kept: number): Promise<readonly string[
   const back: string[] = []
   for (const organizationId of await organizationsOf(kv)) {
     for (const stored of (await database.all(traces, { organizationId })).slice(kept)) {
-      const change = new Change().remove(traces, organizationId, stored).insert(earlierTraces, organizationId, stored.record)
-      await database.commit(change.delete(globalKey('carried', 'traces')))
+      const { capture, ...record } = stored.record
+      const change = new Change().remove(traces, organizationId, stored).insert(earlierTraces, organizationId, record)
+      const earlier = captureOf(stored.record)
+      if (capture && earlier) change.insert(earlierCaptures, organizationId, earlier)
+      if (capture) change.set(pendingReadKey(organizationId, capture.id)) // as if its body was still to be read
+      await database.commit(change.delete(globalKey('carried', 'traces')).delete(globalKey('carried', 'captures')))
       back.push(stored.record.id)
     }
   }
@@ -99,6 +106,22 @@ for (const kept of [0, 2]) {
     await now.must('POST', '/v1/replays', { filter: { destination_id: closed }, target_destination_id: destination })
     await until(now, dora, 'sent')
     t.is((await sink.delivered(({ to }) => to.includes('dora@peer.test'))).to.length, 1)
+
+    const inboxes = await Array.fromAsync(now.rows(`/v1/inboxes?project=${second}`))
+    const inbox = `/v1/inboxes/${String(inboxes[0]?.['id'])}/messages`
+    const fay = await send(now, 'fay@peer.test', { project_id: second, from: 'shop@nowhere.test' })
+    const inInbox = async (query = '') => (await Array.fromAsync(now.rows(`${inbox}${query}`, 1))).map((row) => String(row['trace_id']))
+    t.deepEqual(await inInbox(), [fay, ben])
+    t.deepEqual(await inInbox('?address=ben@peer.test'), [ben])
+    t.deepEqual(await inInbox('?address=@peer.test'), [fay, ben])
+    t.deepEqual(await listed(now, `?project_id=${second}`), [fay, ben])
+    t.deepEqual(await listed(now, '?to=ben@peer.test'), [ben])
+    await eventually(30_000, 'the bodies are read', async () => {
+      for await (const _ of next.kv.range(within(globalKey('capture.pending')))) return undefined
+      return true
+    })
+    t.true(await discardTrace(next.database, next.organizationId, fay))
+    t.deepEqual(await inInbox(), [ben])
 
     t.true(await discardTrace(next.database, next.organizationId, anna, Date.now()))
     t.is((await now.call('GET', `/v1/traces/${anna}`)).status, 404)

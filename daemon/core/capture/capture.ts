@@ -1,29 +1,41 @@
 /** Captured sends and the virtual inboxes they land in. Spec "Captured message", "Virtual inbox". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { arrivals } from './inbox-pattern.ts'
+import { timeOfId } from '../trace/arrivals.ts'
+import type { Trace, TraceCapture } from '../trace/trace.ts'
 
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]
 
-const captureSchema = z.strictObject({
-  id: z.string(),
-  traceId: z.string(),
-  projectId: z.string(),
-  captureReason: z.enum(captureReasons),
-  /** The destination that would have relayed; null for anonymous-project and no-route captures. */
-  destinationId: z.string().nullable(),
-  intendedFrom: z.string(),
-  intendedTo: z.array(z.string()),
-  /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
-  addressesSeen: z.array(z.string()),
-  /** Those that only the body has, and where in the order of capture ids they were found. */
-  foundLater: z.strictObject({ place: z.string(), addresses: z.array(z.string()) }).optional(),
-  capturedAt: z.int(),
-})
-
 /** A send that was kept instead of relayed. Its content is that of the trace. */
-export type Capture = Immutable<z.infer<typeof captureSchema>>
+export interface Capture {
+  readonly id: string
+  readonly traceId: string
+  readonly projectId: string
+  readonly captureReason: CaptureReason
+  /** The destination that would have relayed; null for anonymous-project and no-route captures. */
+  readonly destinationId: string | null
+  readonly intendedFrom: string
+  readonly intendedTo: readonly string[]
+  /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
+  readonly addressesSeen: readonly string[]
+  readonly foundLater?: TraceCapture['foundLater']
+  readonly capturedAt: number
+}
+
+/** The capture of a trace; undefined where it was not captured. */
+export function captureOf(trace: Trace): Capture | undefined {
+  const { capture, outcome, destinationId, headerFrom, mailFrom, recipients } = trace
+  if (!capture || outcome === 'relayed' || outcome === 'refused') return undefined
+  const { id, at, ...addresses } = capture
+  return {
+    ...{ id, traceId: trace.id, projectId: trace.projectId, captureReason: outcome },
+    destinationId: outcome === 'captured.sandbox_destination' ? destinationId : null,
+    ...{ intendedFrom: headerFrom || mailFrom, intendedTo: recipients.map(({ address }) => address) },
+    ...addresses,
+    capturedAt: at,
+  }
+}
 
 const inboxSchema = z.strictObject({
   id: z.string(),
@@ -41,17 +53,6 @@ const inboxSchema = z.strictObject({
 /** A virtual inbox. Every project begins with a catch-all with the pattern `*`. */
 export type Inbox = Immutable<z.infer<typeof inboxSchema>>
 
-export const captures = defineRecord<Capture>({
-  name: 'capture',
-  schema: captureSchema,
-  indexes: {
-    project: (capture) => [[capture.projectId]],
-    trace: (capture) => [[capture.traceId]],
-    address: (capture) => [...arrivals(capture)].map(([pattern, at]) => [capture.projectId, pattern, ...at]),
-  },
-  projectOf: (capture) => capture.projectId,
-})
-
 export const inboxes = defineRecord<Inbox>({
   name: 'inbox',
   noun: 'virtual inbox',
@@ -65,3 +66,6 @@ export const inboxes = defineRecord<Inbox>({
 /** What was captured before this time is not in the inbox any more; -Infinity when the plan alone decides. */
 export const retainedFrom = ({ retentionDays }: Pick<Inbox, 'retentionDays'>, nowMs: number): number =>
   retentionDays === undefined ? -Infinity : nowMs - retentionDays * 86_400_000
+
+/** In milliseconds since the epoch; not before that of an earlier capture, although the clock was set back. */
+export const timeOfCapture = ({ capture, createdAt }: Trace): number => (capture ? timeOfId(capture.id) : createdAt)

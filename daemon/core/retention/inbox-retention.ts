@@ -1,7 +1,9 @@
 /** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
 import type { Database } from '#store/database.ts'
-import { captures, inboxes, retainedFrom, type Inbox } from '../capture/capture.ts'
-import { catchAll, patternsOf } from '../capture/inbox-pattern.ts'
+import { captureOf, inboxes, retainedFrom, type Inbox } from '../capture/capture.ts'
+import { catchAll } from '../capture/inbox-pattern.ts'
+import { patternsOf } from '../trace/arrivals.ts'
+import { captured, traces } from '../trace/trace.ts'
 import { removeTrace } from './remove-trace.ts'
 
 const batch = 100
@@ -19,9 +21,9 @@ export async function sweepInboxes(
     const keepsAll = its.some(({ addressPattern, retentionDays }) => addressPattern === catchAll && retentionDays === undefined)
     let cursor: string | undefined
     for (let goesOn = latest > 0 && !keepsAll; goesOn && !stopping();) {
-      const wanted = { index: 'project', values: [projectId], limit: batch, ascending: true, cursor }
-      const { rows, nextCursor } = await database.list(captures, { organizationId }, wanted)
-      const old = rows.map(({ record }) => record).filter(({ capturedAt }) => capturedAt < latest)
+      const wanted = { values: [projectId, captured], limit: batch, ascending: true, cursor }
+      const { rows, nextCursor } = await database.list(traces, { organizationId }, wanted)
+      const old = rows.flatMap(({ record }) => captureOf(record) ?? []).filter(({ capturedAt }) => capturedAt < latest)
       const due = old.filter((capture) => isLetGo(its, patternsOf(capture), capture.capturedAt, nowMs))
       const gone = await Promise.all(due.map(({ traceId }) => removeTrace(database, organizationId, traceId, nowMs)))
       removed += gone.filter(Boolean).length

@@ -8,7 +8,6 @@ import type { Database } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import { captures } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/reading/pending-read.ts'
 import { keepUnsubscribe } from '../feedback/suppression/kept-unsubscribe.ts'
 import { storedTracesCounter } from '../tenancy/counters.ts'
@@ -21,8 +20,6 @@ import { waitingEntry } from '../trace/waiting-entry.ts'
 
 /** A trace that waits for nothing more: what is pending or queued is never removed. */
 export const isSettled = ({ status }: Trace): boolean => status !== 'pending' && status !== 'queued'
-
-const maxCaptures = 10
 
 /** False when the trace is gone, is queued again, or changed at the same moment: then nothing is removed. */
 export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
@@ -47,7 +44,7 @@ export async function discardTrace(database: Database, organizationId: string, t
 }
 
 async function removalOf(database: Database, organizationId: string, stored: Stored<Trace>, change: Change): Promise<Change> {
-  const { id, content, outcome } = stored.record
+  const { id, content, capture } = stored.record
   change.remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
   dropReturnPaths(change, stored.record)
   const engagement = await database.get(engagements, { organizationId }, id)
@@ -55,9 +52,6 @@ async function removalOf(database: Database, organizationId: string, stored: Sto
   for (const report of await readReports(database, organizationId, id)) dropReport(change, organizationId, report)
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   for await (const { key } of database.kv.range(within([organizationId, 'event', id]))) change.deletes.push(key)
-  if (outcome !== 'relayed') {
-    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [id], limit: maxCaptures })
-    for (const capture of rows) change.remove(captures, organizationId, capture).delete(pendingReadKey(organizationId, capture.record.id))
-  }
+  if (capture) change.delete(pendingReadKey(organizationId, capture.id))
   return change
 }

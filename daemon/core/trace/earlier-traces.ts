@@ -53,7 +53,7 @@ function carryOver(organizationId: string, rows: readonly Stored<Trace>[]): Chan
 }
 
 /** What keys begin with: organizations, and others that have records of their own. One seek each. */
-async function* owners(database: Database): AsyncGenerator<string> {
+export async function* owners(database: Database): AsyncGenerator<string> {
   for (let start: Uint8Array = within(['']).end; ;) {
     let owner: string | undefined
     for await (const { key } of database.kv.range({ start, end: Buffer.of(0xff), limit: 1 })) owner = String(unpack(key)[0])

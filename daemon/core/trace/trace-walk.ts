@@ -2,9 +2,10 @@
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { merged, mergedPage, type Source } from '#store/merge.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
-import { unpack, within, type Element } from '#store/tuple.ts'
+import { unpack, within } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
-import { inTime, traces, type Trace } from './trace.ts'
+import { firstIdOf, timeOfId } from './arrivals.ts'
+import { captured, inTime, isCapturedLate, traces, type Trace } from './trace.ts'
 
 /** Which traces are walked. */
 export interface WalkedTraces {
@@ -55,24 +56,39 @@ export async function* projectsWithTraces(database: Database, organizationId: st
 }
 
 async function mergeOf(database: Database, reach: Visibility, { projectId, to, ascending, before }: WalkedTraces) {
-  const sources = to === undefined ? await byProject(database, reach, projectId) : [toRecipient(reach, to)]
+  const only = projectId ?? (reach.bound ? reach.projectId : undefined)
+  const all = only === undefined ? await Array.fromAsync(projectsWithTraces(database, reach.organizationId)) : [only]
+  const projects = all.filter((project) => !reach.hiddenProjects?.has(project))
+  const sources = to === undefined ? byProject(reach, projects) : toRecipient(reach, projects, foldAddress(to))
   return { sources, ...(ascending && { ascending }), ...(before !== undefined && { from: [before] }) }
 }
 
-const asItIs = (elements: readonly Element[]): readonly Element[] => elements
-
-async function byProject(database: Database, reach: Visibility, projectId: string | undefined): Promise<Source<Trace>[]> {
-  const { organizationId, hiddenProjects } = reach
-  const only = projectId ?? (reach.bound ? reach.projectId : undefined)
-  const projects = only === undefined ? await Array.fromAsync(projectsWithTraces(database, organizationId)) : [only]
-  return projects
-    .filter((project) => !hiddenProjects?.has(project))
-    .map((project) => ({ prefix: [organizationId, traces.name, project, inTime], isIndex: false, placeOf: asItIs, restAt: asItIs }))
+/**
+ * Places in the common order are time, id of the capture, and what follows. Of what was captured at once both are in the key; of the
+ * others the time, and no capture.
+ */
+const byTime: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
+  placeOf: ([at = 0, id = '']) => [at, '', id],
+  restAt: ([at = 0, captureId, id = '']) => (captureId === undefined ? [at] : captureId === '' ? [at, id] : [Number(at) + 1]),
+}
+const byCapture: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
+  placeOf: (rest) => [timeOfId(String(rest[0])), ...rest],
+  restAt: ([at, ...rest]) => (rest[0] === undefined || rest[0] === '' ? [firstIdOf(Number(at))] : rest),
 }
 
-const toRecipient = ({ organizationId }: Visibility, to: string): Source<Trace> => ({
-  prefix: [...indexPrefix(traces.name, organizationId, 'recipient'), foldAddress(to)],
-  isIndex: true,
-  placeOf: asItIs,
-  restAt: asItIs,
-})
+const byProject = ({ organizationId }: Visibility, projects: readonly string[]): Source<Trace>[] =>
+  projects.flatMap((project) => [
+    { prefix: [organizationId, traces.name, project, inTime], isIndex: false, ...byTime },
+    { prefix: [...indexPrefix(traces.name, organizationId, 'late'), project], isIndex: true, ...byTime },
+    { prefix: [organizationId, traces.name, project, captured], isIndex: false, ...byCapture, skips: isCapturedLate },
+  ])
+
+function toRecipient({ organizationId }: Visibility, projects: readonly string[], to: string): Source<Trace>[] {
+  const skips = (trace: Trace): boolean => isCapturedLate(trace) || !trace.recipients.some(({ address }) => foldAddress(address) === to)
+  return [
+    { prefix: [...indexPrefix(traces.name, organizationId, 'recipient'), to], isIndex: true, ...byTime },
+    ...projects.map((project) => ({
+      ...{ prefix: [...indexPrefix(traces.name, organizationId, 'address'), project, to], isIndex: true, ...byCapture, skips },
+    })),
+  ]
+}

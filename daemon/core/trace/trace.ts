@@ -2,6 +2,7 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
+import { arrivals } from './arrivals.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
@@ -95,6 +96,17 @@ export type TraceFailover = Immutable<z.infer<typeof failover>>
 const verp = z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })])
 export type TraceVerp = Immutable<z.infer<typeof verp>>
 
+/** Where a captured message stands in its inboxes; see `captureOf`. */
+const capture = z.strictObject({
+  id: z.string(),
+  at: z.int(),
+  /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
+  addressesSeen: z.array(z.string()),
+  /** Those that only the body has, and where in the order of capture ids they were found. */
+  foundLater: z.strictObject({ place: z.string(), addresses: z.array(z.string()) }).optional(),
+})
+export type TraceCapture = Immutable<z.infer<typeof capture>>
+
 const attempt = z.looseObject({ number: z.int(), destinationId: z.string(), startedAt: z.int(), state: z.enum(['finished', 'unknown']) })
 const isAttempt = (value: unknown): boolean => attempt.safeParse(value).success
 
@@ -149,6 +161,8 @@ const schema = z.strictObject({
   /** The first attempt, once it has ended, where it is small; see `readAttempts`, which reads them all. */
   firstAttempt: z.custom<AttemptRecord>(isAttempt, 'is no attempt').optional(),
   replays: z.array(replay).optional(),
+  /** There once it was captured. */
+  capture: capture.optional(),
   /** When the caller asked for it to leave; absent in a send that leaves at once. */
   sendAt: z.int().optional(),
   /** Every addr-spec of the header, kept until a scheduled send is captured. */
@@ -167,8 +181,21 @@ export function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (
   return ['', projectId].flatMap((place) => ['', status].map((state) => [place, state, sendAt]))
 }
 
-/** Traces of a project lie in order of time, under this. */
-export const inTime = 0
+/** Captured messages of a project lie in order of their capture ids, under the second, and all others in order of time, under the first. */
+export const [inTime, captured] = [0, 1]
+
+/** What is captured at its time lies elsewhere than a list of traces, which goes by when it was accepted, looks for it. */
+export const isCapturedLate = ({ capture: its, sendAt }: Trace): boolean => its !== undefined && sendAt !== undefined
+
+/** Captured at once: it is found by its addresses, which include its recipients. */
+const isInInboxesOnly = (trace: Trace): boolean => trace.capture !== undefined && !isCapturedLate(trace)
+
+/** The patterns of inboxes that a captured message is in, and its place in the order of each. */
+function arrivalsOf({ capture: its, recipients, projectId }: Trace): (readonly string[])[] {
+  if (!its) return []
+  const addressed = { ...its, intendedTo: recipients.map(({ address }) => address) }
+  return [...arrivals(addressed)].map(([pattern, later]) => [projectId, pattern, ...later, its.id])
+}
 
 export const traces = defineRecord<Trace>({
   name: 'send',
@@ -176,10 +203,12 @@ export const traces = defineRecord<Trace>({
   schema,
   // there is none of version 1: what was before it is `earlierTraces`, and a release that knows only that does not start on these
   upgrades: [(old) => old],
-  place: (trace) => [trace.projectId, inTime, trace.createdAt],
+  place: ({ projectId, capture: its, createdAt }) => (its ? [projectId, captured, its.id] : [projectId, inTime, createdAt]),
   indexes: {
+    late: (trace) => (isCapturedLate(trace) ? [[trace.projectId, trace.createdAt]] : []),
+    address: arrivalsOf,
     scheduled: scheduledUnder,
-    recipient: (trace) => trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt]),
+    recipient: (trace) => (isInInboxesOnly(trace) ? [] : trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt])),
   },
   lookups: { id: (trace) => [[trace.id]] },
   projectOf: (trace) => trace.projectId,

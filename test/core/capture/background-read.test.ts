@@ -1,6 +1,5 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
 import test from 'ava'
-import { captures } from '#core/capture/capture.ts'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
@@ -9,7 +8,7 @@ import { NoReader } from '../no-parsers.ts'
 
 const pending = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
 const seen = async (fixture: CoreFixture): Promise<string[][]> =>
-  (await fixture.database.all(captures, { organizationId })).map(({ record }) => [...record.addressesSeen])
+  (await fixture.database.all(traces, { organizationId })).map(({ record }) => [...(record.capture?.addressesSeen ?? [])])
 
 test('BackgroundRead adds the addresses of the body to those of headers and envelope', async (t) => {
   const reader = new NoReader()

@@ -1,6 +1,6 @@
 /** Which captures are in which inbox: patterns, addresses that are found later, and how long messages stay. */
 import test, { type ExecutionContext } from 'ava'
-import { captures } from '#core/capture/capture.ts'
+import { traces } from '#core/trace/trace.ts'
 import { parsePattern } from '#core/capture/inbox-pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
@@ -192,7 +192,7 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   t.is((await fixture.inboxes.wait(principal, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
   await t.throwsAsync(fixture.inboxes.message(principal, 'inb_short', old), { code: 'not_found' })
   const retention = fixture.part('retention')
-  const left = async () => (await fixture.database.all(captures, { organizationId })).map(({ record }) => record.id)
+  const left = async () => (await fixture.database.all(traces, { organizationId })).map(({ record }) => record.capture?.id ?? '')
   t.is(await retention.round(), 0)
   t.deepEqual(await left(), [old, young])
   fixture.clock.advance(5 * dayMs)

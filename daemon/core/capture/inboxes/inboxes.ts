@@ -7,14 +7,15 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import { traces, type Trace } from '../../trace/trace.ts'
+import { arrivals, firstIdOf, lastIdOf } from '../../trace/arrivals.ts'
+import { captured, traces, type Trace } from '../../trace/trace.ts'
 import type { CaptureEvents } from '../notify/capture-events.ts'
-import { captures, inboxes, retainedFrom, type Capture, type Inbox } from '../capture.ts'
+import { captureOf, inboxes, retainedFrom, type Capture, type Inbox } from '../capture.ts'
 import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
-import { arrivals, catchAll, landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
+import { catchAll, landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
 import type { Readings } from '../reading/readings.ts'
-import { listReachable, recordsOf, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 
 export interface InboxOptions extends ListParts {
@@ -110,26 +111,16 @@ export class Inboxes implements List<OfProject, Inbox> {
     const { since } = wanted
     const oldest = retainedFrom(inbox, clock.now())
     const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
-    const chosen = sieve(
-      (capture: Capture) => capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since),
+    const chosen = sieve<Trace>(
+      (trace) => isIn(trace, (capture) => capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since)),
       // everything further came before
-      (capture) => since === undefined && arrivalIn(walk, capture).join() < firstOf(oldest),
+      (trace) => since === undefined && isIn(trace, (capture) => arrivalIn(walk, capture).join() < firstIdOf(oldest)),
     )
-    const after = since && (await this.#positionOf(principal, walk, notBefore(since, oldest)))
+    const after = since && (await this.#positionOf(principal, inbox, walk, notBefore(since, oldest)))
     const { limit, cursor } = wanted
     const ordered = { ...walk, ascending: since !== undefined, after }
-    const { rows, nextCursor } = recordsOf(await database.list(captures, principal, { ...ordered, limit, cursor }, chosen))
-    const found = await database.getMany(
-      traces,
-      principal,
-      rows.map(({ traceId }) => traceId),
-    )
-    // a trace that is not there went with its capture after that was listed
-    const summaries = rows.flatMap((capture, i) => {
-      const trace = found[i]
-      return trace ? [{ capture, trace: trace.record }] : []
-    })
-    return { rows: summaries, nextCursor }
+    const { rows, nextCursor } = await database.list(traces, principal, { ...ordered, limit, cursor }, chosen)
+    return { rows: rows.flatMap(({ record }) => summaryOf(record) ?? []), nextCursor }
   }
 
   async message(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -196,21 +187,28 @@ export class Inboxes implements List<OfProject, Inbox> {
     const { database, clock } = this.#options
     const walk = walkOf(inbox)
     const oldest = retainedFrom(inbox, clock.now())
-    const after = await this.#positionOf(principal, walk, notBefore(since, oldest))
+    const after = await this.#positionOf(principal, inbox, walk, notBefore(since, oldest))
     let cursor: string | undefined
     do {
-      const page: Page<Stored<Capture>> = await database.list(captures, principal, { ...walk, limit: 10, ascending: true, after, cursor })
-      const found = page.rows.find(({ record }) => record.capturedAt >= oldest && isAfter(record, since))
-      if (found) return found.record
+      const page: Page<Stored<Trace>> = await database.list(traces, principal, { ...walk, limit: 10, ascending: true, after, cursor })
+      const found = page.rows.flatMap(({ record }) => captureOf(record) ?? [])
+      const first = found.find((capture) => capture.capturedAt >= oldest && isAfter(capture, since))
+      if (first) return first
       cursor = page.nextCursor
     } while (cursor !== undefined)
     return undefined
   }
 
   /** The place in the walk behind everything up to `since`. */
-  async #positionOf(principal: Principal, walk: Walk, since: Since): Promise<readonly Element[]> {
-    const known = 'at' in since ? undefined : (await this.#options.database.get(captures, principal, since.captureId))?.record
-    return 'at' in since ? [lastOf(since.at)] : known ? arrivalIn(walk, known) : [since.captureId]
+  async #positionOf(principal: Principal, { projectId }: Inbox, walk: Walk, since: Since): Promise<readonly Element[]> {
+    if ('at' in since) return [lastIdOf(since.at)]
+    const known = await this.#capture(principal, projectId, since.captureId)
+    return known ? [...arrivalIn(walk, known.capture), known.trace.id] : [since.captureId]
+  }
+
+  async #capture(principal: Principal, projectId: string, captureId: string): Promise<CaptureSummary | undefined> {
+    const { rows } = await this.#options.database.list(traces, principal, { values: [projectId, captured, captureId], limit: 1 })
+    return rows[0] && summaryOf(rows[0].record)
   }
 
   #readOnce(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -224,16 +222,11 @@ export class Inboxes implements List<OfProject, Inbox> {
 
   async #found(principal: Principal, inboxId: string, captureId: string): Promise<CaptureSummary> {
     const inbox = await this.get(principal, inboxId)
-    const stored = await this.#options.database.get(captures, principal, captureId)
-    const isThere = stored && landsIn(inbox, stored.record) && stored.record.capturedAt >= retainedFrom(inbox, this.#options.clock.now())
-    if (!isThere) throw new Refusal('not_found', 'No message of this inbox has this id.')
-    return { capture: stored.record, trace: await this.#trace(principal, stored.record) }
-  }
-
-  async #trace(principal: Principal, capture: Capture): Promise<Trace> {
-    const stored = await this.#options.database.get(traces, principal, capture.traceId)
-    if (!stored) throw new Refusal('not_found', 'The trace of this captured message no longer exists.')
-    return stored.record
+    const found = await this.#capture(principal, inbox.projectId, captureId)
+    const oldest = retainedFrom(inbox, this.#options.clock.now())
+    if (!found || !landsIn(inbox, found.capture) || found.capture.capturedAt < oldest)
+      throw new Refusal('not_found', 'No message of this inbox has this id.')
+    return found
   }
 
   #takeWait({ credentialId }: Principal, projectId: string): () => void {
@@ -261,16 +254,15 @@ async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): Async
 
 interface Walk {
   readonly pattern: string
-  readonly index: string
+  /** Without it, the captures themselves. */
+  readonly index?: string
   readonly values: readonly Element[]
 }
 
 /** The captures of an inbox in the order in which they came into it. */
 function walkOf({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk {
   const pattern = foldAddress(address)
-  return pattern === catchAll
-    ? { pattern, index: 'project', values: [projectId] }
-    : { pattern, index: 'address', values: [projectId, pattern] }
+  return pattern === catchAll ? { pattern, values: [projectId, captured] } : { pattern, index: 'address', values: [projectId, pattern] }
 }
 
 /** Where a capture stands in a walk. */
@@ -278,12 +270,15 @@ const arrivalIn = ({ pattern }: Walk, capture: Capture): readonly string[] => [.
 
 const notBefore = (since: Since, oldest: number): Since => ('at' in since && since.at < oldest ? { at: oldest - 1 } : since)
 
-/** Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
-const firstOf = (ms: number): string =>
-  `cap_${Math.min(Math.max(ms, 0), 2 ** 48 - 1)
-    .toString(16)
-    .padStart(12, '0')}`
-const lastOf = (ms: number): string => `${firstOf(ms)}g`
+function summaryOf(trace: Trace): CaptureSummary | undefined {
+  const capture = captureOf(trace)
+  return capture && { capture, trace }
+}
+
+function isIn(trace: Trace, fits: (capture: Capture) => boolean): boolean {
+  const capture = captureOf(trace)
+  return capture !== undefined && fits(capture)
+}
 
 /** Of what comes later in a walk, or is new. What was found late can have been captured before a time. */
 const isAfter = (capture: Capture, since: Since | undefined): boolean =>

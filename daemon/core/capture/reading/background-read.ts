@@ -9,7 +9,7 @@ import { isSwitchedOn } from '../../plan/features.ts'
 import { WorkLoop } from '../../work-loop.ts'
 import { meter } from '../../tenancy/counters.ts'
 import type { CaptureEvents } from '../notify/capture-events.ts'
-import { captures, inboxes, type Capture, type Inbox } from '../capture.ts'
+import { captureOf, inboxes, type Capture, type Inbox } from '../capture.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { landsIn } from '../inbox-pattern.ts'
 import { firstPendingReads, pendingReadKey, type PendingRead } from './pending-read.ts'
@@ -73,15 +73,14 @@ export class BackgroundRead {
     this.#rounds.wake()
   }
 
-  async #read({ organizationId, captureId, version }: PendingRead): Promise<void> {
+  async #read({ organizationId, captureId, traceId, version }: PendingRead): Promise<void> {
     const { database, readings, captureEvents, clock, notifier } = this.#options
     const pending = pendingReadKey(organizationId, captureId)
     const change = new Change().check(pending, version).delete(pending)
-    const stored = await database.get(captures, { organizationId }, captureId)
-    const trace = stored && (await database.get(traces, { organizationId }, stored.record.traceId))
-    if (!stored || !trace) return void (await database.commit(change))
-    const before = stored.record
-    const result = await readings.read(organizationId, trace.record)
+    const stored = await database.get(traces, { organizationId }, traceId)
+    const before = stored && captureOf(stored.record)
+    if (!stored?.record.capture || !before) return void (await database.commit(change))
+    const result = await readings.read(organizationId, stored.record)
     if (!result.ok && this.#rounds.stopping) return // a reader that was stopped calls every message unreadable
     const seen = result.ok ? result.message.addressesSeen : []
     const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
@@ -90,10 +89,12 @@ export class BackgroundRead {
     for (const inbox of notified) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
     const hasMore = addresses.length > 0
     const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
-    if (hasMore) change.replace(captures, organizationId, stored, capture)
+    const { addressesSeen, foundLater } = capture
+    if (hasMore)
+      change.replace(traces, organizationId, stored, { ...stored.record, capture: { ...stored.record.capture, addressesSeen, foundLater } })
     if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
     if (hasMore) captureEvents.notify(capture, before)
-    const subject = result.ok ? result.message.subject : trace.record.subject
+    const subject = result.ok ? result.message.subject : stored.record.subject
     for (const inbox of notified) notifier.send({ organizationId, inbox, capture, subject })
   }
 

@@ -10,10 +10,11 @@ export const pendingReadKey = (organizationId: string, captureId: string): reado
   captureId,
 ]
 
-/** `version` is that of the row. */
+/** `version` is that of the row, whose value is the id of the trace. */
 export interface PendingRead {
   readonly organizationId: string
   readonly captureId: string
+  readonly traceId: string
   readonly version: bigint
 }
 
@@ -32,10 +33,10 @@ export async function* firstPendingReads(kv: Kv, skipped: Skipped): AsyncIterabl
     const organizationId = String(unpack(next.key)[2])
     const its = within([...pendingReadsKey, organizationId])
     if (!skipped.organizations.has(organizationId))
-      for await (const { key, version } of kv.range(its)) {
+      for await (const { key, value, version } of kv.range(its)) {
         const captureId = String(unpack(key)[3])
         if (skipped.captures.has(captureId)) continue
-        yield { organizationId, captureId, version }
+        yield { organizationId, captureId, traceId: Buffer.from(value).toString('latin1'), version }
         break
       }
     at = its.end

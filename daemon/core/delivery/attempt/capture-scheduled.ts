@@ -1,7 +1,7 @@
 /** A scheduled send whose outcome is a capture, at its time. */
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
-import type { Capture } from '../../capture/capture.ts'
+import { captureOf, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
@@ -38,8 +38,9 @@ export async function captureScheduled(
     const recipients = record.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'captured') }))
     const status = advance(record.status, 'captured')
     const trace: Trace = { ...record, status, recipients, begunAt: now, updatedAt: now, nextAttemptAt: null }
-    dequeue(change, entry).replace(traces, organizationId, stored, trace)
-    return takeCapture(database, change, organizationId, trace, outcome, { headerAddresses, nowMs: now })
+    const taken = takeCapture(database, change, organizationId, trace, { headerAddresses, nowMs: now })
+    dequeue(change, entry).replace(traces, organizationId, stored, taken)
+    return captureOf(taken)
   })
   if (capture) onCaptured(capture)
 }

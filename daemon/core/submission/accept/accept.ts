@@ -6,7 +6,7 @@ import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
 import type { Core } from '../../core.ts'
 import { foldAddress } from '../../addresses.ts'
-import type { Capture, CaptureReason } from '../../capture/capture.ts'
+import { captureOf, timeOfCapture, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
 import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
 import { Refusal } from '../../refusals.ts'
@@ -145,7 +145,7 @@ export class Accept {
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
     const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, principal.organizationId, whole)
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
-    const trace = this.#withReturnPaths(change, submission, policy, allowed)
+    const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, allowed))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
@@ -202,13 +202,21 @@ export class Accept {
         listener.queued(entry, content, { record: trace, version })
       }
     }
-    const { headerAddresses } = submission.facts
-    const seen = { headerAddresses, nowMs: this.#options.clock.now() }
-    const capture = takeCapture(this.#options.database, change, organizationId, trace, trace.outcome as CaptureReason, seen)
+    const capture = captureOf(trace)
     return () => {
       listener.accepted(trace)
-      listener.captured(capture)
+      if (capture) listener.captured(capture)
     }
+  }
+
+  /** The trace of what is captured at once is of the time of its capture, so that both have one order. */
+  #captured(change: Change, { principal, facts }: Submission, trace: Trace): Trace {
+    if (trace.status !== 'captured') return trace
+    const { database, clock } = this.#options
+    const seen = { headerAddresses: facts.headerAddresses, nowMs: clock.now() }
+    const taken = takeCapture(database, change, principal.organizationId, trace, seen)
+    const createdAt = timeOfCapture(taken)
+    return { ...taken, createdAt, updatedAt: createdAt }
   }
 
   async #seenKey(submission: Keyed, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {

@@ -2,7 +2,8 @@
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { captures, inboxes } from '#core/capture/capture.ts'
+import { inboxes } from '#core/capture/capture.ts'
+import { traces } from '#core/trace/trace.ts'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import { hostileHtml } from '../../../ingest/html/hostile-html.ts'
@@ -89,8 +90,8 @@ async function captured(
       ...{ headerAddresses: named, eightBit: false, utf8Headers: false },
     },
   })
-  const { rows } = await database.list(captures, { organizationId }, { limit: 1 })
-  const captureId = rows[0]?.record.id ?? ''
+  const { rows } = await database.list(traces, { organizationId }, { limit: 1 })
+  const captureId = rows[0]?.record.capture?.id ?? ''
   const inboxId = inbox.record.id
   const view = inboxCore.messageViews.urlOf({ organizationId, inboxId, captureId })
   return { view, path: `/organizations/${organizationId}/inboxes/${inboxId}/messages/${captureId}` }

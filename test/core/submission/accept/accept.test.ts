@@ -1,7 +1,7 @@
 /** Taking responsibility: every outcome, idempotency, and that a refused send leaves nothing behind. */
 import { hash } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import { captures } from '#core/capture/capture.ts'
+import { captureOf } from '#core/capture/capture.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { ContentFacts, Submission } from '#core/submission/submission.ts'
 import { readWholeContent } from '#store/content.ts'
@@ -115,10 +115,10 @@ for (const { title, set, expected } of [
     t.like(trace, { status: 'captured', nextAttemptAt: null, destinationId: expected.destinationId, outcome: expected.outcome })
     t.deepEqual(trace.recipients, [{ address: 'Anna@Example.net', status: 'captured', bcc: true }])
     t.regex(trace.outcomeReason, expected.reason)
-    const [stored] = await fixture.database.all(captures, { organizationId })
-    t.deepEqual(fixture.captured, [stored?.record])
-    t.deepEqual(stored?.record, {
-      id: stored?.record.id ?? '',
+    const stored = captureOf(trace)
+    t.deepEqual(fixture.captured, [stored])
+    t.deepEqual(stored, {
+      id: trace.capture?.id ?? '',
       traceId,
       projectId,
       captureReason: expected.outcome as never,

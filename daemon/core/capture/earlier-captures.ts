@@ -1,0 +1,73 @@
+/** Captures as releases before 2026-11-23 kept them: records beside their traces. They go into these before anything is served. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { defineRecord, globalKey, type Immutable, type Stored } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
+import * as z from 'zod'
+import { arrivals } from '../trace/arrivals.ts'
+import { owners } from '../trace/earlier-traces.ts'
+import { traces } from '../trace/trace.ts'
+import { captureReasons } from './capture.ts'
+import { pendingReadKey } from './reading/pending-read.ts'
+
+const schema = z.strictObject({
+  id: z.string(),
+  traceId: z.string(),
+  projectId: z.string(),
+  captureReason: z.enum(captureReasons),
+  destinationId: z.string().nullable(),
+  intendedFrom: z.string(),
+  intendedTo: z.array(z.string()),
+  addressesSeen: z.array(z.string()),
+  foundLater: z.strictObject({ place: z.string(), addresses: z.array(z.string()) }).optional(),
+  capturedAt: z.int(),
+})
+
+export type EarlierCapture = Immutable<z.infer<typeof schema>>
+
+export const earlierCaptures = defineRecord<EarlierCapture>({
+  name: 'capture',
+  schema,
+  indexes: {
+    project: (capture) => [[capture.projectId]],
+    trace: (capture) => [[capture.traceId]],
+    address: (capture) => [...arrivals(capture)].map(([pattern, at]) => [capture.projectId, pattern, ...at]),
+  },
+  projectOf: (capture) => capture.projectId,
+})
+
+/** Says that nothing is left to carry over. */
+const carriedKey = globalKey('carried', 'captures')
+
+/** Captures in one write. */
+const batch = 200
+
+/** Carries them over, after the traces, in small writes: what a crash leaves goes with the next start. Nothing else may write meanwhile. */
+export async function carryCaptures(database: Database): Promise<void> {
+  if (await database.kv.get(pack(carriedKey))) return
+  for await (const organizationId of owners(database)) {
+    for (;;) {
+      const { rows } = await database.list(earlierCaptures, { organizationId }, { limit: batch, ascending: true })
+      if (rows.length === 0) break
+      await database.commit(await carryOver(database, organizationId, rows))
+    }
+  }
+  await database.commit(new Change().set(carriedKey))
+}
+
+async function carryOver(database: Database, organizationId: string, rows: readonly Stored<EarlierCapture>[]): Promise<Change> {
+  const change = new Change()
+  const ids = rows.map(({ record }) => record.traceId)
+  const found = await database.getMany(traces, { organizationId }, ids)
+  const unread = await database.kv.getMany(rows.map(({ record }) => pack(pendingReadKey(organizationId, record.id))))
+  for (const [i, stored] of rows.entries()) {
+    const { id, traceId, capturedAt, addressesSeen, foundLater } = stored.record
+    change.remove(earlierCaptures, organizationId, stored)
+    if (unread[i]) change.set(pendingReadKey(organizationId, id), Buffer.from(traceId))
+    const trace = found[i]
+    if (!trace || trace.record.capture || ids.indexOf(traceId) < i) continue
+    const capture = { id, at: capturedAt, addressesSeen, ...(foundLater && { foundLater }) }
+    change.replace(traces, organizationId, trace, { ...trace.record, capture })
+  }
+  return change
+}
