@@ -114,6 +114,7 @@ test('web pages of other origins, and what is no request, are refused', async (t
   t.is(foreign.status, 403)
   t.like(await foreign.json(), { jsonrpc: '2.0', id: null, error: { data: { code: 'origin_not_allowed' } } })
   t.is((await post(fixture, listing, { ...headers, origin: 'https://post.example.ch' })).status, 200)
+  t.is((await post(fixture, listing, { ...headers, origin: 'http://localhost:6274' })).status, 200, 'a local inspector')
   const broken = await post(fixture, '{"jsonrpc": "2.0", ', headers)
   t.is(broken.status, 400)
   t.like(await broken.json(), { jsonrpc: '2.0', id: null, error: { code: -32_700 } })
