@@ -148,9 +148,14 @@ export async function readAttemptRows(database: Database, organizationId: string
   return attempts.map(({ attempt, later }) => joined(attempt, later))
 }
 
-/** Gives the attempt that a queue entry says was begun a row of its own, as the entry goes elsewhere. */
-export function keepBegun(change: Change, { begun, destinationId, organizationId, traceId }: QueueEntry): void {
-  if (begun) writeAttempt(change, organizationId, traceId, { ...begun, destinationId, state: 'started' })
+/** Gives the attempt that a queue entry says was begun a row of its own, as the entry goes elsewhere. A row that there is says more. */
+export async function keepBegun(
+  database: Database,
+  change: Change,
+  { begun, destinationId, organizationId, traceId }: QueueEntry,
+): Promise<void> {
+  if (!begun || (await readAttempt(database, organizationId, traceId, begun.number))) return
+  writeAttempt(change, organizationId, traceId, { ...begun, destinationId, state: 'started' })
 }
 
 /** Whether an attempt that has ended is kept in its trace, which is written with it anyway. What is larger weighs on every list. */

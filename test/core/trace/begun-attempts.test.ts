@@ -114,6 +114,42 @@ test('an attempt that a defect of ours ended stays on record while its entry res
   t.deepEqual(await states(fixture, traceId), ['1 unknown', '2 finished'])
 })
 
+test('what is known of recipients outlasts a defect, although the attempt was first begun in its queue entry', async (t) => {
+  const [anna, ben] = ['anna@example.net', 'ben@example.net']
+  const fixture = await relaying(t, async (call) => {
+    await call.job.beforeFinalDot()
+    if (call.nth > 1) return report(call, 'accepted')
+    await call.job.beforeFinalDot([
+      { address: anna, verdict: 'accepted' },
+      { address: ben, verdict: 'unknown' },
+    ])
+    throw new Error('a defect')
+  })
+  const { traceId } = await fixture.submit({ rcptTo: [anna, ben] })
+  await until('the defect', () => fixture.errors.splice(0).length === 1)
+  await quiet(fixture)
+  fixture.clock.advance(minute)
+  await until('the second attempt', () => fixture.attempted.length === 1)
+  t.deepEqual(fixture.transport.calls[1]?.job.rcptTo, [ben])
+  t.deepEqual(await states(fixture, traceId), ['1 unknown', '2 finished'])
+})
+
+test('an interrupted attempt counts although its message changes at that moment', async (t) => {
+  const { fixture, traceId } = await interruptible(t)
+  const next = await fixture.crash()
+  next.transport.script = (call) => take(call)
+  next.kv.beforeWrite = async ({ checks }) => {
+    if (checks.length === 0) return
+    next.kv.beforeWrite = undefined
+    await next.edit(traces, traceId, { updatedAt: next.clock.now() + 1 })
+  }
+  await next.queue.start()
+  await until('sent', () => next.attempted.length === 1)
+  t.deepEqual(await states(next, traceId), ['1 unknown', '2 finished'])
+  t.like(await next.trace(traceId), { attempts: 2, status: 'sent' })
+  t.deepEqual(await next.problems(), [])
+})
+
 test('the first attempt ends in the trace where it is small, and a large one or a later one in its row', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
   const small = await fixture.submit()

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, dequeueIfThere, noteBegun, putOff, type QueueEntry } from '#store/queue.ts'
+import { dequeue, dequeueIfThere, noteBegun, putOff, queuedAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Destination } from '../../routing/destination.ts'
@@ -300,11 +300,25 @@ export class Attempts {
   }
 
   /** An attempt that began before the process died has an unknown outcome: it counts, and the timeline says so. */
-  async #countInterrupted(entry: QueueEntry, stored: Stored<Trace>): Promise<Stored<Trace> | undefined> {
+  async #countInterrupted(entry: QueueEntry, first: Stored<Trace>): Promise<Stored<Trace> | undefined> {
+    const { database } = this.#options
+    let stored: Stored<Trace> | undefined = first
+    // the trace may change meanwhile, by a report that comes in: then it is counted in what the trace says now
+    while (stored?.record.attempts === first.record.attempts) {
+      const change = await this.#interruption(entry, stored)
+      if (!change) break
+      await database.commit(change)
+      stored = await database.get(traces, entry, entry.traceId)
+    }
+    return stored
+  }
+
+  /** The write that counts an attempt that was begun; undefined when none was. */
+  async #interruption(entry: QueueEntry, stored: Stored<Trace>): Promise<Change | undefined> {
     const { database } = this.#options
     const inRow = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
     const attempt = inRow?.attempt ?? begunAttempt(entry, stored.record)
-    if (attempt?.state !== 'started') return stored
+    if (attempt?.state !== 'started') return undefined
     const rows = inRow?.rows ?? 0
     const error = {
       code: 'interrupted',
@@ -312,7 +326,7 @@ export class Attempts {
       phase: 'unknown',
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
-    if (!inRow) noteBegun(change, entry, undefined)
+    if (entry.begun && (await queuedAt(database, entry))) noteBegun(change, entry, undefined)
     const nowMs = this.#options.clock.now()
     const applied = applyInterruption(stored.record, attempt.recipients)
     const bounces = bouncesIn(stored.record, applied, attempt, nowMs)
@@ -326,8 +340,7 @@ export class Attempts {
       bounces: bounceFacts(bounces),
     })
     await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs }, trace, bounces)
-    await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
-    return database.get(traces, entry, entry.traceId)
+    return change.rewrite(traces, entry.organizationId, stored, trace)
   }
 
   #target(destination: Destination): TransportTarget | undefined {

@@ -247,7 +247,7 @@ export class DeliveryQueue {
       if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
         const change = new Change()
         putOff(change, row, { ...row, dueMs: clock.now() + defectPauseMs })
-        keepBegun(change, row)
+        await keepBegun(database, change, row)
         await database.commit(change)
       }
       queue.readFrom(entry)
