@@ -35,9 +35,8 @@ interface Merged<R> {
   readonly stored: Stored<R> | undefined
 }
 
-/** Rows of one source are read so many at once at most, and at least. */
+/** Rows of one source are read so many at once at most. */
 const maxStep = 128
-const minStep = 4
 
 class Run<R extends Identified> {
   readonly source: Source<R>
@@ -95,7 +94,7 @@ export async function* merged<R extends Identified>(
   reach: Visibility,
   merge: Merge<R>,
 ): AsyncGenerator<Merged<R>> {
-  const step = Math.min(Math.max(Math.ceil(merge.expected / Math.max(merge.sources.length, 1)), minStep), maxStep)
+  const step = Math.min(Math.max(Math.ceil(merge.expected / Math.max(merge.sources.length, 1)), 1), maxStep)
   const runs = merge.sources.map((source) => new Run(source, merge, step))
   await Promise.all(runs.map((run) => run.advance(database, kind, reach)))
   const sign = merge.ascending ? -1 : 1

@@ -2,7 +2,7 @@
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { merged, mergedPage, type Source } from '#store/merge.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
-import { unpack, within } from '#store/tuple.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
 import { firstIdOf, timeOfId } from './arrivals.ts'
 import { captured, inTime, isCapturedLate, traces, type Trace } from './trace.ts'
@@ -42,24 +42,22 @@ export async function* walkTraces(
   for await (const { stored } of merged(database, traces, reach, { ...merge, expected })) yield stored?.record
 }
 
-/** The projects that have traces, in order of id; one seek each. */
-export async function* projectsWithTraces(database: Database, organizationId: string): AsyncGenerator<string> {
-  const prefix = [organizationId, traces.name]
+/** Where there are rows behind a prefix, as so many elements that follow it; one seek each. */
+async function* partsBehind(database: Database, prefix: readonly Element[], elements: number): AsyncGenerator<readonly Element[]> {
   const { end } = within(prefix)
   for (let { start } = within(prefix); ;) {
-    let projectId: string | undefined
-    for await (const { key } of database.kv.range({ start, end, limit: 1 })) projectId = String(unpack(key)[2])
-    if (projectId === undefined) return
-    yield projectId
-    start = within([...prefix, projectId]).end
+    let part: readonly Element[] | undefined
+    for await (const { key } of database.kv.range({ start, end, limit: 1 }))
+      part = unpack(key).slice(prefix.length, prefix.length + elements)
+    if (!part) return
+    yield part
+    start = within([...prefix, ...part]).end
   }
 }
 
 async function mergeOf(database: Database, reach: Visibility, { projectId, to, ascending, before }: WalkedTraces) {
   const only = projectId ?? (reach.bound ? reach.projectId : undefined)
-  const all = only === undefined ? await Array.fromAsync(projectsWithTraces(database, reach.organizationId)) : [only]
-  const projects = all.filter((project) => !reach.hiddenProjects?.has(project))
-  const sources = to === undefined ? byProject(reach, projects) : toRecipient(reach, projects, foldAddress(to))
+  const sources = to === undefined ? await byProject(database, reach, only) : await toRecipient(database, reach, foldAddress(to), only)
   return { sources, ...(ascending && { ascending }), ...(before !== undefined && { from: [before] }) }
 }
 
@@ -76,18 +74,40 @@ const byCapture: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
   restAt: ([at, ...rest]) => (rest[0] === undefined || rest[0] === '' ? [firstIdOf(Number(at))] : rest),
 }
 
-const byProject = ({ organizationId }: Visibility, projects: readonly string[]): Source<Trace>[] =>
-  projects.flatMap((project) => [
-    { prefix: [organizationId, traces.name, project, inTime], isIndex: false, ...byTime },
-    { prefix: [...indexPrefix(traces.name, organizationId, 'late'), project], isIndex: true, ...byTime },
-    { prefix: [organizationId, traces.name, project, captured], isIndex: false, ...byCapture, skips: isCapturedLate },
-  ])
+/** Only of what has rows: there can be a thousand projects. */
+async function byProject(database: Database, reach: Visibility, only: string | undefined): Promise<Source<Trace>[]> {
+  const late = indexPrefix(traces.name, reach.organizationId, 'late')
+  const withLate = only === undefined ? await Array.fromAsync(partsBehind(database, late, 1)) : [[only]]
+  return [
+    ...(await areasOf(database, reach, only)).map(([prefix, area]) =>
+      area === captured ? { prefix, isIndex: false, ...byCapture, skips: isCapturedLate } : { prefix, isIndex: false, ...byTime },
+    ),
+    ...withLate
+      .filter(([project]) => !reach.hiddenProjects?.has(String(project)))
+      .map((project) => ({ prefix: [...late, ...project], isIndex: true, ...byTime })),
+  ]
+}
 
-function toRecipient({ organizationId }: Visibility, projects: readonly string[], to: string): Source<Trace>[] {
+/** What keys of traces begin with in each project, by time and by capture, and which of both it is. */
+async function areasOf(
+  database: Database,
+  { organizationId, hiddenProjects }: Visibility,
+  only: string | undefined,
+): Promise<(readonly [prefix: readonly Element[], area: Element])[]> {
+  const all = [organizationId, traces.name]
+  const areas = only === undefined ? await Array.fromAsync(partsBehind(database, all, 2)) : [inTime, captured].map((area) => [only, area])
+  return areas
+    .filter(([project]) => !hiddenProjects?.has(String(project)))
+    .map(([project = '', area = inTime]) => [[...all, project, area], area] as const)
+}
+
+async function toRecipient(database: Database, reach: Visibility, to: string, only: string | undefined): Promise<Source<Trace>[]> {
+  const { organizationId } = reach
   const skips = (trace: Trace): boolean => isCapturedLate(trace) || !trace.recipients.some(({ address }) => foldAddress(address) === to)
+  const withCaptures = (await areasOf(database, reach, only)).filter(([, area]) => area === captured)
   return [
     { prefix: [...indexPrefix(traces.name, organizationId, 'recipient'), to], isIndex: true, ...byTime },
-    ...projects.map((project) => ({
+    ...withCaptures.map(([[, , project = '']]) => ({
       ...{ prefix: [...indexPrefix(traces.name, organizationId, 'address'), project, to], isIndex: true, ...byCapture, skips },
     })),
   ]

@@ -1,0 +1,45 @@
+/** A list over an organization with many projects reads no more of each than it must. */
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { traceList } from '#core/trace/trace-walk.ts'
+import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import type { Range } from '#store/kv.ts'
+import { organizationId, relaying, until } from '../core-fixture.ts'
+import { take } from '../scripted-transport.ts'
+
+test('a page over many projects takes two reads of each that has traces, in whatever order, and to a recipient one', async (t) => {
+  const fixture = await relaying(t, take)
+  const { traceId } = await fixture.submit({ rcptTo: ['anna@example.net'] })
+  await until('sent', () => fixture.attempted.length === 1)
+  const first = await fixture.trace(traceId)
+  const change = new Change()
+  const ids = [traceId]
+  for (let i = 1; i < 40; i++) {
+    ids.push(randomUUID())
+    change.insertCold(traces, organizationId, { ...first, id: ids[i] ?? '', projectId: `prj_${i}`, createdAt: first.createdAt - i })
+  }
+  await fixture.database.commit(change)
+  let reads = 0
+  const range = fixture.kv.range.bind(fixture.kv)
+  const counting = new Database(fixture.kv)
+  fixture.kv.range = (wanted: Range) => {
+    reads++
+    return range(wanted)
+  }
+  const listed = async (query: { readonly ascending?: boolean; readonly to?: string }): Promise<readonly [string[], number]> => {
+    reads = 0
+    const { rows } = await traceList(counting, { organizationId }, { ...query, limit: 10 })
+    return [rows.map(({ record }) => record.id), reads]
+  }
+  const [newest, readsOfNewest] = await listed({})
+  t.deepEqual(newest, ids.slice(0, 10))
+  t.true(readsOfNewest <= 2 * 40 + 2 + 11, String(readsOfNewest))
+  const [oldest, readsOfOldest] = await listed({ ascending: true })
+  t.deepEqual(oldest, ids.slice(-10).toReversed())
+  t.true(readsOfOldest <= 2 * 40 + 2 + 11, String(readsOfOldest))
+  const [to, readsTo] = await listed({ to: 'anna@example.net' })
+  t.deepEqual(to, ids.slice(0, 10))
+  t.true(readsTo <= 40 + 3, String(readsTo))
+})
