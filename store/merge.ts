@@ -1,5 +1,5 @@
 /** Lists that are put together from several ranges of one kind, each in the same order: a cursor stands on a place in that order. */
-import { cursorAt, keyAt } from './cursor.ts'
+import { cursorAt, CursorInvalid, keyAt } from './cursor.ts'
 import type { Database, Page, Sieve, Visibility } from './database.ts'
 import type { Bytes, Entry } from './kv.ts'
 import type { Identified, RecordKind, Stored } from './record-kind.ts'
@@ -108,6 +108,14 @@ export async function* merged<R extends Identified>(
   }
 }
 
+export interface MergedPage<R> extends Omit<Merge<R>, 'expected'> {
+  readonly name: readonly Element[]
+  readonly limit: number
+  readonly cursor?: string | undefined
+  /** Whether a row can stand there: what a cursor says may be made up. */
+  readonly isPlace: (place: readonly Element[]) => boolean
+}
+
 /**
  * One page. `name` makes the cursors those of one list. Rows outside the reach, and those that the sieve does not take, are passed over;
  * the cursor stands behind the last row looked at. Throws `CursorInvalid`.
@@ -116,17 +124,13 @@ export async function mergedPage<R extends Identified>(
   database: Database,
   kind: RecordKind<R>,
   reach: Visibility,
-  {
-    name,
-    limit,
-    cursor,
-    ...merge
-  }: Omit<Merge<R>, 'expected'> & { readonly name: readonly Element[]; readonly limit: number; readonly cursor?: string | undefined },
+  { name, limit, cursor, isPlace, ...merge }: MergedPage<R>,
   sieve?: Sieve<R>,
 ): Promise<Page<Stored<R>>> {
   const list = [reach.organizationId, kind.name, ...name]
   const rows: Stored<R>[] = []
   const from = cursor === undefined ? merge.from : unpack(keyAt(list, cursor)).slice(list.length)
+  if (cursor !== undefined && from && !isPlace(from)) throw new CursorInvalid()
   if (limit === 0) return { rows, nextCursor: undefined }
   const { maxLooks = Infinity } = sieve ?? {}
   let looks = 0

@@ -28,7 +28,7 @@ export async function traceList(
 ): Promise<Page<Stored<Trace>>> {
   const { projectId = '', to } = walked
   const name = to === undefined ? ['', projectId] : ['to', projectId, foldAddress(to)]
-  return mergedPage(database, traces, reach, { ...(await mergeOf(database, reach, walked)), name, limit, cursor }, sieve)
+  return mergedPage(database, traces, reach, { ...(await mergeOf(database, reach, walked)), name, limit, cursor, isPlace }, sieve)
 }
 
 /** All of them one after the other, undefined for one out of reach. `expected`: how many are wanted, as far as that is known. */
@@ -69,6 +69,8 @@ const byTime: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
   placeOf: ([at = 0, id = '']) => [at, '', id],
   restAt: ([at = 0, captureId, id = '']) => (captureId === undefined ? [at] : captureId === '' ? [at, id] : [Number(at) + 1]),
 }
+const isPlace = ([at, ...ids]: readonly Element[]): boolean =>
+  typeof at === 'number' && at >= 0 && ids.length >= 2 && ids.every((id) => typeof id === 'string')
 const byCapture: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
   placeOf: (rest) => [timeOfId(String(rest[0])), ...rest],
   restAt: ([at, ...rest]) => (rest[0] === undefined || rest[0] === '' ? [firstIdOf(Number(at))] : rest),

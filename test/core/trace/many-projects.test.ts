@@ -4,8 +4,10 @@ import test from 'ava'
 import { traceList } from '#core/trace/trace-walk.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
+import { cursorAt, CursorInvalid } from '#store/cursor.ts'
 import { Database } from '#store/database.ts'
 import type { Range } from '#store/kv.ts'
+import { pack } from '#store/tuple.ts'
 import { organizationId, relaying, until } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 
@@ -42,4 +44,15 @@ test('a page over many projects takes two reads of each that has traces, in what
   const [to, readsTo] = await listed({ to: 'anna@example.net' })
   t.deepEqual(to, ids.slice(0, 10))
   t.true(readsTo <= 40 + 3, String(readsTo))
+})
+
+test('a made-up cursor is refused, whatever it says of the place', async (t) => {
+  const { database } = await relaying(t, take)
+  const list = [organizationId, traces.name, '', '']
+  for (const place of [['x', 'y', 'z'], [-1, '', ''], [1], [1, 2, 3], [Buffer.of(1), Buffer.of(2), Buffer.of(3)]]) {
+    const cursor = cursorAt(list, pack([...list, ...place]))
+    await t.throwsAsync(traceList(database, { organizationId }, { limit: 3, cursor }), { instanceOf: CursorInvalid }, String(place))
+  }
+  const cursor = cursorAt(list, pack([...list, 1, '', 'a']))
+  t.deepEqual((await traceList(database, { organizationId }, { limit: 3, cursor })).rows, [])
 })
