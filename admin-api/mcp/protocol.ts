@@ -35,7 +35,7 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     const server = new sdk.Server(
       { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
       {
-        capabilities: { tools: { listChanged: true }, prompts: {} },
+        capabilities: { tools: {}, prompts: {} },
         instructions,
         cacheHints: {
           'prompts/list': { ttlMs: listMs, cacheScope: 'private' },
