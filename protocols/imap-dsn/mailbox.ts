@@ -126,8 +126,8 @@ export class ImapMailbox {
     )
     // a server may report the flags of other mails in between (RFC 9051 §7.5.2)
     const mail = found.find((one) => one.uid === uid && one.source)
-    // when the connection is gone, the library answers as if the mail were
-    if (!mail && !(this.#client.usable && this.#client.mailbox)) throw new PollFailure('server')
+    // when the connection is gone or the server has said BYE (RFC 9051 §7.1.5), the library answers as if the mail were gone
+    if (!mail && !this.#isOpen()) throw new PollFailure('server')
     return mail?.source
   }
 
@@ -141,6 +141,11 @@ export class ImapMailbox {
   end(): void {
     this.#signal.removeEventListener('abort', this.#end)
     this.#client.close()
+  }
+
+  #isOpen(): boolean {
+    const { usable, mailbox, state, states } = this.#client
+    return usable && mailbox !== false && state === states.SELECTED
   }
 
   async #ask<T>(ask: () => Promise<T>): Promise<T> {

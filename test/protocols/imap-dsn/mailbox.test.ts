@@ -66,24 +66,42 @@ test('openMailbox() waits for nobody for ever', async (t) => {
   t.is(await problemWith({ port: bye.port }), 'server')
 })
 
-test('ImapMailbox.read() finds the mail behind what the server tells of others', async (t) => {
-  const mail = 'Subject: hello\r\n\r\nIt bounced.\r\n'
-  const server = await script(t, '* OK ready', (tag, command) => {
+/** The answers of a server whose mail 8 is this one; `after` follows it. */
+const mail = 'Subject: hello\r\n\r\nIt bounced.\r\n'
+const withMail =
+  (flags: string, after = ''): Answer =>
+  (tag, command) => {
     const done = `${tag} OK done\r\n`
     if (command.startsWith('CAPABILITY')) return `* CAPABILITY IMAP4rev1\r\n${done}`
     if (command.startsWith('EXAMINE')) return `* 2 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\n${tag} OK [READ-ONLY] done\r\n`
-    const flags = '* 1 FETCH (FLAGS (\\Seen))\r\n* 1 FETCH (UID 7 FLAGS (\\Seen))\r\n'
-    if (command.startsWith('UID FETCH 8 ')) return `${flags}* 2 FETCH (UID 8 BODY[]<0> {${mail.length}}\r\n${mail})\r\n${done}`
+    if (command.startsWith('UID FETCH 8 ')) return `${flags}* 2 FETCH (UID 8 BODY[]<0> {${mail.length}}\r\n${mail})\r\n${done}${after}`
     return command.startsWith('UID FETCH 9 ') ? `${flags}${done}` : done
-  })
+  }
+
+async function entered({ port }: ImapScript): Promise<{ readonly mailbox: ImapMailbox; readonly client: ImapFlow }> {
   const auth = { user: 'bounces', pass: 'correct-horse' }
-  const client = new ImapFlow({ host: '127.0.0.1', port: server.port, secure: false, doSTARTTLS: false, auth, logger: false })
+  const client = new ImapFlow({ host: '127.0.0.1', port, secure: false, doSTARTTLS: false, auth, logger: false })
   const mailbox = new ImapMailbox(client, new AbortController().signal)
   await mailbox.enter('INBOX')
+  return { mailbox, client }
+}
+
+test('ImapMailbox.read() finds the mail behind what the server tells of others', async (t) => {
+  const flags = '* 1 FETCH (FLAGS (\\Seen))\r\n* 1 FETCH (UID 7 FLAGS (\\Seen))\r\n'
+  const { mailbox } = await entered(await script(t, '* OK ready', withMail(flags)))
   t.is((await mailbox.read(8))?.toString(), mail)
   t.is(await mailbox.read(9), undefined)
   await mailbox.leave()
   await t.throwsAsync(mailbox.read(8), { instanceOf: PollFailure })
+})
+
+test('ImapMailbox.read() takes no mail for gone after the server has said BYE, although the connection is still there', async (t) => {
+  const { mailbox, client } = await entered(await script(t, '* OK ready', withMail('', '* BYE Server shutting down.\r\n')))
+  t.is((await mailbox.read(8))?.toString(), mail)
+  while (client.byeReason === undefined) await new Promise(setImmediate)
+  t.true(client.usable)
+  await t.throwsAsync(mailbox.read(9), { instanceOf: PollFailure })
+  mailbox.end()
 })
 
 test('openMailbox() ends when it is told to', async (t) => {
