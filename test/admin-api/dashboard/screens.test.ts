@@ -42,7 +42,7 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await server.open({ colorScheme })
     const { page } = tab
-    await page.waitForSelector('text=All mail is going out.')
+    await page.waitForSelector('h2:text-is("Mail is going out.")')
     await tab.check(t)
     await page.click('nav >> text=Traces')
     await page.waitForSelector('tbody tr >> nth=6')
@@ -79,7 +79,7 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   const { traces } = await seed(t, server)
   const tab = await server.open()
   const { page } = tab
-  await page.waitForSelector('text=All mail is going out.')
+  await page.waitForSelector('h2:text-is("Mail is going out.")')
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForSelector('tbody tr')

@@ -101,6 +101,8 @@ function Say({ broken, traces }: { readonly broken: readonly Destination[]; read
   const w = words()
   const [first] = broken
   const waiting = traces.filter(({ status }) => status === 'queued').length
+  const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
+  const lost = relayed.filter(({ status }) => status === 'bounced' || status === 'failed').length
   return (
     <div class="say">
       <h2>
@@ -108,10 +110,17 @@ function Say({ broken, traces }: { readonly broken: readonly Destination[]; read
           <>
             {w.mailIsGoingOut} <a href={link('/traces', { destination_id: first.id })}>{first.name}</a> {w.isPaused}
           </>
+        ) : lost > 0 ? (
+          w.mailIsGoingOut
         ) : (
           w.allMailGoesOut
         )}
       </h2>
+      {lost > 0 && (
+        <p>
+          {w.bouncedOrFailed}: {number(lost)} {w.ofLatestRelayed(relayed.length)}
+        </p>
+      )}
       <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>
     </div>
   )
