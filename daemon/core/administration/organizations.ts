@@ -10,7 +10,7 @@ import type { Core } from '../core.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { newKeyRecord } from '../access/keys/api-keys.ts'
 import { pageOfLoaded, type List, type PageQuery } from '../access/principal/lists.ts'
-import type { Principal } from '../access/principal/principal.ts'
+import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
 import { meter } from '../tenancy/counters.ts'
@@ -56,7 +56,7 @@ export class Organizations implements List<unknown, Organization> {
    * the number that the plan allows, and `conflict` for an organization that is a team organization itself.
    */
   async create(principal: Principal, name: string): Promise<MadeOrganization> {
-    requireWholeOrganization(principal)
+    requireRole(principal)
     const { database, writes, policies, clock } = this.#options
     return writes.runAudited(principal, 'organization.created', async (change) => {
       const { organization: owner } = await policies.of(principal.organizationId)
@@ -75,7 +75,7 @@ export class Organizations implements List<unknown, Organization> {
 
   /** Throws `not_found`. */
   async rename(principal: Principal, id: string, name: string): Promise<Organization> {
-    requireWholeOrganization(principal)
+    requireRole(principal)
     return this.#options.writes.runAudited(principal, 'organization.updated', async (change) => {
       const stored = await this.#stored(principal, id)
       if (stored.record.name === name) return stored.record
@@ -91,7 +91,7 @@ export class Organizations implements List<unknown, Organization> {
    * queued that is not to be discarded.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    requireWholeOrganization(principal)
+    requireRole(principal)
     const { writes, onDeleted } = this.#options
     await writes.runAudited(principal, 'organization.deleted', async (change) => {
       const stored = await this.#stored(principal, id)
@@ -146,8 +146,11 @@ async function isFirst(database: Database, organizationId: string): Promise<bool
   return false
 }
 
-function requireWholeOrganization({ bound }: Principal): void {
-  if (!bound) return
-  const message = 'Only keys of the whole organization can create and change organizations; this key is bound to one project.'
-  throw new Refusal('insufficient_scope', message)
+/** Throws `insufficient_scope` for keys of one project, and for members whose role ends at resources of projects. */
+function requireRole(principal: Principal): void {
+  if (principal.bound) {
+    const message = 'Only keys of the whole organization can create and change organizations; this key is bound to one project.'
+    throw new Refusal('insufficient_scope', message)
+  }
+  requireOrganizationRole(principal)
 }

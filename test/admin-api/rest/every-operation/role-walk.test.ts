@@ -1,0 +1,199 @@
+/**
+ * Every operation of the table, asked with the session of a browser: by members of every role, from pages of other sites, and with
+ * sessions that have ended.
+ */
+import test, { type ExecutionContext } from 'ava'
+import { roles, type Role } from '#core/access/principal/role.ts'
+import { members } from '#core/people/members/member.ts'
+import { Change } from '#store/change.ts'
+import { keyUses } from '#core/access/keys/key-uses.ts'
+import { replayJobs } from '#core/submission/replay/replay-job.ts'
+import { within } from '#store/tuple.ts'
+import type { Operation } from '../../../../admin-api/operation/operation.ts'
+import { BrowserSessions } from '../../../../admin-api/pages/session/browser-session.ts'
+import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { ask, installationOf, requestOf, type Installation } from '../fixture/one-of-everything.ts'
+import { baseUrl } from '../fixture/rest-fixture.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+interface Browser {
+  readonly userId: string
+  readonly cookie: string
+  /** Asks as a script of the dashboard does, but for what `headers` change. */
+  ask(operation: Operation, headers?: Headers): Promise<RestAnswer>
+}
+
+/** Somebody who just signed in. */
+async function browserOf(installation: Installation, role: Role): Promise<Browser> {
+  const { people, database, addMember, client } = installation
+  const userId = await addMember(`${role}@example.ch`, role)
+  const change = new Change()
+  const { cookie: secret } = await people.sessions.begin(change, userId, 'link', { userAgent: 'x', cookie: undefined })
+  await database.commit(change)
+  const cookie = `${new BrowserSessions(people).cookieName}=${secret}`
+  const rest = client('')
+  return {
+    ...{ userId, cookie },
+    ask(operation, headers = { 'sec-fetch-site': 'same-origin' }) {
+      const request = requestOf(installation, operation)
+      return ask(rest, operation, { ...request, headers: { ...request.headers, authorization: '', cookie, ...headers } })
+    },
+  }
+}
+
+/** The operations that look at who asks; all but the operator's take sessions. */
+const asked = ({ walk }: Installation): readonly Operation[] => walk.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
+
+/** The rows of the organization, but for the last use of its keys and the jobs that go on meanwhile. */
+async function rowsOf({ database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
+  const rows = new Map<string, string>()
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+  for await (const { key, value } of database.kv.range(within([organizationId])))
+    if (![keyUses, replayJobs].some(({ name }) => text(key).includes(name))) rows.set(text(key), text(value))
+  return rows
+}
+
+async function assertUnchanged(t: ExecutionContext, installation: Installation, before: ReadonlyMap<string, string>, what: string) {
+  const now = await rowsOf(installation)
+  t.deepEqual(
+    [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key)),
+    [],
+    what,
+  )
+}
+
+const outcomeOf = ({ status, body, bytes }: RestAnswer): string =>
+  status < 400 ? 'done' : `${status} ${(body as { error?: { code: string } } | undefined)?.error?.code ?? bytes.toString()}`
+
+/** The key of the first start is no one's, so that rotating it would hand a person what outlasts them. */
+const ownKeysOnly = ['rotateApiKey']
+
+/** What a role may not do although its scope allows it: keys with more access than it has, and what belongs to the whole organization. */
+const beyond: Readonly<Record<Role, readonly string[]>> = {
+  owner: ownKeysOnly,
+  admin: ownKeysOnly,
+  developer: [
+    ...['getApiKey', 'rotateApiKey', 'revokeApiKey', 'updateApiKey'].map((id) => `${id}, as if it were not there`),
+    ...['createDomain', 'deleteDomain', 'rotateDomainDkim'],
+    ...['createSuppression', 'importSuppressions', 'updateSuppression', 'deleteSuppression', 'deleteUnsubscribe'],
+    ...['createIngestSource', 'revokeIngestSource', 'createPostofficeMapping', 'updatePostofficeMapping', 'deletePostofficeMapping'],
+    ...['createOrganization', 'updateOrganization', 'deleteOrganization'],
+    ...['createInvitation', 'revokeInvitation', 'updateMember', 'deleteMember'],
+  ],
+  viewer: ['getApiKey, as if it were not there'],
+  billing: [],
+}
+
+for (const role of roles) {
+  test(`a signed-in member with the role ${role} does what it allows at every operation, and nothing else`, async (t) => {
+    const installation = await installationOf(t)
+    const browser = await browserOf(installation, role)
+    const refused: string[] = []
+    for (const operation of asked(installation)) {
+      const { operationId, scope } = operation
+      const isOfScope = role === 'billing' ? false : role === 'viewer' ? scope === 'api:read' : true
+      const before = await rowsOf(installation)
+      const outcome = outcomeOf(await browser.ask(operation))
+      if (isOfScope && outcome === 'done') continue
+      t.regex(outcome, isOfScope ? /^(?:403 insufficient_scope|404 not_found)$/ : /^403 insufficient_scope$/, operationId)
+      if (isOfScope) refused.push(outcome.startsWith('404') ? `${operationId}, as if it were not there` : operationId)
+      await assertUnchanged(t, installation, before, operationId)
+    }
+    t.deepEqual(refused.toSorted(), beyond[role].toSorted())
+  })
+}
+
+const otherSites: Readonly<Record<string, Headers>> = {
+  'a page of another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+  'a page of another site that names our origin': { 'sec-fetch-site': 'cross-site', origin: baseUrl },
+  'a page of a neighbouring host': { 'sec-fetch-site': 'same-site', origin: 'https://www.example.ch' },
+  'an old browser on another site': { origin: 'https://evil.example' },
+  'an old browser on a neighbouring host': { origin: 'https://www.example.ch' },
+  'a sandboxed frame': { origin: 'null' },
+  'a browser that says nothing': {},
+  'the bar for addresses': { 'sec-fetch-site': 'none' },
+}
+
+test('no page of another site changes anything with the session of its visitor', async (t) => {
+  const installation = await installationOf(t)
+  const browser = await browserOf(installation, 'owner')
+  const before = await rowsOf(installation)
+  const changing = asked(installation).filter(({ method }) => method !== 'GET')
+  for (const operation of changing) {
+    for (const [what, headers] of Object.entries(otherSites))
+      for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+        const answer = await browser.ask(operation, { ...headers, 'content-type': type, 'x-http-method-override': 'GET' })
+        t.is(outcomeOf(answer), '403 insufficient_scope', `${operation.operationId}, ${what}, ${type}`)
+      }
+  }
+  await assertUnchanged(t, installation, before, 'all of them')
+  for (const method of ['x-http-method-override', 'x-method-override', 'x-http-method'])
+    for (const operation of asked(installation).filter(({ method }) => method === 'GET'))
+      await browser.ask(operation, { 'sec-fetch-site': 'cross-site', [method]: 'DELETE' })
+  await assertUnchanged(t, installation, before, 'reading, with another method in a header')
+})
+
+test('reading with a session changes nothing', async (t) => {
+  const installation = await installationOf(t)
+  const browser = await browserOf(installation, 'owner')
+  const before = await rowsOf(installation)
+  for (const operation of asked(installation).filter(({ method }) => method === 'GET')) {
+    t.is(outcomeOf(await browser.ask(operation, { 'sec-fetch-site': 'cross-site' })), 'done', operation.operationId)
+    await assertUnchanged(t, installation, before, operation.operationId)
+  }
+})
+
+test('a session that ended, and that of a member who was removed, open nothing', async (t) => {
+  const installation = await installationOf(t)
+  const { database, organizationId, people } = installation
+  const [removed, signedOut] = [await browserOf(installation, 'admin'), await browserOf(installation, 'developer')]
+  const stored = await database.get(members, { organizationId }, removed.userId)
+  if (!stored) throw new Error('the member is missing')
+  t.is(outcomeOf(await removed.ask(known(installation, 'listTraces'))), 'done')
+  await database.commit(new Change().remove(members, organizationId, stored))
+  await people.sessions.revokeOthers(signedOut.userId, '')
+  const before = await rowsOf(installation)
+  for (const operation of asked(installation)) {
+    t.is(outcomeOf(await removed.ask(operation)), '403 insufficient_scope', operation.operationId)
+    t.is(outcomeOf(await removed.ask(operation, { 'sec-fetch-site': 'same-origin', 'x-organization-id': organizationId })), '404 not_found')
+    t.is(outcomeOf(await signedOut.ask(operation)), '401 unauthorized', operation.operationId)
+  }
+  await assertUnchanged(t, installation, before, 'all of them')
+})
+
+const known = ({ walk }: Installation, id: string): Operation => {
+  const found = walk.find(({ operationId }) => operationId === id)
+  if (!found) throw new Error(`no operation ${id}`)
+  return found
+}
+
+/** What makes keys and logins, changes who belongs to an organization, or deletes more than one thing. */
+const confirmed = [
+  ...['createApiKey', 'updateApiKey', 'rotateApiKey', 'createSmtpCredential', 'rotateSmtpCredential'],
+  ...['createPublishableKey', 'rotatePublishableKey', 'createInvitation', 'updateMember', 'deleteMember'],
+  ...['createOrganization', 'deleteOrganization', 'deleteProject'],
+]
+
+test('what lets others in or ends much needs a sign-in within ten minutes, and the rest does not', async (t) => {
+  const installation = await installationOf(t)
+  const browser = await browserOf(installation, 'owner')
+  installation.clock.advance(10 * 60_000)
+  const asks: string[] = []
+  for (const operation of asked(installation)) {
+    const answer = await browser.ask(operation)
+    if (answer.status === 401) asks.push(operation.operationId)
+    else t.true(answer.status < 500, operation.operationId)
+  }
+  t.deepEqual(asks.toSorted(), confirmed.toSorted())
+})
+
+test('the operations of the operator and those that need no key take no session', async (t) => {
+  const { operations } = await installationOf(t)
+  const taking = operations.filter(({ credentials = [] }) => credentials.some((each) => each !== 'bearer' && each.kind === 'session'))
+  t.deepEqual(
+    taking.filter(({ scope, path }) => scope === 'none' || scope === 'operator' || !path.startsWith('/v1/')).map(({ path }) => path),
+    [],
+  )
+  t.true(taking.length > 100, `${taking.length} operations`)
+})
