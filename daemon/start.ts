@@ -8,6 +8,7 @@ import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { recordKinds } from '#core/integrity.ts'
 import { carryCaptures } from '#core/capture/earlier-captures.ts'
+import { carryReadings } from '#core/capture/reading/read-marks.ts'
 import { carryTraces } from '#core/trace/earlier-traces.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
@@ -66,6 +67,7 @@ export async function open(
   await claimVersions(database, recordKinds)
   const carried = await carryTraces(database, (traces) => log.info({ traces }, 'carrying over the traces of an earlier release'))
   await carryCaptures(database)
+  await carryReadings(database)
   if (carried > 0) log.info({ traces: carried }, 'carried the traces of an earlier release over')
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)

@@ -39,9 +39,6 @@ export function inboxCore(composition: Composition): InboxCore {
       get: guardedGet({ ...network, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
     }),
     backgroundRead,
-    onCaptured(capture) {
-      captureEvents.notify(capture)
-      backgroundRead.wake()
-    },
+    onCaptured: (capture) => captureEvents.notify(capture),
   }
 }

@@ -155,6 +155,11 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.dropped' },
     { name: 'ingest.unmatched' },
     { name: 'capture.pending', global: true },
+    {
+      name: 'capture.read',
+      check: async ([organizationId, , id]) =>
+        (await database.get(projects, { organizationId: String(organizationId) }, String(id))) ? [] : ['its project is missing'],
+    },
     { name: 'inbound.unprepared', global: true, check: (key) => checkUnprepared(database, key) },
     { name: 'inspect.report', check: ([organizationId, , id]) => checkInspected(database, organizationId, id) },
     { name: 'inspect.pending', global: true, check: ([, , organizationId, id]) => checkInspected(database, organizationId, id) },

@@ -116,10 +116,8 @@ for (const kept of [0, 2]) {
     t.deepEqual(await inInbox('?address=@peer.test'), [fay, ben])
     t.deepEqual(await listed(now, `?project_id=${second}`), [fay, ben])
     t.deepEqual(await listed(now, '?to=ben@peer.test'), [ben])
-    await eventually(30_000, 'the bodies are read', async () => {
-      for await (const _ of next.kv.range(within(globalKey('capture.pending')))) return undefined
-      return true
-    })
+    await next.part('inboxes').backgroundRead.idle()
+    for await (const { key } of next.kv.range(within(globalKey('capture.pending')))) t.fail(JSON.stringify(unpack(key)))
     t.true(await discardTrace(next.database, next.organizationId, fay))
     t.deepEqual(await inInbox(), [ben])
 

@@ -11,6 +11,7 @@ import { keyUses } from '../access/keys/key-uses.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
 import { lastNotifyKey } from '../capture/notify/last-notify.ts'
+import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
@@ -82,7 +83,7 @@ export async function removeProject(
   if (stopping()) return false
   const stored = await database.get(projects, { organizationId }, projectId)
   if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))
-  const change = new Change()
+  const change = new Change().delete(readMarkKey(organizationId, projectId))
   if (stored) change.remove(projects, organizationId, stored)
   if (lastKey) change.delete(lastKey)
   return (await database.commit(change)).ok

@@ -1,6 +1,6 @@
 /**
  * Removes a trace with all that belongs to it, in one write: content, attempts, return paths,
- * reports, openings and clicks, captures and readings that are due. Its unsubscribe link works on.
+ * reports, openings and clicks, and its place in inboxes. Its unsubscribe link works on.
  */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
@@ -8,7 +8,6 @@ import type { Database } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import { pendingReadKey } from '../capture/reading/pending-read.ts'
 import { keepUnsubscribe } from '../feedback/suppression/kept-unsubscribe.ts'
 import { storedTracesCounter } from '../tenancy/counters.ts'
 import { engagements } from '../trace/story/engagement.ts'
@@ -44,7 +43,7 @@ export async function discardTrace(database: Database, organizationId: string, t
 }
 
 async function removalOf(database: Database, organizationId: string, stored: Stored<Trace>, change: Change): Promise<Change> {
-  const { id, content, capture } = stored.record
+  const { id, content } = stored.record
   change.remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
   dropReturnPaths(change, stored.record)
   const engagement = await database.get(engagements, { organizationId }, id)
@@ -52,6 +51,5 @@ async function removalOf(database: Database, organizationId: string, stored: Sto
   for (const report of await readReports(database, organizationId, id)) dropReport(change, organizationId, report)
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   for await (const { key } of database.kv.range(within([organizationId, 'event', id]))) change.deletes.push(key)
-  if (capture) change.delete(pendingReadKey(organizationId, capture.id))
   return change
 }

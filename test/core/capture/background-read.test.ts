@@ -1,12 +1,16 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
 import test from 'ava'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
+import { carryReadings, readMarkKey } from '#core/capture/reading/read-marks.ts'
+import { projects } from '#core/tenancy/organization.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
+import { globalKey } from '#store/record-kind.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import { NoReader } from '../no-parsers.ts'
 
-const pending = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
+/** Messages that were passed over without having been read. */
+const passedOver = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
 const seen = async (fixture: CoreFixture): Promise<string[][]> =>
   (await fixture.database.all(traces, { organizationId })).map(({ record }) => [...(record.capture?.addressesSeen ?? [])])
 
@@ -15,7 +19,7 @@ test('BackgroundRead adds the addresses of the body to those of headers and enve
   reader.addresses = ['body@example.org', 'anna@example.net']
   const fixture = await coreFixture(t, { reader })
   await fixture.submit()
-  await until('read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   t.deepEqual(await seen(fixture), [['anna@example.net', 'body@example.org', 'shop@example.com']])
   t.is(reader.reads, 1)
 })
@@ -24,12 +28,11 @@ test('BackgroundRead takes up what an earlier process left', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.backgroundRead.stop()
   for (let i = 0; i < 30; i++) await fixture.submit()
-  t.is(await pending(fixture), 30)
   const reader = new NoReader()
   reader.addresses = ['body@example.org']
   const next = await fixture.crash({ reader })
   next.backgroundRead.wake()
-  await until('read', async () => (await pending(next)) === 0)
+  await next.backgroundRead.idle()
   t.true((await seen(next)).every((addresses) => addresses.includes('body@example.org')))
   t.is(reader.reads, 30)
 })
@@ -39,7 +42,7 @@ test('BackgroundRead reads what comes while it reads, and nothing twice', async 
   const fixture = await coreFixture(t, { reader })
   await Promise.all(Array.from({ length: 40 }, () => fixture.submit()))
   for (let i = 0; i < 10; i++) await fixture.submit()
-  await until('read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   await quiet(fixture)
   t.is(reader.reads, 50)
 })
@@ -63,7 +66,7 @@ test('who waits for a message and the reading in the background share one readin
   await quiet(fixture)
   gate.resolve()
   const answers = await Promise.all(waits)
-  await until('read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   t.is(new Set(answers).size, 1)
   t.is(reader.reads, 1)
 })
@@ -73,7 +76,7 @@ test('a message that was read in the background is not read again for people', a
   const fixture = await coreFixture(t, { reader })
   await fixture.inbox()
   await fixture.submit()
-  await until('read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   const shown = async () => (await fixture.inboxes.message(principal, 'inb_1', fixture.captured[0]?.id ?? '')).read
   t.true((await shown()).ok)
   t.true((await shown()).ok)
@@ -91,11 +94,14 @@ test('a message that takes long holds up no other organization', async (t) => {
   const fixture = await coreFixture(t, { reader })
   for (let i = 0; i < 3; i++) await fixture.submit()
   const other = ['org_0', 'org_2', 'org_2'].map((of, i) => pendingReadKey(of, `cap_${i}`)) // of captures that are gone
-  await fixture.database.commit(other.reduce((change, key) => change.set(key), new Change()))
+  // organizations are found by what they have
+  const own = ['org_0', 'org_2'].map((of) => [of, 'settings'])
+  await fixture.database.commit([...other, ...own].reduce((change, key) => change.set(key), new Change()))
   fixture.backgroundRead.wake()
-  await until('the others are read', async () => (await pending(fixture)) === 3)
+  await until('the others are read', async () => (await passedOver(fixture)) === 0)
+  t.is(reader.reads, 0)
   gate.resolve()
-  await until('all are read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   t.is(reader.reads, 3)
 })
 
@@ -109,14 +115,17 @@ test('BackgroundRead goes on after one message that cannot be read, and tries th
   const fixture = await coreFixture(t, { reader })
   await fixture.submit({ content: 'Subject: bad\r\n\r\n' })
   await fixture.submit()
-  await until('the good one is read', async () => (await pending(fixture)) === 1)
+  await fixture.backgroundRead.idle()
+  t.is(await passedOver(fixture), 1)
   t.deepEqual(
     fixture.errors.map(String),
     Array.from(fixture.errors.splice(0), () => 'Error: a defect'),
   )
   reader.read = read
   fixture.backgroundRead.wake()
-  await until('both are read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
+  t.is(await passedOver(fixture), 0)
+  t.is(reader.reads, 2)
 })
 
 test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t) => {
@@ -124,14 +133,16 @@ test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t
   reader.read = () => Promise.resolve({ ok: false, unreadable: 'No.' })
   const fixture = await coreFixture(t, { reader })
   await fixture.submit()
-  await until('given up', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
+  t.is(await passedOver(fixture), 0)
   t.deepEqual(await seen(fixture), [['anna@example.net', 'shop@example.com']])
   await fixture.backgroundRead.stop()
   const { traceId } = await fixture.submit()
   await fixture.remove(traces, traceId)
   const next = await fixture.crash()
   next.backgroundRead.wake()
-  await until('gone', async () => (await pending(next)) === 0)
+  await next.backgroundRead.idle()
+  t.is(await passedOver(next), 0)
 })
 
 test('BackgroundRead.stop() waits for the message under way, and begins no other', async (t) => {
@@ -151,10 +162,13 @@ test('BackgroundRead.stop() waits for the message under way, and begins no other
   t.false(stopped)
   gate.resolve()
   await stopping
-  t.is(await pending(fixture), 2)
   fixture.backgroundRead.wake()
   await quiet(fixture)
   t.is(reader.reads, 1)
+  const next = await fixture.crash()
+  next.backgroundRead.wake()
+  await next.backgroundRead.idle()
+  t.is(reader.reads, 3, 'the two that were left, and the first one not again')
 })
 
 test('BackgroundRead leaves for the next start what a reader that was stopped could not read', async (t) => {
@@ -171,7 +185,11 @@ test('BackgroundRead leaves for the next start what a reader that was stopped co
   const stopping = fixture.backgroundRead.stop()
   gate.resolve()
   await stopping
-  t.is(await pending(fixture), 1)
+  reader.read = (message) => NoReader.prototype.read.call(reader, message)
+  const next = await fixture.crash()
+  next.backgroundRead.wake()
+  await next.backgroundRead.idle()
+  t.is(reader.reads, 2)
 })
 
 test('BackgroundRead survives a store that cannot be read', async (t) => {
@@ -184,6 +202,77 @@ test('BackgroundRead survives a store that cannot be read', async (t) => {
   await until('told', () => fixture.errors.length === 1)
   fixture.kv.range = range
   await fixture.submit()
-  await until('read', async () => (await pending(fixture)) === 0)
+  await fixture.backgroundRead.idle()
   t.is(fixture.errors.splice(0).length, 1)
+})
+
+test('that messages were read is written once for 64 of them, and after a crash no more are read again', async (t) => {
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader })
+  const before = fixture.database.commits
+  for (let i = 0; i < 100; i++) await fixture.submit()
+  await fixture.backgroundRead.idle()
+  t.is(fixture.database.commits - before, 101)
+  const next = await fixture.crash()
+  next.backgroundRead.wake()
+  await next.backgroundRead.idle()
+  t.is(reader.reads, 136)
+  await next.backgroundRead.stop()
+  const third = await next.crash()
+  third.backgroundRead.wake()
+  await third.backgroundRead.idle()
+  t.is(reader.reads, 136, 'a stop in order writes all of it')
+})
+
+test('projects take turns, and each has its own mark', async (t) => {
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader })
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.backgroundRead.stop()
+  for (let i = 0; i < 40; i++) await fixture.submit()
+  await fixture.submit({ projectId: 'prj_2', content: 'Subject: other\r\n\r\n' })
+  const subjects: string[] = []
+  const read = reader.read.bind(reader)
+  reader.read = async (message) => {
+    const result = await read(message)
+    if (result.ok) subjects.push(result.message.subject)
+    return result
+  }
+  const next = await fixture.crash({ reader })
+  next.backgroundRead.wake()
+  await next.backgroundRead.idle()
+  t.is(subjects.length, 41)
+  t.is(subjects.indexOf('other'), 32)
+  await next.backgroundRead.stop()
+  t.is((await next.keys('capture.read')).length, 2)
+  t.deepEqual(await next.problems(), [])
+})
+
+test('a project that goes while its messages are read leaves no mark', async (t) => {
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader })
+  await fixture.submit()
+  await fixture.backgroundRead.idle()
+  await fixture.remove(projects, projectId)
+  await fixture.backgroundRead.stop()
+  t.deepEqual(await fixture.keys('capture.read'), [])
+})
+
+test('what an earlier release captured counts as read, but for what has a row', async (t) => {
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader })
+  await fixture.backgroundRead.stop()
+  await fixture.submit()
+  const { traceId } = await fixture.submit()
+  const unread = pendingReadKey(organizationId, fixture.captured[1]?.id ?? '')
+  const before = new Change().set(unread, Buffer.from(traceId)) // as that release left the store
+  await fixture.database.commit(before.delete(globalKey('carried', 'readings')).delete(readMarkKey(organizationId, projectId)))
+  await carryReadings(fixture.database)
+  await carryReadings(fixture.database)
+  const next = await fixture.crash()
+  await next.submit()
+  next.backgroundRead.wake()
+  await next.backgroundRead.idle()
+  t.is(reader.reads, 2)
+  t.is(await passedOver(next), 0)
 })

@@ -162,7 +162,7 @@ test('Inboxes.message(), raw() and attachment() show what was submitted, read by
     code: 'not_found',
     message: 'The message has no such attachment.',
   })
-  await until('the body was read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.backgroundRead.idle()
   const again = await fixture.inboxes.message(principal, 'inb_1', id)
   t.true(again.capture.addressesSeen.includes('body@example.org'))
 })

@@ -39,7 +39,7 @@ async function fixtureWith(t: ExecutionContext, patterns: readonly string[], opt
 async function captureTo(fixture: CoreFixture, rcptTo: readonly string[]): Promise<string> {
   fixture.clock.advance(1000)
   await fixture.submit({ rcptTo, facts: { headerAddresses: ['shop@example.com'] } as never })
-  await until('the body was read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.backgroundRead.idle()
   return fixture.captured.at(-1)?.id ?? ''
 }
 
@@ -113,7 +113,7 @@ test('an address that only the body has comes after what was in the inbox before
   await until('it waits', () => fixture.captureEvents.waiting(projectId) === 1)
   read()
   t.is((await waiting)?.capture.id, late)
-  await until('the bodies were read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.backgroundRead.idle()
   t.deepEqual(ids(await inbox('inb_0', { captureId: first })), [late])
   t.is((await fixture.inboxes.wait(principal, 'inb_0', { since: { captureId: first }, timeoutMs: 1, signal: never }))?.capture.id, late)
   const next = await submit('bea@example.org')
@@ -134,7 +134,7 @@ test('a message that was read late is gone from an inbox after its days, and hid
   const young = fixture.captured.at(-1)?.id ?? ''
   const next = await fixture.crash()
   next.backgroundRead.wake()
-  await until('the bodies were read', async () => (await next.keys('capture.pending')).length === 0)
+  await next.backgroundRead.idle()
   const seen: string[] = []
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
     const page = await next.inboxes.messages(principal, 'inb_short', { limit: 1, cursor })
@@ -155,7 +155,7 @@ test('who begins to wait between a capture and the reading of its body does not 
   const waiting = fixture.inboxes.wait(principal, 'inb_0', { timeoutMs: 30_000, signal: caller.signal }).then((found) => (woken = !!found))
   await until('it waits', () => fixture.captureEvents.waiting(projectId) === 1)
   read()
-  await until('the body was read', async () => (await fixture.keys('capture.pending')).length === 0)
+  await fixture.backgroundRead.idle()
   await quiet(fixture)
   caller.abort()
   await waiting

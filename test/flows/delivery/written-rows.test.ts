@@ -38,13 +38,17 @@ async function commitsOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits:
   }))
 }
 
-/** The write with the last content, and those after it that name its message or the capture of it. */
+/**
+ * The write with the last content, and those after it that name its message or the capture of it; but for the mark of how far the bodies
+ * of captures were read, which is written once for 64 of them (`test/core/capture/background-read.test.ts`), and by the stop of a daemon.
+ */
 function ownWrites(writes: readonly Write[]): readonly Write[] {
   const first = writes.findLastIndex(({ sets }) => sets.some(({ key }) => textOf([key]).includes('\x02content\0')))
   const accepted = writes[first]
   if (!accepted) return []
   const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
-  return writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
+  const own = writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
+  return own.filter(({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => describeKey(key).includes('"capture.read"')))
 }
 
 const piecesOf = ({ sets, deletes }: Pick<Write, 'sets' | 'deletes'>): readonly Uint8Array[] => [
@@ -65,8 +69,8 @@ test('a relayed message writes eight rows in three commits, the start of its att
   t.true((ended?.octets ?? Infinity) <= 2048, `ended: ${ended?.octets} octets`)
 })
 
-test('a captured message writes nine rows in two commits, the end of its reading in one short row', async (t) => {
-  const commits = await commitsOf(t, 'sandbox', 2)
-  t.is(rowsOf(commits), 9, JSON.stringify(commits, undefined, 1))
-  t.is(commits.length, 2)
+test('a captured message writes seven rows in one commit', async (t) => {
+  const commits = await commitsOf(t, 'sandbox', 1)
+  t.is(rowsOf(commits), 7, JSON.stringify(commits, undefined, 1))
+  t.is(commits.length, 1)
 })

@@ -3,7 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { pendingReadKey } from '../reading/pending-read.ts'
+import { scheduleReading } from '../reading/reading-work.ts'
 
 /**
  * The trace as captured, which the change is to write and be committed at once: its id and time are made just before it is written, so
@@ -19,6 +19,6 @@ export function takeCapture(
   const id = database.orderedId('cap', nowMs)
   const addresses = [trace.mailFrom, ...trace.recipients.map(({ address }) => address)].map(foldAddress)
   const capture = { id, at: nowMs, addressesSeen: [...new Set([...headerAddresses, ...addresses])].toSorted() }
-  change.set(pendingReadKey(organizationId, id), Buffer.from(trace.id))
+  scheduleReading(change, organizationId, trace.projectId)
   return { ...trace, capture }
 }

@@ -1,19 +1,25 @@
 /**
- * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it. Then all inboxes
- * of a message are known, and who waits for it is notified. The write that ends a reading comes first, so that none is notified twice.
+ * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it, in the order of the
+ * captures of a project. Then all inboxes of a message are known, and who waits for it is notified. What is written for a notification
+ * says that the message was read, and comes first, so that none is notified twice.
  */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
-import { traces } from '../../trace/trace.ts'
+import { projects } from '../../tenancy/organization.ts'
+import { owners } from '../../trace/earlier-traces.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
-import { WorkLoop } from '../../work-loop.ts'
 import { meter } from '../../tenancy/counters.ts'
+import { transact, type Transaction } from '../../writes/transact.ts'
 import type { CaptureEvents } from '../notify/capture-events.ts'
 import { captureOf, inboxes, type Capture, type Inbox } from '../capture.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { landsIn } from '../inbox-pattern.ts'
-import { firstPendingReads, pendingReadKey, type PendingRead } from './pending-read.ts'
+import { organizationsWithPendingReads, pendingReadKey, pendingReads } from './pending-read.ts'
+import { ReadMarks } from './read-marks.ts'
+import { onUnread } from './reading-work.ts'
 import type { Readings } from './readings.ts'
+import type { ReadResult } from './message-reader.ts'
 
 export interface BackgroundReadOptions extends Core {
   readonly readings: Readings
@@ -26,84 +32,202 @@ export interface BackgroundReadOptions extends Core {
 const maxNotified = 1000
 /** Organizations of which a message is read at a time; one that takes long delays no other. */
 const maxOrganizations = 64
+/** Messages of a project after which others of its organization, and other organizations, have their turn. */
+const turn = 32
+
+/** Says in a write that a message needs no more reading. */
+type Mark = (change: Transaction) => unknown
+
+/** What came of a reading: `failed` by a defect, and `stopped` with the process; `written` is what the marks know of already. */
+type Outcome = 'unchanged' | 'written' | 'failed' | 'stopped'
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
-  readonly #rounds: WorkLoop
-  /** By organization. */
+  readonly #marks: ReadMarks
+  /** Projects in which something may be unread, by organization, in the order of their turns. */
+  readonly #unread = new Map<string, Set<string>>()
+  /** Organizations with messages that were passed over. */
+  readonly #pending = new Set<string>()
   readonly #inFlight = new Map<string, Promise<void>>()
-  /** What could not be read, by whatever defect, until something new comes. */
-  readonly #broken = new Set<string>()
+  #looking: Promise<void> | undefined
+  #isStopping = false
 
   constructor(options: BackgroundReadOptions) {
     this.#options = options
-    this.#rounds = new WorkLoop({ round: () => this.#readAll(), onError: (error) => options.onError(error, '') })
+    this.#marks = new ReadMarks(options.database)
+    onUnread(options.database, (unread) => {
+      for (const { organizationId, projectId } of unread) this.#add(organizationId, projectId)
+      this.#begin()
+    })
   }
 
-  /** Something may be waiting; also called at start for what an earlier process left. */
+  /** Looks everywhere for what an earlier process, or a defect, left. */
   wake(): void {
-    this.#broken.clear()
-    this.#rounds.wake()
+    if (this.#isStopping) return
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => this.#options.onError(error, ''))
+      .finally(() => (this.#looking = undefined))
   }
 
-  /** Begins nothing new; what is left waits in the store for the next start. */
+  /** Resolves when all is read that was captured before, but for what a defect keeps from it. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const inFlight = [...this.#inFlight.values(), ...(this.#looking ? [this.#looking] : [])]
+      if (inFlight.length === 0) return
+      await Promise.all(inFlight)
+    }
+  }
+
+  /** Begins nothing new; what is left is found by the next start. */
   async stop(): Promise<void> {
-    await this.#rounds.stop()
-    await Promise.all(this.#inFlight.values())
+    this.#isStopping = true
+    await this.idle()
+    await this.#marks.save()
   }
 
-  /** Begins with the first of every organization that has none under way; the end of each begins another round. */
-  async #readAll(): Promise<void> {
-    const skipped = { organizations: this.#inFlight, captures: this.#broken }
-    for await (const pending of firstPendingReads(this.#options.database.kv, skipped)) {
-      while (this.#inFlight.size >= maxOrganizations && !this.#rounds.stopping) await Promise.race(this.#inFlight.values())
-      if (this.#rounds.stopping) return
-      this.#inFlight.set(pending.organizationId, this.#readOne(pending))
+  async #look(): Promise<void> {
+    const { database } = this.#options
+    for await (const organizationId of organizationsWithPendingReads(database.kv)) this.#pending.add(organizationId)
+    for await (const organizationId of owners(database)) {
+      if (this.#isStopping) return
+      if (this.#pending.has(organizationId)) this.#add(organizationId)
+      for (const { record } of await database.all(projects, { organizationId })) this.#add(organizationId, record.id)
+      this.#begin()
     }
   }
 
-  async #readOne(pending: PendingRead): Promise<void> {
+  #add(organizationId: string, projectId?: string): void {
+    const projectIds = this.#unread.get(organizationId) ?? new Set()
+    if (projectId !== undefined) projectIds.add(projectId)
+    this.#unread.set(organizationId, projectIds)
+  }
+
+  /** The end of each turn begins another. */
+  #begin(): void {
+    for (const [organizationId, projectIds] of this.#unread) {
+      if (this.#isStopping || this.#inFlight.size >= maxOrganizations) return
+      if (this.#inFlight.has(organizationId)) continue
+      this.#unread.delete(organizationId)
+      const turnOfIt = this.#readTurn(organizationId, projectIds).finally(() => {
+        this.#inFlight.delete(organizationId)
+        this.#begin()
+      })
+      this.#inFlight.set(organizationId, turnOfIt)
+    }
+  }
+
+  /** Never rejects. A project whose reading fails has its next turn when something is captured there. */
+  async #readTurn(organizationId: string, projectIds: ReadonlySet<string>): Promise<void> {
     try {
-      await this.#read(pending)
+      if (this.#pending.has(organizationId)) await this.#readPending(organizationId)
     } catch (error) {
-      this.#broken.add(pending.captureId)
-      this.#options.onError(error, pending.captureId)
+      this.#options.onError(error, '')
     }
-    this.#inFlight.delete(pending.organizationId)
-    this.#rounds.wake()
+    for (const projectId of projectIds) {
+      try {
+        if (await this.#readNext(organizationId, projectId)) this.#add(organizationId, projectId)
+      } catch (error) {
+        this.#options.onError(error, '')
+      }
+    }
   }
 
-  async #read({ organizationId, captureId, traceId, version }: PendingRead): Promise<void> {
-    const { database, readings, captureEvents, clock, notifier } = this.#options
-    const pending = pendingReadKey(organizationId, captureId)
-    const change = new Change().check(pending, version).delete(pending)
-    const stored = await database.get(traces, { organizationId }, traceId)
-    const before = stored && captureOf(stored.record)
-    if (!stored?.record.capture || !before) return void (await database.commit(change))
-    const result = await readings.read(organizationId, stored.record)
-    if (!result.ok && this.#rounds.stopping) return // a reader that was stopped calls every message unreadable
+  /** Whether there may be more. */
+  async #readNext(organizationId: string, projectId: string): Promise<boolean> {
+    const rows = await this.#marks.next(organizationId, projectId, turn)
+    for (const { record } of rows) {
+      if (this.#isStopping) return false
+      const outcome = await this.#tryToRead(organizationId, record, (change) => this.#marks.passWith(change, organizationId, record))
+      if (outcome === 'stopped') return false
+      if (outcome === 'failed') await this.#passOver(organizationId, record)
+      if (outcome === 'unchanged') await this.#marks.pass(organizationId, record)
+      else this.#marks.passed(organizationId, record)
+    }
+    return rows.length === turn
+  }
+
+  async #passOver(organizationId: string, record: Trace): Promise<void> {
+    await transact(this.#options.database, { organizationId }, async (change) => {
+      if (record.capture) change.set(pendingReadKey(organizationId, record.capture.id), Buffer.from(record.id))
+      await this.#marks.passWith(change, organizationId, record)
+    })
+    this.#pending.add(organizationId)
+  }
+
+  async #readPending(organizationId: string): Promise<void> {
+    const { database } = this.#options
+    let areAllRead = true
+    for (let afterId = '', hasMore = true; hasMore;) {
+      const rows = await pendingReads(database.kv, organizationId, afterId, turn)
+      for (const { captureId, traceId } of rows) {
+        if (this.#isStopping) return
+        const key = pendingReadKey(organizationId, captureId)
+        const stored = await database.get(traces, { organizationId }, traceId)
+        const outcome = stored ? await this.#tryToRead(organizationId, stored.record, (change) => change.delete(key)) : 'unchanged'
+        if (outcome === 'stopped') return
+        if (outcome === 'unchanged') await database.commit(new Change().delete(key))
+        if (outcome === 'failed') areAllRead = false
+        afterId = captureId
+      }
+      hasMore = rows.length === turn
+    }
+    if (areAllRead) this.#pending.delete(organizationId)
+  }
+
+  async #tryToRead(organizationId: string, trace: Trace, mark: Mark): Promise<Outcome> {
+    try {
+      const result = await this.#options.readings.read(organizationId, trace)
+      if (!result.ok && this.#isStopping) return 'stopped' // a reader that was stopped calls every message unreadable
+      return await this.#finish(organizationId, trace, result, mark)
+    } catch (error) {
+      this.#options.onError(error, trace.capture?.id ?? '')
+      return 'failed'
+    }
+  }
+
+  async #finish(organizationId: string, trace: Trace, result: ReadResult, mark: Mark): Promise<Outcome> {
+    const { database, captureEvents, clock, notifier } = this.#options
     const seen = result.ok ? result.message.addressesSeen : []
-    const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
-    const known = { ...before, addressesSeen: [...before.addressesSeen, ...addresses].toSorted() }
-    const notified = await this.#inboxesToNotify(organizationId, known)
-    for (const inbox of notified) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
-    const hasMore = addresses.length > 0
-    const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
-    const { addressesSeen, foundLater } = capture
-    if (hasMore)
-      change.replace(traces, organizationId, stored, { ...stored.record, capture: { ...stored.record.capture, addressesSeen, foundLater } })
-    if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
-    if (hasMore) captureEvents.notify(capture, before)
-    const subject = result.ok ? result.message.subject : stored.record.subject
+    const found = withSeen(captureOf(trace), seen)
+    if (!found || (found.addresses.length === 0 && (await this.#inboxesToNotify(organizationId, found.capture)).length === 0))
+      return 'unchanged'
+    const written = await transact(database, { organizationId }, async (change) => {
+      await mark(change)
+      const stored = await change.get(traces, trace.id)
+      const before = stored && captureOf(stored.record)
+      const now = withSeen(before, seen)
+      if (!stored?.record.capture || !before || !now) return undefined // it went meanwhile
+      const notified = await this.#inboxesToNotify(organizationId, now.capture)
+      for (const inbox of notified) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
+      const { addresses } = now
+      if (addresses.length === 0) return { before, capture: before, notified }
+      const { addressesSeen } = now.capture
+      const foundLater = { place: database.orderedId('cap', clock.now()), addresses }
+      const capture = { ...stored.record.capture, addressesSeen, foundLater }
+      change.replace(traces, organizationId, stored, { ...stored.record, capture })
+      return { before, capture: { ...before, addressesSeen, foundLater }, notified }
+    })
+    if (!written) return 'written'
+    const { before, capture, notified } = written
+    if (capture !== before) captureEvents.notify(capture, before)
+    const subject = result.ok ? result.message.subject : trace.subject
     for (const inbox of notified) notifier.send({ organizationId, inbox, capture, subject })
+    return 'written'
   }
 
   /** None while virtual inboxes are switched off, or when the project is being deleted. */
   async #inboxesToNotify(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
-    const { organization, projects } = await this.#options.policies.of(organizationId)
-    if (!isSwitchedOn(organization, 'virtual_inboxes') || !projects.has(capture.projectId)) return []
+    const { organization, projects: its } = await this.#options.policies.of(organizationId)
+    if (!isSwitchedOn(organization, 'virtual_inboxes') || !its.has(capture.projectId)) return []
     const wanted = { index: 'notified', values: [capture.projectId], limit: maxNotified }
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
   }
+}
+
+/** With the addresses of its body, and which of them only that has. */
+function withSeen(capture: Capture | undefined, seen: readonly string[]) {
+  if (!capture) return undefined
+  const addresses = seen.filter((address) => !capture.addressesSeen.includes(address))
+  return { capture: { ...capture, addressesSeen: [...capture.addressesSeen, ...addresses].toSorted() }, addresses }
 }

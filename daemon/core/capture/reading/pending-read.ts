@@ -1,4 +1,7 @@
-/** Captures whose bodies were not read for addresses yet, as rows, so that a crash loses no reading. */
+/**
+ * Captures that were passed over although their bodies were not read: by a defect, or by a release before 2026-11-23. Each has a row, so
+ * that a crash loses no reading.
+ */
 import type { Bytes, Entry, Kv } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
@@ -10,37 +13,31 @@ export const pendingReadKey = (organizationId: string, captureId: string): reado
   captureId,
 ]
 
-/** `version` is that of the row, whose value is the id of the trace. */
 export interface PendingRead {
-  readonly organizationId: string
   readonly captureId: string
   readonly traceId: string
-  readonly version: bigint
 }
 
-/** What is not to be begun: anything of these organizations, and these captures. */
-export interface Skipped {
-  readonly organizations: { has(organizationId: string): boolean }
-  readonly captures: { has(captureId: string): boolean }
-}
-
-/** The first of each organization, in the order of the organizations. */
-export async function* firstPendingReads(kv: Kv, skipped: Skipped): AsyncIterable<PendingRead> {
+/** Organizations that have any. One seek each. */
+export async function* organizationsWithPendingReads(kv: Kv): AsyncIterable<string> {
   const { start, end } = within(pendingReadsKey)
   for (let at = start; ;) {
     const next = await first(kv, at, end)
     if (!next) return
     const organizationId = String(unpack(next.key)[2])
-    const its = within([...pendingReadsKey, organizationId])
-    if (!skipped.organizations.has(organizationId))
-      for await (const { key, value, version } of kv.range(its)) {
-        const captureId = String(unpack(key)[3])
-        if (skipped.captures.has(captureId)) continue
-        yield { organizationId, captureId, traceId: Buffer.from(value).toString('latin1'), version }
-        break
-      }
-    at = its.end
+    yield organizationId
+    at = within([...pendingReadsKey, organizationId]).end
   }
+}
+
+/** Those of an organization, behind one of them. */
+export async function pendingReads(kv: Kv, organizationId: string, afterId: string, limit: number): Promise<readonly PendingRead[]> {
+  const found: PendingRead[] = []
+  const { end } = within([...pendingReadsKey, organizationId])
+  const { end: start } = within(pendingReadKey(organizationId, afterId))
+  for await (const { key, value } of kv.range({ start, end, limit }))
+    found.push({ captureId: String(unpack(key)[3]), traceId: Buffer.from(value).toString('latin1') })
+  return found
 }
 
 async function first(kv: Kv, start: Bytes, end: Bytes): Promise<Entry | undefined> {

@@ -1,0 +1,119 @@
+/**
+ * How far the bodies of a project's captures have been read for addresses, in the order of the captures: in memory with every one, in
+ * the store now and then, so that a crash has the last ones read again, which changes nothing.
+ */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey, type Stored } from '#store/record-kind.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { projects } from '../../tenancy/organization.ts'
+import { owners } from '../../trace/earlier-traces.ts'
+import { captured, traces, type Trace } from '../../trace/trace.ts'
+import { transact, type Transaction } from '../../writes/transact.ts'
+
+/** The ids of a capture and of its trace, by which captures lie. */
+type Place = readonly [captureId: string, traceId: string]
+
+/** A place in memory, and how many were read since it was written. */
+interface Mark {
+  readonly organizationId: string
+  place: Place
+  unsaved: number
+}
+
+export const readMarkKey = (organizationId: string, projectId: string): readonly Element[] => [organizationId, 'capture.read', projectId]
+
+/** So many are read again after a crash at most, of each project. */
+const savedEvery = 64
+/** Projects in memory; beyond, those that are there longest are written and forgotten. */
+const maxMarks = 10_000
+
+export class ReadMarks {
+  readonly #database: Database
+  /** By project. */
+  readonly #marks = new Map<string, Mark>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The captures that come next, in their order. */
+  async next(organizationId: string, projectId: string, limit: number): Promise<readonly Stored<Trace>[]> {
+    const after = this.#marks.get(projectId)?.place ?? (await storedMark(this.#database, organizationId, projectId))
+    const range = { values: [projectId, captured], ascending: true, limit, ...(after && { after }) }
+    return (await this.#database.list(traces, { organizationId }, range)).rows
+  }
+
+  /** This capture, which came next, needs no more reading. */
+  async pass(organizationId: string, trace: Trace): Promise<void> {
+    const mark = this.#put(organizationId, trace)
+    mark.unsaved++
+    if (mark.unsaved >= savedEvery) await this.save([trace.projectId])
+    if (this.#marks.size > maxMarks) await this.save([...this.#marks.keys()].slice(0, savedEvery))
+  }
+
+  /** The same as a part of a write, after which it is to be noted with `passed`. */
+  async passWith(change: Transaction, organizationId: string, trace: Trace): Promise<void> {
+    await write(change, organizationId, trace.projectId, placeOf(trace))
+  }
+
+  passed(organizationId: string, trace: Trace): void {
+    this.#put(organizationId, trace).unsaved = 0
+  }
+
+  /** Writes what is in memory alone, of all projects or of these, and forgets it. */
+  async save(projectIds: readonly string[] = [...this.#marks.keys()]): Promise<void> {
+    for (const projectId of projectIds) {
+      const mark = this.#marks.get(projectId)
+      if (!mark) continue
+      const { organizationId, place, unsaved } = mark
+      if (unsaved > 0) await transact(this.#database, { organizationId }, (change) => write(change, organizationId, projectId, place))
+      if (mark.place === place) this.#marks.delete(projectId)
+    }
+  }
+
+  #put(organizationId: string, trace: Trace): Mark {
+    const mark = this.#marks.get(trace.projectId) ?? { organizationId, place: placeOf(trace), unsaved: 0 }
+    mark.place = placeOf(trace)
+    this.#marks.set(trace.projectId, mark)
+    return mark
+  }
+}
+
+const placeOf = ({ id, capture }: Trace): Place => [capture?.id ?? '', id]
+
+/** A project that is gone gets no mark. */
+async function write(change: Transaction, organizationId: string, projectId: string, place: Place): Promise<void> {
+  if (await change.get(projects, projectId)) change.set(readMarkKey(organizationId, projectId), encode(place))
+}
+
+async function storedMark({ kv }: Database, organizationId: string, projectId: string): Promise<Place | undefined> {
+  const entry = await kv.get(pack(readMarkKey(organizationId, projectId)))
+  return entry && decode<Place>(entry.value)
+}
+
+/** Says that every project has its mark. */
+const carriedKey = globalKey('carried', 'readings')
+
+/** Marks what releases before 2026-11-23 captured as read: what was not has a row of its own. Nothing else may write meanwhile. */
+export async function carryReadings(database: Database): Promise<void> {
+  if (await database.kv.get(pack(carriedKey))) return
+  for await (const organizationId of owners(database)) {
+    const change = new Change()
+    for (const { record } of await database.all(projects, { organizationId })) {
+      const last = await lastCaptured(database, organizationId, record.id)
+      if (last) change.set(readMarkKey(organizationId, record.id), encode(last))
+    }
+    if (change.sets.length > 0) await database.commit(change)
+  }
+  await database.commit(new Change().set(carriedKey))
+}
+
+async function lastCaptured({ kv }: Database, organizationId: string, projectId: string): Promise<Place | undefined> {
+  const all = within([organizationId, traces.name, projectId, captured])
+  for await (const { key } of kv.range({ ...all, reverse: true, limit: 1 })) {
+    const [captureId, traceId] = unpack(key).slice(-2)
+    return [String(captureId), String(traceId)]
+  }
+  return undefined
+}
