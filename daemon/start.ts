@@ -16,7 +16,7 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { loadCertificate, type Certificate } from './process/certificate.ts'
 import { compose } from './composition/composition.ts'
-import { partsOf, type Replacements, type Resolve } from './composition/parts.ts'
+import { partsOf, type Daemon, type Replacements, type Resolve } from './composition/parts.ts'
 import { storeFolder } from './process/data-folder.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { explainListen } from './process/listen-problem.ts'
@@ -103,6 +103,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
+  await lifecycle.start({ name: 'counts', ...countsOf(daemon) })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
   const { preparation } = daemon.inbound
@@ -155,6 +156,12 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   return listening
 }
+
+/** What is counted late is written at the end of everything that counts. */
+const countsOf = ({ rollUp, lateCounts }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
+  start: async () => rollUp.start(),
+  stop: async () => void (await Promise.all([rollUp.stop(), lateCounts.stop()])),
+})
 
 /** Mail from other servers, and the mailboxes that are looked into. */
 async function startMailDoors(

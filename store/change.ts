@@ -1,5 +1,5 @@
 /** Collects one atomic write. Nothing happens before `Database.commit`. */
-import type { Add, Bytes, Check, Setting, Write } from './kv.ts'
+import type { Add, Bytes, Check, Setting, Tally, Write } from './kv.ts'
 import { keyName, pack, type Element } from './tuple.ts'
 import { globalKey, indexRows, keyOf, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
 import { encodeRecord } from './record-version.ts'
@@ -25,6 +25,7 @@ export class Change implements Write {
   readonly sets: Setting[] = []
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
+  readonly tallies: Tally[] = []
   /** Organizations whose settings this write touches. */
   readonly settingsOf: string[] = []
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
@@ -133,6 +134,12 @@ export class Change implements Write {
   /** `add` for a key that is packed already. */
   addPacked(key: Bytes, delta: number, limit?: number): this {
     this.adds.push(limit === undefined ? { key, delta } : { key, delta, limit })
+    return this
+  }
+
+  /** Adds to counts by name, see `Tally`. */
+  tally(tally: Tally): this {
+    this.tallies.push(tally)
     return this
   }
 

@@ -45,6 +45,19 @@ export interface Add {
   readonly limit?: number
 }
 
+/**
+ * Adds to counts by name that share one value, which `get` and `range` show: see `tally.ts`. Applied like `Add`, and never refused; a
+ * key of tallies is not set or checked otherwise.
+ */
+export interface Tally {
+  readonly key: Bytes
+  readonly names: readonly string[]
+  /** Added to each of the names; 1 by default. */
+  readonly delta?: number
+  /** The value keeps so many subjects at most. */
+  readonly maxSubjects?: number
+}
+
 /** A value in pieces is stored as one. */
 export interface Setting {
   readonly key: Bytes
@@ -64,6 +77,7 @@ export interface Write {
   readonly sets: readonly Setting[]
   readonly deletes: readonly Bytes[]
   readonly adds: readonly Add[]
+  readonly tallies?: readonly Tally[]
 }
 
 /** The outcome of a write; `version` is that of all keys it set. `conflict`: a check failed; `limit`: a counter would pass its limit. */

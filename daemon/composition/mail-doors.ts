@@ -16,7 +16,13 @@ import type { MailDoors } from './composed.ts'
 import type { Composition } from './parts.ts'
 
 export function submissionDoor({ get, config }: Composition): SubmissionDoor {
-  const parts = { accept: get('accept'), admission: get('admission'), loginGuard: get('loginGuard'), resolver: get('resolver') }
+  const parts = {
+    accept: get('accept'),
+    admission: get('admission'),
+    loginGuard: get('loginGuard'),
+    resolver: get('resolver'),
+    lateCounts: get('lateCounts'),
+  }
   return new SubmissionDoor({ ...get('core'), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
 }
 

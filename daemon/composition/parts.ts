@@ -21,6 +21,9 @@ import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
+import type { Insights } from '#core/insights/insights.ts'
+import type { LateCounts } from '#core/insights/late-counts.ts'
+import type { RollUp } from '#core/insights/roll-up.ts'
 import type { Retention } from '#core/retention/retention.ts'
 import type { Accept } from '#core/submission/accept/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
@@ -119,6 +122,8 @@ export interface Parts {
   readonly inbound: InboundCore
   readonly inboxes: InboxCore
   readonly ingest: Ingest
+  readonly insights: Insights
+  readonly lateCounts: LateCounts
   readonly mailDoors: MailDoors
   readonly oauth: OAuthServer
   readonly observer: Observer
@@ -131,6 +136,7 @@ export interface Parts {
   readonly reader: MessageReader
   readonly rest: RestCore
   readonly retention: Retention
+  readonly rollUp: RollUp
   readonly replayRunner: ReplayRunner
   readonly resolver: Resolver & RecordResolver
   readonly rewriter: MessageRewriter
@@ -167,6 +173,8 @@ const started = [
   'inboxes',
   'housekeeping',
   'retention',
+  'rollUp',
+  'lateCounts',
   'transport',
   'probes',
   'queue',

@@ -25,6 +25,7 @@ import { inboundMessages, weightOf, type InboundMessage } from './inbound-routes
 import { inboundRoutes } from './inbound-routes/route.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { checkInspected, contentOfTest, mailContent } from './inspect/inspect-integrity.ts'
+import { checkCounts, levels } from './insights/levels.ts'
 import { oauthGrants } from './oauth/grants/grant.ts'
 import { invitations } from './people/members/invitation.ts'
 import { loginLinks } from './people/sign-in/login-link.ts'
@@ -189,6 +190,8 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.sandbox', global: true },
     { name: 'oauth.limit', global: true },
     { name: 'people.outbox', global: true },
+    ...levels.map(({ name }) => ({ name, check: checkCounts })),
+    { name: 'insight.rolled', global: true },
   ]
 }
 

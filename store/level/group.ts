@@ -2,9 +2,10 @@
  * Turns the writes that share one disk sync into one LevelDB batch: checks and counters are evaluated in order of
  * arrival against what the group itself has changed so far.
  */
-import { joined, lengthOf, type Bytes, type Write, type WriteResult } from '../kv.ts'
+import { joined, lengthOf, type Bytes, type Tally, type Write, type WriteResult } from '../kv.ts'
+import { addNames, decodeCounts, encodeCounts, foldSubjects, type Counts } from '../tally.ts'
 import { keyName } from '../tuple.ts'
-import { counterOf, kindOf, kinds, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
+import { counterOf, kindOf, kinds, payloadOf, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
 
 /** Synchronous look-up of what is stored. */
 export type Look = (key: Bytes) => Bytes | undefined
@@ -48,12 +49,20 @@ interface Counter {
   changed: boolean
 }
 
+/** A value of counts that the group adds to. */
+interface Tallied {
+  readonly key: Bytes
+  readonly counts: Counts
+  readonly maxSubjects: number | undefined
+}
+
 /** What the writes of the group so far have changed. */
 interface Changes {
   readonly look: Look
   /** Versions of keys; not kept when no later write could check them. */
   readonly versions: Map<string, bigint | undefined> | undefined
   readonly counters: Map<string, Counter>
+  readonly tallied: Map<string, Tallied>
   readonly deleted: Set<string>
 }
 
@@ -61,7 +70,10 @@ const nothing = Buffer.alloc(0)
 
 export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, maxInline: number): Plan {
   const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
-  const changes: Changes = { look, versions: checked ? new Map() : undefined, counters: new Map(), deleted: new Set() }
+  const changes: Changes = {
+    ...{ look, versions: checked ? new Map<string, bigint | undefined>() : undefined },
+    ...{ counters: new Map<string, Counter>(), tallied: new Map<string, Tallied>(), deleted: new Set<string>() },
+  }
   const operations: Operation[] = []
   const large: LargeValue[] = []
   const results: WriteResult[] = []
@@ -83,6 +95,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       counter.value += delta
       counter.changed = true
     }
+    if (write.tallies) for (const tally of write.tallies) addTally(tally, changes)
     for (const { key, value, isNew, isCold } of write.sets) {
       const operation: Operation = { type: 'put', key, value: nothing, isNew, isCold }
       operations.push(operation)
@@ -95,6 +108,10 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
   }
   for (const { key, value, changed } of changes.counters.values()) {
     if (changed) operations.push({ type: 'put', key, value: sealCounter(version, value) })
+  }
+  for (const { key, counts, maxSubjects } of changes.tallied.values()) {
+    if (maxSubjects !== undefined) foldSubjects(counts, maxSubjects)
+    operations.push({ type: 'put', key, value: seal(version, encodeCounts(counts)) })
   }
   return { results, operations, large, version }
 }
@@ -148,9 +165,20 @@ function counterAt(key: Bytes, { look, counters, deleted }: Changes): Counter {
   return counter
 }
 
-function forget(key: Bytes, { versions, counters, deleted }: Changes): void {
+function addTally({ key, names, delta = 1, maxSubjects }: Tally, { look, tallied, deleted }: Changes): void {
+  const name = keyName(key)
+  let one = tallied.get(name)
+  if (!one) {
+    const stored = deleted.has(name) ? undefined : look(key)
+    tallied.set(name, (one = { key, counts: stored ? decodeCounts(payloadOf(stored)) : new Map<string, number>(), maxSubjects }))
+  }
+  addNames(one.counts, names, delta)
+}
+
+function forget(key: Bytes, { versions, counters, tallied, deleted }: Changes): void {
   const name = keyName(key)
   versions?.set(name, undefined)
   counters.delete(name)
+  tallied.delete(name)
   deleted.add(name)
 }

@@ -1,6 +1,7 @@
 /** What every ordered map under the store must do, whatever stands behind it. Called by the test file of each implementation. */
 import type { TestFn } from 'ava'
 import { counters } from './kv-counters.ts'
+import { tallies } from './kv-tallies.ts'
 import type { Write } from '#store/kv.ts'
 import {
   key,
@@ -25,6 +26,7 @@ export function kvContract(test: TestFn, subject: KvSubject): void {
   readingAndRanges(test, subject)
   checksAndVersions(test, subject)
   counters(test, subject)
+  tallies(test, subject)
   racesBetweenWriters(test, subject)
   durability(test, subject)
 }

@@ -4,9 +4,13 @@ import { pagesUrl } from '#config/settings/load.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
+import { Insights } from '#core/insights/insights.ts'
+import { LateCounts } from '#core/insights/late-counts.ts'
+import { RollUp } from '#core/insights/roll-up.ts'
 import { people } from '#core/people/people.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
+import { systemOrganizationId, systemProjectId } from '#core/routing/policy/system-policy.ts'
 import { Audit } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { administration } from '../administration.ts'
@@ -36,6 +40,12 @@ export function addCore(add: Add): void {
   })
   add('claims', ({ get }) => new Claims({ ...get('core'), people: get('people'), sandboxes: get('oauth').sandboxes }))
   add('administration', administration)
+  add('insights', ({ get }) => new Insights(get('core')))
+  add('lateCounts', (composition) => new LateCounts({ ...composition.get('core'), onError: broke(composition, 'counts') }))
+  add('rollUp', (composition) => {
+    const others = [{ organizationId: systemOrganizationId, projectId: systemProjectId }]
+    return new RollUp({ ...composition.get('core'), others, onError: broke(composition, 'sums of counts') })
+  })
   add('retention', (composition) => {
     const { get } = composition
     return new Retention({ ...get('core'), random: get('random'), onError: broke(composition, 'retention') })

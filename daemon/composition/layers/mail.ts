@@ -71,6 +71,7 @@ function acceptance({ get, config, secrets }: Composition): Accept {
       captured: (capture) => get('inboxes').onCaptured(capture),
     },
     health: get('healthRegistry'),
+    lateCounts: get('lateCounts'),
     maxRecipients,
     maxMessageBytes,
     bounceDomain: config.inboundDomain,

@@ -14,6 +14,7 @@ import { lastNotifyKey } from '../capture/notify/last-notify.ts'
 import { readMarkKey } from '../capture/reading/read-marks.ts'
 import { removeMessages } from '../inbound-routes/remove-mail.ts'
 import { inboundRoutes } from '../inbound-routes/route.ts'
+import { countsPrefix, levels } from '../insights/levels.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grants/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
@@ -80,6 +81,7 @@ export async function removeProject(
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
   await removeRange(work, [organizationId, 'idempotency', projectId])
+  for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
   if (stopping()) return false
   const stored = await database.get(projects, { organizationId }, projectId)
   if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))

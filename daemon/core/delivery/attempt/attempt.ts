@@ -16,6 +16,7 @@ import { announceFailures } from '../../webhooks/events/announce.ts'
 import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin-scheduled.ts'
+import { countEnded } from './count-attempt.ts'
 import { captureScheduled, type OnCaptured } from './capture-scheduled.ts'
 import { deliverVerpCopies, takesReturnPaths } from './verp-copies.ts'
 import { errorClass } from './error-class.ts'
@@ -290,6 +291,7 @@ export class Attempts {
         bounces: bounceFacts(bounces),
       })
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
+      countEnded(change, entry, stored.record, trace, report, now)
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
         return place

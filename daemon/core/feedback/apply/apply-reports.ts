@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
+import { countFate } from '../../insights/count.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { maxRawReportBytes, rawReportKey, keptUnder } from '../../trace/story/raw-report.ts'
@@ -155,8 +156,15 @@ class TraceUpdate {
       else {
         change.insert(traceReports, this.#organizationId, report)
         countReport(change, report)
+        this.#count(change, report)
       }
     }
+  }
+
+  #count(change: Change, { type, recipient, isUnverified }: TraceReport): void {
+    if (isUnverified || type === 'deferred' || type === 'bounce_unparsed') return
+    const { projectId, destinationId } = this.#trace
+    countFate(change, { organizationId: this.#organizationId, projectId, destinationId }, type, recipient, this.#nowMs)
   }
 
   /** Returns the id of the last event for the report, if there was one. */

@@ -11,6 +11,7 @@ import type { Trace } from '../../trace/trace.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { classify } from './classify.ts'
+import { countFate } from '../../insights/count.ts'
 import { countBounce } from '../suppression/counts.ts'
 import { settleSuppressions, type ReportUpdate, type Settling } from '../suppression/consequences.ts'
 
@@ -98,7 +99,10 @@ export async function stageBounces(
   for (const { stored, update } of slots) {
     const { report, suppressed } = update
     if (stored) change.replace(traceReports, organizationId, stored, { ...report, ...keptOf(stored.record) })
-    else countBounce(change.insert(traceReports, organizationId, report), report.id, report.bounce)
+    else {
+      countBounce(change.insert(traceReports, organizationId, report), report.id, report.bounce)
+      countFate(change, { organizationId, ...trace }, 'bounced', report.recipient, nowMs)
+    }
     const { suppression, recipient } = report
     if (!suppressed || !suppression || recipient === null) continue
     const entry = { ...suppression, expiresAt: null }

@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { countSuppressed } from '../../insights/count.ts'
 import { countSuppressions } from './counts.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
@@ -150,13 +151,13 @@ function joined(standing: Suppression, { expiresAt, source, reason }: Suppressio
 }
 
 function addTo(change: Change, organizationId: string, states: Iterable<AddressState>): void {
-  const counted = new Map<SuppressionSource, { readonly id: string; entries: number }>()
+  const counted = new Map<SuppressionSource, { readonly first: Suppression; entries: number }>()
   for (const { stored, isOptOut, before, standing } of states) {
     if (standing === before) continue
     if (standing && standing.id !== before?.id) {
       const count = counted.get(standing.source)
       if (count) count.entries++
-      else counted.set(standing.source, { id: standing.id, entries: 1 })
+      else counted.set(standing.source, { first: standing, entries: 1 })
     }
     if (!standing) {
       if (stored) change.remove(suppressions, organizationId, stored)
@@ -167,5 +168,8 @@ function addTo(change: Change, organizationId: string, states: Iterable<AddressS
       if (isOptOut) change.insert(optOuts, organizationId, optOutOf(stored.record))
     }
   }
-  for (const [source, { id, entries }] of counted) countSuppressions(change, id, source, entries)
+  for (const [source, { first, entries }] of counted) {
+    countSuppressions(change, first.id, source, entries)
+    countSuppressed(change, { organizationId, projectId: first.projectId }, source, first.createdAt, entries)
+  }
 }

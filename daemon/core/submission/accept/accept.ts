@@ -9,6 +9,8 @@ import { foldAddress } from '../../addresses.ts'
 import { captureOf, timeOfCapture, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
 import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
+import { countAccepted, refusedLetter } from '../../insights/count.ts'
+import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { DestinationHealth } from '../../routing/match/environment.ts'
 import { matchRoute, type Route } from '../../routing/match/match.ts'
@@ -39,6 +41,7 @@ export interface AcceptOptions extends Core {
   readonly tracking: Tracking
   readonly listener: AcceptanceListener
   readonly health: DestinationHealth
+  readonly lateCounts: Pick<LateCounts, 'count'>
   readonly maxRecipients: number
   readonly maxMessageBytes: number
   /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
@@ -83,6 +86,7 @@ export class Accept {
     try {
       accepted = await this.#accept(submission)
     } catch (error) {
+      this.#countRefused(submission, error)
       await submission.draft.discard()
       throw error
     } finally {
@@ -147,6 +151,7 @@ export class Accept {
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
     const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, allowed))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
+    countAccepted(change, { organizationId: principal.organizationId, projectId: trace.projectId }, decision.outcome, nowMs)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
     if (trace.outcome !== 'relayed') meter(change, 'captures', principal.organizationId, trace.projectId, nowMs)
@@ -173,6 +178,12 @@ export class Accept {
     if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
     if (!winner?.fresh) throw new Refusal('conflict', 'The message conflicted with another write; send it again.')
     return again(winner.fresh, submission)
+  }
+
+  /** Requests that are wrong are counted with the traces that they leave. */
+  #countRefused({ principal, projectId, door }: Submission, error: unknown): void {
+    if (!(error instanceof Refusal) || error.code === 'not_found' || (error.code === 'validation_failed' && door !== 'smtp')) return
+    this.#options.lateCounts.count({ organizationId: principal.organizationId, projectId }, refusedLetter + error.code)
   }
 
   /** The suppression list does not apply to a captured message, as it is not delivered. */

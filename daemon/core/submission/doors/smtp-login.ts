@@ -7,6 +7,8 @@ import { RateWindow } from '../../visitors/rate-window.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
+import { projectNames, smtpRefusedLetter } from '../../insights/count.ts'
+import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
@@ -23,6 +25,7 @@ import type { Acceptance, ContentFacts } from '../submission.ts'
 export interface SmtpDoorOptions extends Core {
   readonly accept: Accept
   readonly loginGuard: LoginGuard
+  readonly lateCounts: Pick<LateCounts, 'count'>
   /** For the names that satellites claim. */
   readonly resolver: Resolver
   /** Refuses when nothing may be accepted now. */
@@ -59,13 +62,18 @@ export class SubmissionDoor implements SmtpDoor {
   }
 
   async login(given: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
-    const { secrets, clock, loginGuard } = this.#options
+    const { secrets, clock, loginGuard, lateCounts } = this.#options
     // as people copy them: user names are made of small letters and digits
     const username = given.trim().toLowerCase()
     loginGuard.check(username, remoteAddress)
     const found = this.#findCached(username) ?? (await this.#find(username))
     const right = secrets.matches(password, found?.credential.passwordFingerprint ?? hashOfUnknownUser)
-    if (!found || !right || isExpired(found.credential, clock.now())) throw loginGuard.failed(username, remoteAddress)
+    const isGood = right && found !== undefined && !isExpired(found.credential, clock.now())
+    if (found) {
+      const place = { organizationId: found.organizationId, projectId: found.credential.projectId }
+      lateCounts.count(place, isGood ? projectNames.login : projectNames.loginRefused)
+    }
+    if (!isGood) throw loginGuard.failed(username, remoteAddress)
     loginGuard.succeeded(username, remoteAddress)
     return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
   }
@@ -116,6 +124,15 @@ class LiveLogin implements SmtpLogin {
   }
 
   checkMailFrom(address: string): void {
+    try {
+      this.#checkMailFrom(address)
+    } catch (error) {
+      this.#countRefused(error)
+      throw error
+    }
+  }
+
+  #checkMailFrom(address: string): void {
     this.#options.admission.check()
     const policy = this.#options.policies.cached(this.#organizationId)
     if (policy) this.#adopt(policy)
@@ -134,7 +151,7 @@ class LiveLogin implements SmtpLogin {
     const draft = (message.draft as DoorDraft).submit()
     try {
       this.#adopt(await this.#options.policies.of(this.#organizationId))
-      this.checkMailFrom(message.mailFrom)
+      this.#checkMailFrom(message.mailFrom)
       this.#checkSize(draft.size)
       const parsed = parseHeaders(message.head)
       const isWhole = parsed.ended || message.head.length >= draft.size
@@ -158,9 +175,15 @@ class LiveLogin implements SmtpLogin {
         tracking: trackingOf(this.#credential),
       })
     } catch (error) {
+      this.#countRefused(error)
       await draft.discard()
       throw error
     }
+  }
+
+  #countRefused(error: unknown): void {
+    const place = { organizationId: this.#organizationId, projectId: this.#credential.projectId }
+    if (error instanceof Refusal) this.#options.lateCounts.count(place, smtpRefusedLetter + error.code)
   }
 
   /** Rotation, revocation and new limits act on sessions that are already logged in. */

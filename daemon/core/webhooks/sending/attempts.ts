@@ -1,6 +1,7 @@
 /** Carries out one attempt at a delivery: read, send, commit. A crash before the commit leaves it due, so it is sent again. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
+import { count, projectNames } from '../../insights/count.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import {
   addDue,
@@ -87,11 +88,20 @@ export class DeliveryAttempts {
       logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
-      return endingOf(sent.error, next.status)
+      const ended = endingOf(sent.error, next.status)
+      count(change, { organizationId, projectId: record.projectId }, countedAs[ended], now)
+      return ended
     })
     if (ending) this.#options.onAttempted?.(ending)
   }
 }
+
+/** A delivery that is parked has failed too. */
+const countedAs = {
+  succeeded: [projectNames.webhookSucceeded],
+  failed: [projectNames.webhookFailed],
+  parked: [projectNames.webhookFailed, projectNames.webhookParked],
+} as const satisfies Record<AttemptEnding, readonly string[]>
 
 /** By the attempt itself: during it somebody may have asked for the delivery again, which is `pending` then. */
 const endingOf = (error: string | null, status: WebhookDelivery['status']): AttemptEnding =>

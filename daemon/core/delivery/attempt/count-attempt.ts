@@ -1,0 +1,38 @@
+/** What an attempt adds to the counts of its project and destination. */
+import type { Change } from '#store/change.ts'
+import type { QueueEntry } from '#store/queue.ts'
+import { count, countAttempt, projectNames, type CountedAttempt } from '../../insights/count.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { AttemptReport } from '../transport.ts'
+import { effectOf } from './error-class.ts'
+
+/** An attempt that we broke off ourselves counts only for the recipients that it was the end of. */
+export function countEnded(change: Change, entry: QueueEntry, before: Trace, after: Trace, report: AttemptReport, now: number): void {
+  const place = { organizationId: entry.organizationId, projectId: before.projectId }
+  const effect = effectOf(report)
+  const taken: string[] = []
+  const failed: string[] = []
+  for (const [i, { status, address }] of after.recipients.entries()) {
+    if (before.recipients[i]?.status !== 'queued') continue
+    if (status === 'sent') taken.push(address)
+    else if (status === 'failed') failed.push(address)
+  }
+  if (effect !== 'ours' || taken.length + failed.length > 0) {
+    const isError = effect === 'busy' || effect === 'fault'
+    const timings = timingsOf(before, taken.length > 0, report.milliseconds['total'], now)
+    countAttempt(change, place, { destinationId: entry.destinationId, taken, failed, isError, timings }, now)
+  }
+  if (after.status === 'failed') count(change, place, [projectNames.failed], now)
+}
+
+function timingsOf(before: Trace, isTaken: boolean, total: number | undefined, now: number): CountedAttempt['timings'] {
+  const { replays, sendAt, createdAt, attempts } = before
+  const last = replays?.at(-1)
+  const since = last?.at ?? sendAt ?? createdAt
+  const isFirst = attempts === (last?.attempts ?? 0)
+  return {
+    ...(isFirst && { first_attempt: Math.max(0, now - since - (total ?? 0)) }),
+    ...(isTaken && total !== undefined && { attempt: total }),
+    ...(isTaken && { delivery: Math.max(0, now - since) }),
+  }
+}

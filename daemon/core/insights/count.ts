@@ -1,0 +1,109 @@
+/**
+ * What happens is counted in the write that makes it happen, so that no crash can separate the two. The names are short, as every group
+ * of writes carries them.
+ */
+import type { Change } from '#store/change.ts'
+import { maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization } from './levels.ts'
+import { timingName, type Timing } from './latency.ts'
+
+/** Where something happened. */
+export interface Place {
+  readonly organizationId: string
+  readonly projectId: string
+}
+
+/** Of a project: messages by outcome, and what else has no destination. A code follows refusals, and a source suppressions. */
+export const projectNames = {
+  relayed: 'r',
+  'captured.sandbox_destination': 's',
+  'captured.no_route': 'n',
+  'captured.anonymous_project': 'a',
+  failed: 'f',
+  webhookSucceeded: 'v',
+  webhookFailed: 'e',
+  webhookParked: 'p',
+  login: 'l',
+  loginRefused: 'm',
+} as const
+export const refusedLetter = 'x'
+export const smtpRefusedLetter = 'z'
+export const suppressedLetter = 'u'
+
+/** Of recipients, for a destination and for a domain. `taken` and `failed` are the ends of attempts, the others are reported later. */
+export const recipientNames = { taken: 'k', failed: 'g', delivered: 'd', bounced: 'b', complained: 'c' } as const
+export type RecipientFate = keyof typeof recipientNames
+/** Of attempts at a destination. */
+export const attemptNames = { attempts: 'q', errors: 'o' } as const
+
+/** Counts in the row of the project. */
+export function count(change: Change, { organizationId, projectId }: Place, names: readonly string[], nowMs: number, delta?: number): void {
+  const key = minuteKey(organizationId, projectId, ofProject, nowMs)
+  change.tally(delta === undefined ? { key, names } : { key, names, delta })
+}
+
+const outcomes = {
+  relayed: [projectNames.relayed],
+  'captured.sandbox_destination': [projectNames['captured.sandbox_destination']],
+  'captured.no_route': [projectNames['captured.no_route']],
+  'captured.anonymous_project': [projectNames['captured.anonymous_project']],
+} as const
+
+/** A message was accepted. */
+export const countAccepted = (change: Change, place: Place, outcome: keyof typeof outcomes, nowMs: number): void =>
+  count(change, place, outcomes[outcome], nowMs)
+
+/** `null` for what belongs to the organization alone. */
+export const countSuppressed = (
+  change: Change,
+  { organizationId, projectId }: { readonly organizationId: string; readonly projectId: string | null },
+  source: string,
+  nowMs: number,
+  entries: number,
+): void => count(change, { organizationId, projectId: projectId ?? wholeOrganization }, [suppressedLetter + source], nowMs, entries)
+
+/** An attempt at a destination, as far as it is counted. */
+export interface CountedAttempt {
+  readonly destinationId: string
+  /** Of recipients that came to an end by it. */
+  readonly taken: readonly string[]
+  readonly failed: readonly string[]
+  /** The destination, and not our own doing, kept it from working. */
+  readonly isError: boolean
+  /** Milliseconds, where they are known. */
+  readonly timings: Readonly<Partial<Record<Timing, number>>>
+}
+
+export function countAttempt(change: Change, place: Place, attempt: CountedAttempt, nowMs: number): void {
+  const { destinationId, taken, failed, isError, timings } = attempt
+  const names: string[] = [attemptNames.attempts]
+  if (isError) names.push(attemptNames.errors)
+  for (const _ of taken) names.push(recipientNames.taken)
+  for (const _ of failed) names.push(recipientNames.failed)
+  for (const timing in timings) names.push(timingName(timing as Timing, timings[timing as Timing] ?? 0))
+  change.tally({ key: minuteKey(place.organizationId, place.projectId, destinationId, nowMs), names })
+  if (taken.length + failed.length === 0) return
+  const byDomain: string[] = []
+  for (const address of taken) byDomain.push(recipientNames.taken + domainOf(address))
+  for (const address of failed) byDomain.push(recipientNames.failed + domainOf(address))
+  countDomains(change, place, byDomain, nowMs)
+}
+
+/** What was reported about a recipient after the message had left, or with it. */
+export function countFate(
+  change: Change,
+  place: Place & { readonly destinationId: string | null },
+  fate: RecipientFate,
+  recipient: string | null,
+  nowMs: number,
+): void {
+  const { organizationId, projectId, destinationId } = place
+  const name = recipientNames[fate]
+  if (destinationId !== null) change.tally({ key: minuteKey(organizationId, projectId, destinationId, nowMs), names: [name] })
+  if (recipient !== null) countDomains(change, place, [name + domainOf(recipient)], nowMs)
+}
+
+function countDomains(change: Change, { organizationId, projectId }: Place, names: readonly string[], nowMs: number): void {
+  change.tally({ key: minuteKey(organizationId, projectId, ofDomains, nowMs), names, maxSubjects: maxDomains.minute })
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()

@@ -1,0 +1,180 @@
+/** Figures over time from the counts, never by looking at messages: for one project, or for all of the organization. */
+import { addCounts, foldSubjects, type Counts } from '#store/tally.ts'
+import type { Core } from '../core.ts'
+import type { Principal } from '../access/principal/principal.ts'
+import { listed, type OfProject } from '../access/principal/lists.ts'
+import { invalid } from '../refusals.ts'
+import { levels, maxDomains, ofDomains, ofProject, wholeOrganization, type Level } from './levels.ts'
+import { addRow, rolledTo, rowsOf, type RolledTo, type Span, type Sums } from './rows.ts'
+import type { Place } from './count.ts'
+
+export interface InsightQuery extends OfProject {
+  /** Milliseconds since the epoch; by default a day before `to`. */
+  readonly from?: number | undefined
+  /** Not included; by default the end of the step that is under way. */
+  readonly to?: number | undefined
+  readonly stepSeconds?: number | undefined
+}
+
+/** What was counted in each step of a time, the steps without anything among them. */
+export interface Counted {
+  readonly from: number
+  readonly to: number
+  readonly stepSeconds: number
+  readonly points: readonly CountedPoint[]
+  readonly total: Counts
+}
+
+export interface CountedPoint {
+  readonly at: number
+  readonly counts: Counts
+}
+
+/** The same time for each of several destinations or domains, the most used first. */
+export interface CountedApart {
+  readonly from: number
+  readonly to: number
+  readonly stepSeconds: number
+  readonly subjects: readonly (Pick<Counted, 'points' | 'total'> & { readonly subject: string })[]
+  /** So many others had something and are left out. */
+  readonly leftOut: number
+}
+
+const maxPoints = 400
+/** Steps that are taken by default, the first that gives at most so many. */
+const usualSteps = [60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400, 7 * 86_400]
+const usualPoints = 100
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+export class Insights {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Messages, webhooks, suppressions and logins of the project. */
+  ofProject(principal: Principal, query: InsightQuery): Promise<Counted> {
+    return this.#sum(principal, query, (subject) => subject === ofProject)
+  }
+
+  /** Recipients and attempts at all destinations together. */
+  ofDestinations(principal: Principal, query: InsightQuery): Promise<Counted> {
+    return this.#sum(principal, query, isDestination)
+  }
+
+  /** At each destination. */
+  async byDestination(principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
+    const { span, sums } = await this.#counted(principal, query, isDestination)
+    const subjects = new Set([...sums.values()].flatMap((bySubject) => [...bySubject.keys()]))
+    const all = [...subjects].map((subject) => ({ subject, ...pointsOf(span, sums, (one) => one === subject) }))
+    return apart(span, all, query.limit)
+  }
+
+  /** Of the domains of recipients that most mail went to, each in all; the subject of what is not kept apart is empty. */
+  async byDomain(principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
+    const { span, sums } = await this.#counted(principal, query, (subject) => subject === ofDomains)
+    const { total } = pointsOf(span, sums, () => true)
+    foldSubjects(total, maxDomains.later)
+    const byDomain = new Map<string, Counts>()
+    for (const [name, times] of total) {
+      const domain = name.slice(1)
+      byDomain.set(domain, (byDomain.get(domain) ?? new Map<string, number>()).set(name.charAt(0), times))
+    }
+    const all = [...byDomain].map(([subject, counts]) => ({ subject, total: counts, points: [] }))
+    return apart(span, all, query.limit)
+  }
+
+  async #sum(principal: Principal, query: InsightQuery, isMeant: (subject: string) => boolean): Promise<Counted> {
+    const { span, sums } = await this.#counted(principal, query, isMeant)
+    const { from, to, stepSeconds } = span
+    return { from, to, stepSeconds, ...pointsOf(span, sums, isMeant) }
+  }
+
+  async #counted(
+    principal: Principal,
+    { projectId, ...asked }: InsightQuery,
+    isMeant: (subject: string) => boolean,
+  ): Promise<{ readonly span: Steps; readonly sums: Sums }> {
+    const { database, clock } = this.#core
+    const { project = wholeOrganization } = await listed(this.#core, principal, projectId)
+    const now = clock.now()
+    const span = stepsOf(asked, now)
+    const place = { organizationId: principal.organizationId, projectId: project }
+    const sums: Sums = new Map()
+    const stepMs = span.stepSeconds * 1000
+    for (const part of partsOf(span.level, { from: span.from, to: Math.min(span.to, now + minuteMs) }, await rolledTo(database)))
+      for (const one of await this.#placesOf(place, part.level))
+        for await (const { at, subject, counts } of rowsOf(database, part.level, one, part, isMeant))
+          addRow(sums, at - ((at - span.from) % stepMs), subject, counts)
+    return { span, sums }
+  }
+
+  /** Minutes are counted for projects alone. */
+  async #placesOf(place: Place, level: Level): Promise<readonly Place[]> {
+    if (place.projectId !== wholeOrganization || level !== levels[0]) return [place]
+    const { projects } = await this.#core.policies.of(place.organizationId)
+    return [place, ...[...projects.keys()].map((projectId) => ({ ...place, projectId }))]
+  }
+}
+
+const isDestination = (subject: string): boolean => subject !== ofProject && subject !== ofDomains
+
+interface Steps extends Span {
+  readonly stepSeconds: number
+  readonly level: Level
+}
+
+/** Throws `validation_failed` for more than can be shown, and for what is not kept any more. */
+function stepsOf({ from: asked, to: wanted, stepSeconds: given }: InsightQuery, now: number): Steps {
+  const roughTo = wanted ?? now + 1 // the step that is under way
+  const roughFrom = asked ?? roughTo - dayMs
+  if (roughFrom >= roughTo) throw invalid([{ path: 'from', message: 'must be before to' }])
+  const usual = usualSteps.find((step) => (roughTo - roughFrom) / (step * 1000) <= usualPoints) ?? 7 * 86_400
+  const stepSeconds = given ?? usual
+  if (stepSeconds % 60 !== 0) throw invalid([{ path: 'step_seconds', message: 'must be a multiple of 60' }])
+  const stepMs = stepSeconds * 1000
+  const level = levels.findLast(({ ms }) => stepMs % ms === 0) ?? levels[0]
+  const end = Math.ceil(roughTo / stepMs) * stepMs
+  const from = asked === undefined ? end - Math.ceil(dayMs / stepMs) * stepMs : roughFrom - (roughFrom % level.ms)
+  const to = from + Math.ceil((roughTo - from) / stepMs) * stepMs
+  if ((to - from) / stepMs > maxPoints)
+    throw invalid([{ path: 'step_seconds', message: `gives more than ${maxPoints} points; take a larger step or a shorter time` }])
+  if (from < now - level.keepMs) {
+    const days = Math.floor(level.keepMs / dayMs)
+    throw invalid([{ path: 'from', message: `steps of ${stepSeconds} seconds reach back ${days} days; take a larger step` }])
+  }
+  return { from, to, stepSeconds, level }
+}
+
+/** Each level as far as it is complete, and the rest from finer ones. */
+function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (Span & { readonly level: Level })[] {
+  const parts: (Span & { readonly level: Level })[] = []
+  let at = from
+  for (const one of levels.slice(0, levels.findIndex(({ name }) => name === level.name) + 1).toReversed()) {
+    const end = Math.min(to, one === levels[0] ? to : (rolled.get(one.name) ?? 0))
+    if (end > at) parts.push({ level: one, from: at, to: end })
+    at = Math.max(at, end)
+  }
+  return parts
+}
+
+/** A point for each step, and the sum of all. */
+function pointsOf({ from, to, stepSeconds }: Steps, sums: Sums, isMeant: (subject: string) => boolean): Pick<Counted, 'points' | 'total'> {
+  const points: CountedPoint[] = []
+  const total: Counts = new Map()
+  for (let at = from; at < to; at += stepSeconds * 1000) {
+    const counts: Counts = new Map()
+    for (const [subject, some] of sums.get(at) ?? []) if (isMeant(subject)) addCounts(counts, some)
+    addCounts(total, counts)
+    points.push({ at, counts })
+  }
+  return { points, total }
+}
+
+function apart({ from, to, stepSeconds }: Steps, all: CountedApart['subjects'], limit: number): CountedApart {
+  const sizeOf = ({ total }: { readonly total: Counts }): number => total.values().reduce((sum, some) => sum + some, 0)
+  const subjects = all.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, limit)
+  return { from, to, stepSeconds, subjects, leftOut: all.length - subjects.length }
+}

@@ -1,0 +1,64 @@
+/**
+ * Counts what writes nothing by itself: refused sends and logins over SMTP. They are held for a second, so that whoever is refused in
+ * a row costs one write; a crash loses that second.
+ */
+import { Change } from '#store/change.ts'
+import type { Timer } from '../clock.ts'
+import type { Core } from '../core.ts'
+import { count, type Place } from './count.ts'
+
+export interface LateCountsOptions extends Core {
+  readonly onError: (error: unknown) => void
+}
+
+interface Held {
+  readonly place: Place
+  readonly counts: Map<string, number>
+}
+
+const heldMs = 1000
+
+export class LateCounts {
+  readonly #options: LateCountsOptions
+  #held = new Map<string, Held>()
+  #timer: Timer | undefined
+  #writing: Promise<unknown> = Promise.resolve()
+
+  constructor(options: LateCountsOptions) {
+    this.#options = options
+  }
+
+  count(place: Place, name: string): void {
+    const key = `${place.organizationId} ${place.projectId}`
+    let held = this.#held.get(key)
+    if (!held) this.#held.set(key, (held = { place, counts: new Map() }))
+    held.counts.set(name, (held.counts.get(name) ?? 0) + 1)
+    this.#timer ??= this.#options.clock.after(heldMs, () => this.#write())
+  }
+
+  /** Writes what is held; resolves when that is durable. */
+  async stop(): Promise<void> {
+    this.#timer?.cancel()
+    this.#write()
+    await this.#writing
+  }
+
+  #write(): void {
+    this.#timer = undefined
+    if (this.#held.size === 0) return
+    const held = [...this.#held.values()]
+    this.#held = new Map()
+    this.#writing = this.#commit(held).catch(this.#options.onError)
+  }
+
+  async #commit(all: readonly Held[]): Promise<void> {
+    const { database, policies, clock } = this.#options
+    const change = new Change()
+    for (const { place, counts } of all) {
+      const { projects } = await policies.of(place.organizationId)
+      if (!projects.has(place.projectId)) continue // deleted meanwhile
+      for (const [name, times] of counts) count(change, place, [name], clock.now(), times)
+    }
+    if (change.tallies.length > 0) await database.commit(change)
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Adds up minutes into quarters of an hour, those into hours and those into days, for projects and for whole organizations, and removes
+ * rows that are older than their level is kept. A round sets what it adds up, so one that a crash interrupted is made again.
+ */
+import { Change, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { encodeCounts, foldSubjects } from '#store/tally.ts'
+import { pack } from '#store/tuple.ts'
+import type { Clock, Timer } from '../clock.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import { projects } from '../tenancy/organization.ts'
+import type { Place } from './count.ts'
+import { countsKey, countsPrefix, levels, maxDomains, ofDomains, rolledKey, wholeOrganization, type Level } from './levels.ts'
+import { addRow, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
+
+export interface RollUpOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Projects that the store does not list. */
+  readonly others: readonly Place[]
+  readonly onError: (error: unknown) => void
+}
+
+/** What was counted in a minute is written soon after it. */
+const graceMs = 60_000
+const batch = 500
+/** A long stop is made up for in steps, so that no round holds much in memory. */
+const maxStepMs = 86_400_000
+const [minutes, quarters] = levels
+
+export class RollUp {
+  readonly #options: RollUpOptions
+  #timer: Timer | undefined
+  #running: Promise<void> = Promise.resolve()
+  #isStopping = false
+  #commits = -1
+
+  constructor(options: RollUpOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running = this.#round().catch(this.#options.onError)
+    const { clock } = this.#options
+    const now = clock.now()
+    const next = now - (now % quarters.ms) + quarters.ms + graceMs
+    this.#timer = clock.after(next - now, () => void this.#running.then(() => this.#isStopping || this.start()))
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  /** Nothing is written while nothing else is. */
+  async #round(): Promise<void> {
+    const { database } = this.#options
+    if (database.commits === this.#commits) return
+    await this.rollUp()
+    this.#commits = database.commits
+  }
+
+  /** Adds up everything that is complete now. */
+  async rollUp(): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    const before = await rolledTo(database)
+    if (before.size === 0) return void (await this.#note(new Map(levels.slice(1).map(({ name, ms }) => [name, now - (now % ms)]))))
+    let reached = before
+    for (const [at, level] of levels.entries()) {
+      const finer = levels[at - 1]
+      if (!finer) continue
+      const end = finer === minutes ? now - graceMs : (reached.get(finer.name) ?? 0)
+      reached = await this.#fill(level, finer, reached, end - (end % level.ms))
+    }
+    if (!this.#isStopping) await this.#sweep(now, reached)
+  }
+
+  async #fill(level: Level, finer: Level, rolled: RolledTo, end: number): Promise<RolledTo> {
+    let reached = rolled
+    for (let from = rolled.get(level.name) ?? end; from < end && !this.#isStopping;) {
+      const to = Math.min(end, from + Math.max(level.ms, maxStepMs))
+      for await (const organizationId of this.#organizations()) await this.#add(organizationId, level, finer, from, to)
+      if (this.#isStopping) break
+      reached = new Map(reached).set(level.name, to)
+      await this.#note(reached)
+      from = to
+    }
+    return reached
+  }
+
+  /** Beyond minutes, the whole organization is added up like one of its projects. */
+  async #add(organizationId: string, level: Level, finer: Level, from: number, to: number): Promise<void> {
+    const isFirst = finer === minutes
+    const whole: Sums = new Map()
+    for (const projectId of await this.#projects(organizationId)) {
+      const sums: Sums = new Map()
+      for await (const { at, subject, counts } of rowsOf(this.#options.database, finer, { organizationId, projectId }, { from, to })) {
+        addRow(sums, at - (at % level.ms), subject, counts)
+        if (isFirst) addRow(whole, at - (at % level.ms), subject, counts)
+      }
+      if (!isFirst || projectId !== wholeOrganization) await this.#write({ organizationId, projectId }, level, sums)
+    }
+    if (isFirst) await this.#write({ organizationId, projectId: wholeOrganization }, level, whole)
+  }
+
+  async #write({ organizationId, projectId }: Place, level: Level, sums: Sums): Promise<void> {
+    let change = new Change()
+    for (const [at, bySubject] of sums)
+      for (const [subject, counts] of bySubject) {
+        if (subject === ofDomains) foldSubjects(counts, maxDomains.later)
+        change.set(countsKey(level, organizationId, projectId, at, subject), encodeCounts(counts))
+        if (change.sets.length < batch) continue
+        await this.#commit(organizationId, projectId, change)
+        change = new Change()
+      }
+    if (change.sets.length > 0) await this.#commit(organizationId, projectId, change)
+  }
+
+  /** Writes nothing for a project that was removed meanwhile. */
+  async #commit(organizationId: string, projectId: string, change: Change): Promise<void> {
+    const { database, others } = this.#options
+    if (projectId === wholeOrganization || others.some((other) => other.projectId === projectId))
+      return void (await database.commit(change))
+    for (;;) {
+      const stored = await database.get(projects, { organizationId }, projectId)
+      if (!stored) return
+      change.checks.length = 0
+      if ((await database.commit(change.checkRecord(projects, organizationId, stored))).ok) return
+    }
+  }
+
+  /** A row goes when it is old, but never before it is added up. */
+  async #sweep(now: number, reached: RolledTo): Promise<void> {
+    for await (const organizationId of this.#organizations())
+      for (const projectId of await this.#projects(organizationId))
+        for (const [at, level] of levels.entries()) {
+          const coarser = levels[at + 1]
+          const before = Math.min(now - level.keepMs, coarser ? (reached.get(coarser.name) ?? 0) : Infinity)
+          await this.#remove(organizationId, projectId, level, before)
+        }
+  }
+
+  async #remove(organizationId: string, projectId: string, level: Level, before: number): Promise<void> {
+    const { database } = this.#options
+    const prefix = countsPrefix(level, organizationId, projectId)
+    while (!this.#isStopping) {
+      const change = new Change()
+      for await (const { key } of database.kv.range({ start: pack(prefix), end: pack([...prefix, before]), limit: batch }))
+        change.deletes.push(key)
+      if (change.deletes.length === 0) return
+      await database.commit(change)
+    }
+  }
+
+  async *#organizations(): AsyncGenerator<string> {
+    for (const { organizationId } of this.#options.others) yield organizationId
+    for await (const { id } of allOrganizations(this.#options.database)) {
+      if (this.#isStopping) return
+      yield id
+    }
+  }
+
+  async #projects(organizationId: string): Promise<readonly string[]> {
+    const { database, others } = this.#options
+    const all = await database.all(projects, { organizationId })
+    const unlisted = others.filter((other) => other.organizationId === organizationId)
+    return [wholeOrganization, ...all.map(({ record }) => record.id), ...unlisted.map(({ projectId }) => projectId)]
+  }
+
+  async #note(reached: RolledTo): Promise<void> {
+    await this.#options.database.commit(new Change().set(rolledKey, encode([...reached])))
+  }
+}

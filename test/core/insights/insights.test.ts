@@ -1,0 +1,161 @@
+/** Figures over time: what is counted, what minutes are added up to, and what goes. */
+import test from 'ava'
+import { projectNames, recipientNames } from '#core/insights/count.ts'
+import type { Counted } from '#core/insights/insights.ts'
+import { percentilesOf, timingName } from '#core/insights/latency.ts'
+import { levels } from '#core/insights/levels.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import { coreFixture, organizationId, principal, projectId, quiet, relaying, type CoreFixture } from '../core-fixture.ts'
+import { take } from '../scripted-transport.ts'
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+const named = ({ total }: Pick<Counted, 'total'>, name: string): number => total.get(name) ?? 0
+
+/** How many rows each level has. */
+async function rows(fixture: CoreFixture): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const { name } of levels) found[name] = 0
+  for await (const { key } of fixture.kv.range({ start: pack([organizationId]), end: pack([`${organizationId}!`]) })) {
+    const name = String(unpack(key)[1])
+    if (name in found) found[name] = (found[name] ?? 0) + 1
+  }
+  return found
+}
+
+const isBad = (address: string): boolean => address.startsWith('gone')
+
+/** A service that relays; recipients that are gone are refused. */
+const relay = (t: Parameters<typeof relaying>[0]): Promise<CoreFixture> =>
+  relaying(t, (call) => take(call, Object.fromEntries(call.job.rcptTo.map((to) => [to, isBad(to) ? 'permanent' : 'accepted']))))
+
+test('Insights count messages by outcome, and recipients by destination and domain, in the writes that accept and deliver', async (t) => {
+  const fixture = await relay(t)
+  const insights = fixture.part('insights')
+  await fixture.submit({ rcptTo: ['anna@peer.test', 'gone@peer.test', 'ben@Other.test'] })
+  await fixture.submit({ rcptTo: ['gone@peer.test'] })
+  await quiet(fixture)
+  const sends = await insights.ofProject(principal, { projectId })
+  t.is(named(sends, projectNames.relayed), 2)
+  t.is(named(sends, projectNames.failed), 2, 'a message has failed when a recipient has')
+  const delivery = await insights.ofDestinations(principal, {})
+  t.is(named(delivery, recipientNames.taken), 2)
+  t.is(named(delivery, recipientNames.failed), 2)
+  t.is(named(delivery, recipientNames.bounced), 2)
+  t.is(percentilesOf('attempt', delivery.total).count, 1)
+  t.is(percentilesOf('first_attempt', delivery.total).count, 2)
+  const { subjects } = await insights.byDestination(principal, { limit: 5 })
+  t.deepEqual(
+    subjects.map(({ subject }) => subject),
+    ['dst_1'],
+  )
+  const domains = await insights.byDomain(principal, { limit: 5 })
+  t.deepEqual(
+    domains.subjects.map(({ subject, total }) => [subject, total.get(recipientNames.taken) ?? 0, total.get(recipientNames.bounced) ?? 0]),
+    [
+      ['peer.test', 1, 2],
+      ['other.test', 1, 0],
+    ],
+  )
+})
+
+test('Insights count captures by their reason, and refused sends by their code a second later', async (t) => {
+  const fixture = await coreFixture(t)
+  await fixture.submit()
+  await fixture.project({ noRoutePolicy: 'reject' })
+  await t.throwsAsync(fixture.submit(), { message: /no route|destination/i })
+  await t.throwsAsync(fixture.submit())
+  fixture.clock.advance(1000)
+  await quiet(fixture)
+  const sends = await fixture.part('insights').ofProject(principal, {})
+  t.is(named(sends, projectNames['captured.no_route']), 1)
+  t.is(named(sends, 'xno_route'), 2)
+})
+
+test('Insights are the same before and after minutes were added up, and minutes go when they are old', async (t) => {
+  const fixture = await relay(t)
+  const { clock } = fixture
+  const [insights, rollUp] = [fixture.part('insights'), fixture.part('rollUp')]
+  await rollUp.rollUp()
+  const began = clock.now()
+  const send = async (): Promise<void> => {
+    await fixture.submit({ rcptTo: ['anna@peer.test'] })
+    await quiet(fixture)
+  }
+  await send()
+  clock.advance(20 * minuteMs)
+  await send()
+  await send()
+  clock.advance(50 * minuteMs)
+  await send()
+  const ask = { from: began, to: began + 2 * 3_600_000, stepSeconds: 1800 }
+  const seen = async () =>
+    Promise.all([
+      insights.ofProject(principal, { ...ask, projectId }),
+      insights.ofProject(principal, ask),
+      insights.ofDestinations(principal, ask),
+      insights.byDomain(principal, { ...ask, limit: 9 }),
+    ])
+  const before = await seen()
+  t.deepEqual(
+    before[0].points.map(({ counts }) => counts.get(projectNames.relayed) ?? 0),
+    [3, 0, 1, 0],
+  )
+  t.is((await rows(fixture))['insight.quarter'], 0)
+  await rollUp.rollUp()
+  t.deepEqual(await seen(), before, 'while some of it is added up')
+  clock.advance(26 * 3_600_000)
+  await rollUp.rollUp()
+  t.deepEqual(await seen(), before)
+  const days = await insights.ofProject(principal, { from: began, to: began + 2 * dayMs, stepSeconds: 86_400 })
+  t.is(named(days, projectNames.relayed), 4)
+  const kept = await rows(fixture)
+  t.true((kept['insight.minute'] ?? 0) > 0 && (kept['insight.quarter'] ?? 0) > 0 && (kept['insight.hour'] ?? 0) > 0)
+  t.true((kept['insight.day'] ?? 0) > 0)
+  clock.advance(3 * dayMs)
+  await rollUp.rollUp()
+  t.is((await rows(fixture))['insight.minute'], 0)
+  t.deepEqual(await seen(), before, 'quarters are kept longer')
+  clock.advance(100 * dayMs)
+  await rollUp.rollUp()
+  const left = await rows(fixture)
+  t.deepEqual([left['insight.quarter'], left['insight.hour']], [0, 0])
+  t.true((left['insight.day'] ?? 0) > 0)
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('Insights of a time that is not kept, or of too many steps, are refused', async (t) => {
+  const fixture = await coreFixture(t)
+  const insights = fixture.part('insights')
+  const now = fixture.clock.now()
+  const refused = (query: object) => t.throwsAsync(insights.ofProject(principal, query), { code: 'validation_failed' })
+  await refused({ from: now - 3 * dayMs, stepSeconds: 300, to: now - 2.9 * dayMs })
+  await refused({ from: now - dayMs, stepSeconds: 60 })
+  await refused({ from: now, to: now })
+  await refused({ stepSeconds: 90 })
+  await t.throwsAsync(insights.ofProject(principal, { projectId: 'prj_9' }), { code: 'not_found' })
+  const whole = await insights.ofProject(principal, {})
+  t.is(whole.points.length, 96)
+  t.is(whole.to - whole.from, dayMs)
+  t.true(whole.to >= now && whole.points.every(({ counts }) => counts.size === 0))
+})
+
+test('percentilesOf() is at most half too long', (t) => {
+  const counts = new Map<string, number>()
+  const add = (ms: number, times: number): void =>
+    void counts.set(timingName('delivery', ms), (counts.get(timingName('delivery', ms)) ?? 0) + times)
+  add(3, 50)
+  add(200, 45)
+  add(40_000, 4)
+  add(1e12, 1)
+  const { count, p50Ms, p95Ms, p99Ms } = percentilesOf('delivery', counts)
+  t.is(count, 100)
+  const pairs = [
+    [p50Ms, 4],
+    [p95Ms, 200],
+    [p99Ms, 40_000],
+  ] as const
+  for (const [found, real] of pairs) t.true((found ?? 0) >= real * 0.98 && (found ?? 0) <= real * 1.52, `${found}`)
+  t.is(percentilesOf('attempt', counts).p50Ms, null)
+})
