@@ -54,7 +54,7 @@ export interface ToolBinding {
   readonly secrets?: readonly string[]
   /** Fields with links to secrets: the model passes them on, and must not open or show them. */
   readonly secretLinks?: readonly string[]
-  /** Fields of the result, at any depth, in which others wrote: mails, and replies of other servers. */
+  /** Fields of the result, at any depth, in which others wrote: mails, replies of servers. `records.found` is the one in `records`. */
   readonly untrusted?: readonly string[]
   /** It concerns the whole organization, which a token of one project reaches as far as the role of its user does. */
   readonly reachesOrganization?: boolean

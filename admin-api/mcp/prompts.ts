@@ -1,17 +1,37 @@
 /** Prompts: plans that a user can start, with the tools in order, and where the agent stops for a decision. Spec "MCP prompts". */
 
-export interface PromptArgument {
+interface PromptArgument {
   readonly name: string
   readonly description: string
   readonly required: boolean
 }
 
-export interface Prompt {
+interface Prompt {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly arguments: readonly PromptArgument[]
-  readonly text: (given: Readonly<Record<string, string>>) => string
+  readonly text: (given: Given) => string
+}
+
+type Given = Readonly<Record<string, string>>
+
+const maxArgument = 300
+
+/** What is wrong with the arguments; undefined when they are good. */
+export function problemOf(prompt: Prompt, given: Given): string | undefined {
+  const missing = prompt.arguments.find(({ name, required }) => required && given[name] === undefined)
+  if (missing) return `${missing.name} is required: ${missing.description}`
+  const long = prompt.arguments.find(({ name }) => (given[name] ?? '').length > maxArgument)
+  return long && `${long.name} has at most ${maxArgument} characters.`
+}
+
+/** The plan; each argument is one line of it at most. */
+export function textOf(prompt: Prompt, given: Given): string {
+  const lines = prompt.arguments.flatMap(({ name }) =>
+    given[name] === undefined ? [] : [[name, given[name].replaceAll(/\s+/g, ' ').trim()]],
+  )
+  return prompt.text(Object.fromEntries(lines) as Given)
 }
 
 const argument = (name: string, description: string, required = true): PromptArgument => ({ name, description, required })

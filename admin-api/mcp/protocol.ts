@@ -5,7 +5,7 @@
 import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
 import { instructions } from './instructions.ts'
-import { prompts } from './prompts.ts'
+import { problemOf, prompts, textOf } from './prompts.ts'
 import { isListed } from './selection.ts'
 import type { Caller, ToolCalls } from './tool-calls.ts'
 import type { Tool } from './tool.ts'
@@ -48,11 +48,11 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     server.setRequestHandler('prompts/list', () => ({ prompts: prompts.map(({ text: _text, ...prompt }) => prompt) as never }))
     server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
       const prompt = prompts.find((one) => one.name === name)
-      const missing = prompt?.arguments.find((one) => one.required && given[one.name] === undefined)
       const invalid = (message: string) => new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, message)
       if (!prompt) throw invalid('No prompt has this name.')
-      if (missing) throw invalid(`${missing.name} is required: ${missing.description}`)
-      return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: prompt.text(given) } }] }
+      const problem = problemOf(prompt, given)
+      if (problem !== undefined) throw invalid(problem)
+      return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: textOf(prompt, given) } }] }
     })
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, options.closing])

@@ -6,7 +6,7 @@ import type { RequireFlag } from '../actions/invoke.ts'
 import type { Client } from '../actions/action.ts'
 import { toolScopes } from '../actions/tool-binding.ts'
 import { isSelected, type Selection } from './selection.ts'
-import type { Tool } from './tool.ts'
+import { scopesOfCore, type Tool } from './tool.ts'
 import { errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
 
 /** One call, for the log and the metrics. Arguments are never part of it. */
@@ -113,7 +113,8 @@ export class ToolCalls {
       note('ok')
       return result
     } catch (error) {
-      const refusal = refusalOf(error) ?? (signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
+      const found = refusalOf(error) ?? (signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
+      const refusal = inScopesOfAgents(found, tool, principal)
       note(refusal.code)
       return errorResult(refusal)
     }
@@ -138,6 +139,13 @@ export class ToolCalls {
 }
 
 const lacksScope = ({ level }: Tool, { agent }: Principal): boolean => level > (agent?.level ?? -1)
+
+/** The core names its own scopes; agents are told of theirs. */
+function inScopesOfAgents(refusal: Refusal, tool: Tool, principal: Principal): Refusal {
+  if (refusal.code !== 'insufficient_scope') return refusal
+  const scope = scopesOfCore[String(refusal.details?.['required_scope'])]
+  return scope ? missingScope({ ...tool, scope, level: toolScopes.indexOf(scope) }, principal) : refusal
+}
 
 /** Says how this holder can get the scope. */
 function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent }: Principal): Refusal {

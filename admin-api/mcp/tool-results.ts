@@ -24,7 +24,7 @@ const hidden = 'in structuredContent only; never write it into chat, put it stra
 
 export function goodResult({ binding: { secrets = [], secretLinks = [] } }: Tool, given: ToolResult): CallResult {
   const result = bounded(given)
-  const isThere = (name: string): boolean => result[name] !== undefined
+  const isThere = (name: string): boolean => typeof result[name] === 'string'
   const shown = secrets.filter(isThere)
   const named = [...shown, ...secretLinks.filter(isThere)]
   const text = shown.length === 0 ? result : { ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) }

@@ -30,12 +30,18 @@ export interface Tool {
 export const toolsOf = (table: readonly (Action | Operation)[]): readonly Tool[] =>
   table.flatMap((entry) => ('run' in entry && entry.tool ? [toolOf(entry, entry.tool)] : []))
 
-const scopeOf = { 'api:read': 'mcp:read', 'api:send': 'mcp:send', 'api:admin': 'mcp:admin' } as const
+/** What the scopes of the core are for agents. */
+export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
+  'api:read': 'mcp:read',
+  'api:send': 'mcp:send',
+  'api:admin': 'mcp:admin',
+}
 
 function toolOf(action: Action, binding: ToolBinding): Tool {
   assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool needs somebody who calls it`)
   const actionScope = action.scope
-  const scope = binding.scope ?? scopeOf[actionScope]
+  const scope = binding.scope ?? scopesOfCore[actionScope]
+  assert(scope, `${binding.name}: no scope of agents is ${actionScope}`)
   const { hints = {}, untrusted = [] } = binding
   const readOnly = hints.readOnly ?? actionScope === 'api:read'
   const { schema, toInput } = argumentsOf(action, binding)

@@ -21,17 +21,20 @@ interface Tally {
 export function labelled(result: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return result
   const tally: Tally = { fields: 0, zeroWidth: 0, bidi: 0 }
-  const fields = relabelled(result, new Set(names), tally) as JsonObject
+  const fields = relabelled(result, new Set(names), tally, '') as JsonObject
   if (tally.fields === 0) return fields
   const removed = tally.zeroWidth + tally.bidi > 0 && { untrusted_removed: { zero_width: tally.zeroWidth, bidi: tally.bidi } }
   return { ...fields, ...removed, untrusted_notice: untrustedNotice }
 }
 
-function relabelled(value: unknown, names: ReadonlySet<string>, tally: Tally): unknown {
-  if (Array.isArray(value)) return value.map((one) => relabelled(one, names, tally))
+const isNamed = (names: ReadonlySet<string>, parent: string, name: string): boolean => names.has(name) || names.has(`${parent}.${name}`)
+
+/** `parent` is the name of the field that the value is in. */
+function relabelled(value: unknown, names: ReadonlySet<string>, tally: Tally, parent: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => relabelled(one, names, tally, parent))
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value).map(([name, one]): [string, unknown] => {
-    if (!names.has(name)) return [name, relabelled(one, names, tally)]
+    if (!isNamed(names, parent, name)) return [name, relabelled(one, names, tally, name)]
     tally.fields++
     return [prefix + name, cleaned(one, tally)]
   })
@@ -56,18 +59,19 @@ function cleaned(value: unknown, tally: Tally): unknown {
 export function labelledSchema(schema: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return schema
   const set = new Set(names)
-  const walk = (value: unknown, inProperties: boolean): unknown => {
-    if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : walk(one, false)))
+  const walk = (value: unknown, parent: string, inProperties: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : walk(one, parent, false)))
     if (typeof value !== 'object' || value === null) return value
+    const called = (name: string): string => (isNamed(set, parent, name) ? prefix + name : name)
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => {
-        if (inProperties) return set.has(name) ? [prefix + name, one] : [name, walk(one, false)]
-        if (name === 'required') return [name, (one as readonly string[]).map((field) => (set.has(field) ? prefix + field : field))]
-        return [name, walk(one, name === 'properties')]
+        if (inProperties) return isNamed(set, parent, name) ? [called(name), one] : [name, walk(one, name, false)]
+        if (name === 'required') return [name, (one as readonly string[]).map(called)]
+        return [name, walk(one, parent, name === 'properties')]
       }),
     )
   }
-  const made = walk(schema, false) as JsonObject
+  const made = walk(schema, '', false) as JsonObject
   const notice = { untrusted_notice: { type: 'string' }, untrusted_removed: { type: 'object' } }
   return { ...made, properties: { ...(made['properties'] as JsonObject), ...notice } }
 }

@@ -52,7 +52,7 @@ const reading = ({ smtpCredentials, connectionTest }: RestCore): readonly Action
       description:
         'Check whether an SMTP login could send now: active, destination found, provider reachable; each with its finding. Sends ' +
         'nothing. For a provider itself use email_provider_test.',
-      scope: 'mcp:read',
+      untrusted: ['detail'],
       hints: { readOnly: true, openWorld: true },
     },
     run: ({ principal, signal }, { id }) => connectionTest.ofCredential(principal, id, signal),

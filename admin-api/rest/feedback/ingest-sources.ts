@@ -8,6 +8,9 @@ const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['inges
 
 export const ingestSourceActions = (core: RestCore): readonly Action[] => [...making(core), ...lasting(core)]
 
+/** What came with reports: names and addresses, and the words of servers. */
+const reportedFields = ['last_error', 'agent', 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals']
+
 const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.list({
     summary: 'List ingest sources, newest first',
@@ -20,6 +23,7 @@ const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] =
       description:
         'List where bounces and complaints are reported from: provider, webhook_url and when it last reported; never secrets. For one ' +
         'with its health use bounce_source_get. Changes nothing.',
+      untrusted: reportedFields,
       arguments: [],
       fixed: { limit: 200 },
       reachesOrganization: true,
@@ -59,6 +63,7 @@ const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] 
       description:
         'Get one bounce source with its health: when it last reported, and what of its reports could not be used. For all use ' +
         'bounce_source_list. Changes nothing.',
+      untrusted: reportedFields,
       reachesOrganization: true,
     },
     async run({ principal }, { id }) {

@@ -8,6 +8,7 @@ import { pageEncoder } from '../../wire/fields/paging.ts'
 import { encoderOf } from '../../wire/fields/codec.ts'
 import { importReportShape, reportJson, RowFields, suppression, suppressionFilter } from '../../wire/feedback/suppression.ts'
 import type { RestCore } from '../rest-core.ts'
+import { entryFields } from './suppressions.ts'
 
 export const suppressionTools = (core: RestCore): readonly Action[] => [listing(core), importing(core)]
 
@@ -39,6 +40,7 @@ const listing = ({ suppressions }: RestCore): Action =>
       description:
         'List addresses that get no mail of the organization, newest first, by source, project or part of the address. For why one message did not arrive use ' +
         'email_diagnose_missing. Take one off with email_suppression_remove(id). Changes nothing.',
+      untrusted: entryFields,
       reachesOrganization: true,
     },
     async run({ principal, signal }, { limit, offset, ...asked }): Promise<Page<Suppression>> {

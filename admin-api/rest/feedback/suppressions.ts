@@ -35,6 +35,9 @@ const importDeadlineSeconds = 300
 
 export const suppressionActions = (core: RestCore): readonly (Action | Operation)[] => [...entries(core), ...bulk(core)]
 
+/** The address of somebody else, and often the words of the server that refused it. */
+export const entryFields = ['email', 'reason']
+
 const entries = (core: RestCore): readonly Action[] => [
   suppressions.list({
     summary: 'List suppressions, newest first',
@@ -55,6 +58,7 @@ const entries = (core: RestCore): readonly Action[] => [
       description:
         'Stop all mail of the organization to one address, until expires_at or for good. An address that is on the list already stays ' +
         'there. For many use email_suppression_bulk_import; undo with email_suppression_remove.',
+      untrusted: entryFields,
       reachesOrganization: true,
       hints: { idempotent: true },
     },
@@ -75,6 +79,7 @@ const entries = (core: RestCore): readonly Action[] => [
       description:
         'Get one entry of the suppression list by its id: address, why and since when it gets no mail. To find it by address use ' +
         'email_suppression_list with q. Changes nothing.',
+      untrusted: entryFields,
       reachesOrganization: true,
     },
     run: ({ principal }, { id }) => core.suppressions.get(principal, id),

@@ -109,6 +109,7 @@ const finding = (core: RestCore): Action =>
       description:
         'Get one virtual inbox by its id or its pattern, with the outcome of its latest notification. found=false for a pattern that no inbox has: a normal result. ' +
         'For all use virtual_inbox_list. Next: virtual_inbox_messages_list. Changes nothing.',
+      untrusted: ['error'],
     },
     async run({ principal }, { idOrAddress }) {
       const found = await core.inboxes.named(principal, idOrAddress)

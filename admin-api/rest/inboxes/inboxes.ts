@@ -113,6 +113,7 @@ const settingUp = (core: RestCore): readonly Action[] => [
         'mail email_sandbox_inbox_open is enough. Next: virtual_inbox_message_wait.',
       arguments: ['address_pattern', 'name', 'notify_webhook_url', 'retention_days'],
       secrets: ['signing_secret'],
+      untrusted: ['error'],
     },
     run: async ({ principal }, { project: asked, projectId = asked, ...request }) =>
       detail(core, principal, await core.inboxSettings.create(principal, { ...request, projectId })),
@@ -133,6 +134,7 @@ const settingUp = (core: RestCore): readonly Action[] => [
         'another inbox with virtual_inbox_create instead.',
       arguments: ['id', 'name', 'notify_webhook_url', 'retention_days'],
       secrets: ['signing_secret'],
+      untrusted: ['error'],
       hints: { idempotent: true },
     },
     run: async ({ principal }, { id: inboxId, ...changes }) =>

@@ -19,6 +19,7 @@ export const destinationHealthActions = ({ probes }: RestCore): readonly Action[
         'Connect to a provider and sign in, without sending, and report each step. Use after email_provider_connect or when email_provider_health is bad. ' +
         'Success lets waiting mail leave at once. Next: email_send_test.',
       arguments: { destination_id: 'id' },
+      untrusted: ['detail'],
       hints: { idempotent: true, openWorld: true },
     },
     run: ({ principal }, { id }) => probes.test(principal, id),
@@ -35,6 +36,7 @@ export const destinationHealthActions = ({ probes }: RestCore): readonly Action[
       description:
         'Get reachability, TLS, sign-in and the last hour of errors and latency of a provider, from a probe at most a minute old. Use email_provider_test to check again now. Changes nothing.',
       arguments: { destination_id: 'id' },
+      untrusted: ['detail', 'reason'],
       hints: { openWorld: true },
     },
     run: ({ principal }, { id }) => probes.health(principal, id),

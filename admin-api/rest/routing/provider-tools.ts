@@ -63,6 +63,7 @@ const connect = ({ destinations, probes }: RestCore): Action =>
       description:
         'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. Probes it at once; warnings say what keeps ' +
         'it from working. Better let the user enter passwords in the dashboard than in chat. Next: email_provider_test, email_domain_verify_records.',
+      untrusted: ['warnings'],
       hints: { openWorld: true },
     },
     async run({ principal }, { provider: named, ...rest }) {
@@ -72,6 +73,9 @@ const connect = ({ destinations, probes }: RestCore): Action =>
       return { ...made, warnings: await probes.firstLook(made) }
     },
   })
+
+/** What was found in DNS, and what is said about it. */
+const foundFields = ['records.found', 'hint']
 
 const domainName = filledLine(254, 'Such as example.ch.')
 
@@ -92,6 +96,7 @@ const status = ({ sendingDomains }: RestCore): Action =>
         'Get whether a sending domain is verified, and of each DNS record what was found. With mcp:admin looks DNS up now, otherwise shows the latest look-up. ' +
         'found=false: the domain is not set up; use email_domain_verify_records. Verified mail is signed with DKIM.',
       reachesOrganization: true,
+      untrusted: foundFields,
       hints: { openWorld: true },
     },
     async run({ principal }, { domain: name }) {
@@ -100,7 +105,7 @@ const status = ({ sendingDomains }: RestCore): Action =>
     },
   })
 
-const records = ({ sendingDomains }: RestCore): Action =>
+const records = ({ sendingDomains, destinations }: RestCore): Action =>
   action({
     id: 'findDomainRecords',
     summary: 'Get the DNS records of a domain',
@@ -121,9 +126,12 @@ const records = ({ sendingDomains }: RestCore): Action =>
         'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
         'which needs mcp:admin. Show the records to the user. Next: email_domain_verify_status after they were published.',
       reachesOrganization: true,
+      untrusted: foundFields,
       hints: { readOnly: false, idempotent: true },
     },
     async run({ principal }, { domain: name, destinationId }) {
+      // domains are the organization's, destinations the project's
+      await destinations.get({ ...principal, bound: true }, destinationId)
       const found = await sendingDomains.byName(principal, name)
       const { domain: one } = found ?? (await sendingDomains.create(principal, { domain: name, ed25519: false }))
       const expected = await sendingDomains.recordsFor(principal, one.id, destinationId)

@@ -52,7 +52,7 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
       description:
         'Get how far a bulk replay is: messages examined, replayed, skipped and refused, with the latest problems. Repeat every few ' +
         'seconds until its status is no longer running. Changes nothing.',
-      untrusted: ['problems'],
+      untrusted: ['problems', 'stopped_because'],
     },
     run: ({ principal }, { jobId }) => replays.get(principal, jobId),
   }),

@@ -68,6 +68,12 @@ export const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, 
   until: given.until ?? createdBefore,
 })
 
+/** What of a trace was written by senders, by who is written to, and by servers that replied or reported. */
+export const outsideFields = [
+  ...['subject', 'message_id', 'from', 'mail_from', 'to', 'address'],
+  ...['outcome_reason', 'reply', 'report', 'suppression', 'timeline'],
+]
+
 export const traceActions = (core: RestCore): readonly (Action | Operation)[] => [
   ...reading(core),
   download(core),

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { mcpResource, restResource } from '../oauth/oauth-fixture.ts'
 import { adminKey } from '../rest/fixture/rest-fixture.ts'
-import { startMcp, type Era, type McpFixture } from './mcp-fixture.ts'
+import { lastMessage, startMcp, type Era, type McpFixture } from './mcp-fixture.ts'
 
 const metadata = 'https://post.example.ch/.well-known/oauth-protected-resource/mcp'
 
@@ -100,12 +100,6 @@ test('too little scope is a challenge for clients that can ask their user, and a
     next_action: 'call account_claim',
   })
 })
-
-/** Of an answer that is JSON, or a stream of events. */
-function lastMessage(text: string): unknown {
-  const data = text.split('\n').filter((line) => line.startsWith('data: '))
-  return JSON.parse(data.at(-1)?.slice(6) ?? text)
-}
 
 test('web pages of other origins, and what is no request, are refused', async (t) => {
   const fixture = await startMcp(t)

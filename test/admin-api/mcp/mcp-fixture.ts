@@ -1,8 +1,11 @@
 /** Agents at the door: the client of the official SDK over HTTP, in either era of the protocol, with tokens of the authorization server. */
+import { setImmediate } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ExecutionContext } from 'ava'
-import { mcpResource, startOAuth, type OAuthFixture } from '../oauth/oauth-fixture.ts'
+import { mcpResource, startOAuth, type Fields, type OAuthFixture } from '../oauth/oauth-fixture.ts'
 import type { FixtureOptions } from '../rest/fixture/rest-fixture.ts'
+
+const allScopes = 'mcp:read mcp:send-sandbox mcp:send mcp:admin'
 
 export type Era = 'legacy' | 'modern'
 
@@ -35,8 +38,8 @@ export interface Agent {
 }
 
 export interface McpFixture extends OAuthFixture {
-  /** A token of the member of the first organization. */
-  tokenOf(scopes?: string): Promise<string>
+  /** A token of the member of the first organization, for its first project; or for what the form of the page names. */
+  tokenOf(scopes?: string, form?: Fields): Promise<string>
   /** A token of a new anonymous sandbox. */
   anonymousToken(): Promise<string>
   agent(options?: AgentOptions): Promise<Agent>
@@ -53,8 +56,8 @@ export interface AgentOptions {
 
 export async function startMcp(t: ExecutionContext, options: FixtureOptions = {}): Promise<McpFixture> {
   const oauth = await startOAuth(t, options)
-  const tokenOf = async (scopes = 'mcp:read mcp:send-sandbox mcp:send mcp:admin') =>
-    String((await oauth.signIn({ resource: mcpResource, scope: scopes }))['access_token'])
+  const tokenOf = async (scopes = allScopes, form: Fields = {}) =>
+    String((await oauth.signIn({ resource: mcpResource, scope: scopes }, form))['access_token'])
   return {
     ...oauth,
     tokenOf,
@@ -72,6 +75,43 @@ export async function startMcp(t: ExecutionContext, options: FixtureOptions = {}
       return agentOf(client, bearer)
     },
   }
+}
+
+/** A call without the client of the SDK, in a revision in which too little scope is an error of the tool. */
+export async function callDirectly(
+  { fetch }: McpFixture,
+  token: string,
+  name: string,
+  given: unknown,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(mcpResource, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The message of an answer that is JSON, or the last one of a stream of events. */
+export function lastMessage(text: string): unknown {
+  const data = text.split('\n').filter((line) => line.startsWith('data: '))
+  return JSON.parse(data.at(-1)?.slice(6) ?? text)
+}
+
+/** Lets time pass in small steps until the call has its result. */
+export async function whileTimePasses<T>({ clock }: McpFixture, calling: Promise<T>): Promise<T> {
+  let isUnderWay = true
+  const ended = calling.finally(() => {
+    isUnderWay = false
+  })
+  while (isUnderWay) {
+    clock.advance(1)
+    await setImmediate()
+  }
+  return ended
 }
 
 function agentOf(client: Client, token: string): Agent {

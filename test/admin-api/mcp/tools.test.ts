@@ -161,13 +161,16 @@ test('operate: rules, failover and suppressions', async (t) => {
     fallback_ids: [second],
   })
   const added = await one.must('email_suppression_add', { email: 'ada@example.org', reason: 'asked' })
-  t.like(await one.must('email_suppression_get', { id: added['id'] }), { email: 'ada@example.org' })
+  t.like(await one.must('email_suppression_get', { id: added['id'] }), { untrusted_email: 'ada@example.org' })
   const imported = await one.must('email_suppression_bulk_import', {
     rows: [{ email: 'b@example.org' }, { email: 'wrong' }, { email: 'ada@example.org' }],
   })
   t.like(imported, { total: 3, added: 1, already_there: 1, refused: 1 })
-  t.like(await one.must('email_suppression_list', { limit: 1 }), { data: [{ email: 'b@example.org' }], has_more: true })
-  t.like(await one.must('email_suppression_list', { limit: 1, offset: 1 }), { data: [{ email: 'ada@example.org' }], has_more: false })
+  t.like(await one.must('email_suppression_list', { limit: 1 }), { data: [{ untrusted_email: 'b@example.org' }], has_more: true })
+  t.like(await one.must('email_suppression_list', { limit: 1, offset: 1 }), {
+    data: [{ untrusted_email: 'ada@example.org' }],
+    has_more: false,
+  })
   t.deepEqual(await one.must('email_suppression_remove', { id: added['id'] }), { done: true })
   const many = Array.from({ length: 1001 }, (_, i) => ({ email: `u${i}@example.org` }))
   t.regex((await one.refused('email_suppression_bulk_import', { rows: many })).message, /at most 1000/)

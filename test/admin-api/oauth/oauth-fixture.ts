@@ -132,11 +132,14 @@ function calls(fixture: Fixture, authorizations: Authorizations, home: string) {
     if (checked.kind === 'redirect') return new URL(checked.location)
     const { pending } = checked
     if (form['decision'] === 'deny') return new URL(authorizations.deny(pending))
-    const { user = userId, project: projectId = home, scopes } = form as Readonly<Record<string, string>>
+    const {
+      user = userId,
+      organization: organizationId = fixture.organizationId,
+      project: projectId = home,
+      scopes,
+    } = form as Readonly<Record<string, string>>
     const given = scopes === undefined ? pending.scopes : parseScopes(scopes)
-    return new URL(
-      await authorizations.approve(pending, { userId: user, organizationId: fixture.organizationId, projectId, scopes: given }),
-    )
+    return new URL(await authorizations.approve(pending, { userId: user, organizationId, projectId, scopes: given }))
   }
   return {
     ...{ fetch: go, post, token, request, check, approve },

@@ -3,30 +3,13 @@
  * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
  */
 import test from 'ava'
-import { keyUses } from '#core/access/keys/key-uses.ts'
-import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
-import { pack, within } from '#store/tuple.ts'
+import { pack } from '#store/tuple.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { mcpResource, restResource } from '../../oauth/oauth-fixture.ts'
 import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
-
-/** The rows and counters of the organization but for the last use of its keys, and the rows of the whole store that name it. */
-async function rowsOf({ database, organizationId, clock, made }: Installation): Promise<Map<string, string>> {
-  const rows = new Map<string, string>()
-  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
-  for await (const { key, value } of database.kv.range(within([organizationId])))
-    if (!text(key).includes(keyUses.name)) rows.set(text(key), text(value))
-  for await (const { key, value } of database.kv.range(within(['']))) {
-    if (text(key).includes(organizationId) || text(value).includes(organizationId)) rows.set(text(key), text(value))
-  }
-  const now = clock.now()
-  const counters = [made.project, made.target, made.partition].flatMap((id) => projectCounters(organizationId, id, now, now))
-  for (const key of [...counters, ...organizationCounters(organizationId, now, now)])
-    rows.set(`counter ${key.join(' ')}`, String(await database.kv.counter(pack(key))))
-  return rows
-}
+import { changedSince, rowsOf } from '../fixture/organization-rows.ts'
 
 /** These need no key. */
 const isOpen = ({ scope }: Operation): boolean => scope === 'none'
@@ -123,12 +106,6 @@ test('a key of another project reads nothing of this one, and leaves what was th
 
 const idsOf = ({ made }: Installation): string[] =>
   Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha)_/.test(id))
-
-/** Keys of rows that are new, gone or different. */
-async function changedSince(installation: Installation, before: ReadonlyMap<string, string>): Promise<string[]> {
-  const now = await rowsOf(installation)
-  return [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key))
-}
 
 /** What belongs to the organization as a whole, and the row by which its settings take turns. */
 const isOfEverybody = ({ made }: Installation, key: string): boolean =>

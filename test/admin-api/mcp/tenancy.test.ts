@@ -1,0 +1,159 @@
+/**
+ * Every tool with the ids of somebody else, one argument at a time: another organization, another project, and a sandbox without a user.
+ * They get not_found or found=false, never data, and the rows of the owner stay as they are to the byte.
+ */
+import test, { type ExecutionContext } from 'ava'
+import { members } from '#core/people/members/member.ts'
+import { Change } from '#store/change.ts'
+import { userId } from '../oauth/oauth-fixture.ts'
+import { changedSince, rowsOf } from '../rest/fixture/organization-rows.ts'
+import { startMcp, whileTimePasses, type Agent, type Called, type McpFixture } from './mcp-fixture.ts'
+import { makeForTools, toolRequestsOf, type ToolMade } from './tool-requests.ts'
+
+/** A call with one id of somebody else in it, or with all of them. */
+interface ForeignCall {
+  readonly name: string
+  readonly argument: string
+  readonly given: Readonly<Record<string, unknown>>
+}
+
+const isId = (name: string): boolean => /(?:^|_)ids?$|^id_or_address$|^reveal_url$/.test(name)
+
+/** The arguments that take ids, also those within objects. */
+function idArguments(schema: unknown, path: readonly string[] = []): string[] {
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> }
+  return Object.entries(properties).flatMap(([name, one]) => (isId(name) ? [[...path, name].join('.')] : idArguments(one, [...path, name])))
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+const at = (given: Given, path: string): unknown =>
+  path.split('.').reduce<unknown>((one, name) => (one as Given | undefined)?.[name], given)
+
+function placed(given: Given, path: string, value: unknown): Given {
+  const [first = '', ...rest] = path.split('.')
+  return { ...given, [first]: rest.length === 0 ? value : placed((given[first] ?? {}) as Given, rest.join('.'), value) }
+}
+
+/** For each argument that takes an id a call of the outsider, with the owner's id there and own ones elsewhere. */
+async function foreignCalls(agent: Agent, theirs: ToolMade, own: ToolMade): Promise<readonly ForeignCall[]> {
+  const [foreign, good] = [toolRequestsOf(theirs), toolRequestsOf(own)]
+  const { tools } = await agent.client.listTools()
+  return tools.flatMap(({ name, inputSchema }) =>
+    idArguments(inputSchema).flatMap((argument): readonly ForeignCall[] => {
+      const value = at(foreign[name]?.given ?? {}, argument) ?? more(theirs)[`${name}.${argument}`]
+      if (value === undefined) throw new Error(`${name} takes ${argument}; name one in tool-requests.ts`)
+      return [{ name, argument, given: placed(good[name]?.given ?? {}, argument, value) }]
+    }),
+  )
+}
+
+/** Ids in arguments that the calls of the owner leave out. */
+const more = (made: ToolMade): Readonly<Record<string, unknown>> => ({
+  'virtual_inbox_messages_list.id_or_address': made.inbox,
+})
+
+/** Deleting again does nothing, and does not show whether there was anything. */
+const silent = new Set([
+  ...['mailenable_postoffice_map_delete', 'webhook_endpoint_delete', 'smtp_credential_revoke', 'virtual_inbox_delete'],
+  ...['email_suppression_remove', 'bounce_source_revoke'],
+])
+
+function outcomeOf({ isError, value }: Called): string {
+  const { error, found, data, done } = value as {
+    readonly error?: { readonly code: string; readonly message: string }
+    readonly found?: boolean
+    readonly data?: readonly unknown[]
+    readonly done?: boolean
+  }
+  if (isError)
+    return error?.code === 'validation_failed' && /has this id|no reveal/i.test(error.message) ? 'not_found' : String(error?.code)
+  if (found === false || data?.length === 0) return 'not_found'
+  return done === true ? 'silent' : 'data'
+}
+
+/** They choose among one's own messages, of which none has it. */
+const choosing = new Set(['email_bulk_replay.filter.destination_id'])
+
+async function mustGetNothing(
+  t: ExecutionContext,
+  agent: Agent,
+  calls: readonly ForeignCall[],
+  { ids = [], also }: { readonly ids?: readonly string[]; readonly also?: string } = {},
+): Promise<void> {
+  for (const { name, argument, given } of calls) {
+    const called = await agent.call(name, given)
+    const outcome = outcomeOf(called)
+    const what = `${name}.${argument}: ${called.text.slice(0, 400)}`
+    if (!choosing.has(`${name}.${argument}`))
+      t.true(outcome === 'not_found' || outcome === also || (outcome === 'silent' && silent.has(name)), what)
+    const asked = JSON.stringify(given)
+    for (const id of ids) if (!asked.includes(id)) t.false(called.text.includes(id) || JSON.stringify(called.value).includes(id), what)
+  }
+}
+
+const idsOf = (made: ToolMade): readonly string[] => Object.values(made).filter((id) => /^[a-z]{3}_|^[0-9a-f]{8}-/.test(id))
+
+async function agentElsewhere(fixture: McpFixture, organizationId: string, projectId: string): Promise<Agent> {
+  const record = { id: userId, organizationId, role: 'admin', joinedAt: fixture.clock.now() } as const
+  if (organizationId !== fixture.organizationId) await fixture.database.commit(new Change().insert(members, organizationId, record))
+  return fixture.agent({ token: await fixture.tokenOf(undefined, { organization: organizationId, project: projectId }) })
+}
+
+test('every tool has a request, and the owner can make it', async (t) => {
+  const fixture = await startMcp(t)
+  const made = await makeForTools(fixture)
+  const requests = toolRequestsOf(made)
+  const agent = await fixture.agent()
+  t.deepEqual(Object.keys(requests).toSorted(), (await agent.names()).toSorted(), 'each tool needs a request, and no other')
+  for (const [name, { given }] of Object.entries(requests)) {
+    const called = await whileTimePasses(fixture, agent.call(name, given))
+    t.is(called.isError, false, `${name}: ${called.text}`)
+    t.not(called.value['found'], false, name)
+  }
+})
+
+test('another organization reads and changes nothing by any id', async (t) => {
+  const fixture = await startMcp(t)
+  const made = await makeForTools(fixture)
+  const outsider = await fixture.addOrganization()
+  const own = await makeForTools({ ...fixture, ...outsider, addMember: async () => '' })
+  const agent = await agentElsewhere(fixture, outsider.organizationId, outsider.projectId)
+  const before = await rowsOf({ ...fixture, made })
+  await mustGetNothing(t, agent, await foreignCalls(agent, made, own), { ids: idsOf(made) })
+  t.deepEqual(await changedSince({ ...fixture, made }, before), [])
+  const { reveal_url: _used, ...form } = toolRequestsOf(made)['email_html_snippet_generate']?.given ?? {}
+  t.truthy(await (await fixture.agent()).must('email_html_snippet_generate', { ...form, reveal_url: made.reveal }), 'the link is not spent')
+})
+
+/** What belongs to the organization, which its administrators reach from every project. */
+const shared = /^(?:bounce_source|mailenable|email_suppression)_/
+
+test('another project of the organization reads and changes nothing of this one by any id', async (t) => {
+  const fixture = await startMcp(t)
+  const made = await makeForTools(fixture)
+  const project = await fixture.addProject()
+  const agent = await agentElsewhere(fixture, fixture.organizationId, project)
+  const before = await rowsOf({ ...fixture, made })
+  const calls = (await foreignCalls(agent, made, made)).filter(({ name }) => !shared.test(name))
+  await mustGetNothing(t, agent, calls)
+  const changed = await changedSince({ ...fixture, made }, before)
+  t.deepEqual(
+    changed.filter((key) => before.has(key) && !key.includes('suppression')),
+    [],
+  )
+})
+
+test('a sandbox without a user finds nothing by ids, patterns, domains and slugs of others', async (t) => {
+  const fixture = await startMcp(t)
+  const made = await makeForTools(fixture)
+  const agent = await fixture.agent({ token: await fixture.anonymousToken() })
+  const before = await rowsOf({ ...fixture, made })
+  await mustGetNothing(t, agent, await foreignCalls(agent, made, made), { also: 'insufficient_scope' })
+  t.like(await agent.must('virtual_inbox_get', { id_or_address: '@seen.ch' }), { found: false })
+  t.like(await agent.must('email_domain_verify_status', { domain: 'sender.example.ch' }), { found: false })
+  const mail = { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'welcome' }
+  t.regex((await agent.refused('email_send_test', mail)).code, /validation_failed|not_found/)
+  t.deepEqual((await agent.must('email_template_list'))['data'], [])
+  t.deepEqual(await changedSince({ ...fixture, made }, before), [])
+})
