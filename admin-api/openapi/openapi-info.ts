@@ -44,6 +44,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   'inbound routes': 'Incoming mail: which addresses are accepted, and where the mail is delivered.',
   inboxes: 'Virtual inboxes: captured messages, to list, read, download and wait for.',
   ingest: 'Bounces, complaints and deliveries as providers and mail servers report them.',
+  insights: 'Figures over time: sends, recipients, latency, destinations, webhooks, suppressions.',
   inspect: 'Deliverability tests: send a message to an address and get a report on how receivers will rate it.',
   members: 'People in the organization, their roles, and invitations.',
   messages: 'Sending, immediately or scheduled.',

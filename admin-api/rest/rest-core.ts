@@ -22,6 +22,7 @@ import type { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import type { Insights } from '#core/insights/insights.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/members/invitations.ts'
 import type { Members } from '#core/people/members/members.ts'
@@ -89,6 +90,7 @@ export interface RestCore {
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly insights: Insights
   readonly inspectTests: InspectTests
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings

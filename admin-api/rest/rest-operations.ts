@@ -20,6 +20,7 @@ import { inboxTools } from './inboxes/inbox-tools.ts'
 import { ingestOperations } from './feedback/ingest.ts'
 import { mailEnableIngestOperations } from './feedback/ingest-mailenable.ts'
 import { ingestSourceActions } from './feedback/ingest-sources.ts'
+import { insightActions } from './insights/insights.ts'
 import { inspectOperations } from './inboxes/inspect.ts'
 import { invitationActions } from './organization/invitations.ts'
 import { memberActions } from './organization/members.ts'
@@ -89,6 +90,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...inboxOperations(core),
   ...inboxTools(core),
   ...webhookActions(core),
+  ...insightActions(core),
   ...inboundRouteOperations(core),
   ...billingEntries(core),
   ...flagActions(core),

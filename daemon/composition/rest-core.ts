@@ -54,6 +54,7 @@ export function restCore(composition: Composition): RestCore {
     apiKeys: get('apiKeys'),
     claims: get('claims'),
     engagements: get('engagements'),
+    insights: get('insights'),
     ingest: get('ingest'),
     inspectTests: get('mailDoors').inspect.inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),

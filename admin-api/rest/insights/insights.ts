@@ -1,0 +1,97 @@
+/** Figures over time, from counts that are written with the events. */
+import * as z from 'zod'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { InsightQuery } from '#core/insights/insights.ts'
+import { action, type Action } from '../../actions/action.ts'
+import type { Encoder } from '../../wire/fields/codec.ts'
+import { withTextForm } from '../../wire/fields/text-form.ts'
+import {
+  deliveryInsight,
+  destinationInsight,
+  domainInsight,
+  insightFields,
+  latencyInsight,
+  sendInsight,
+  smtpInsight,
+  suppressionInsight,
+  webhookInsight,
+} from '../../wire/insights/insight.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const maxApart = 50
+const mostWords = { description: `How many at most, from 1 to ${maxApart}, those with most mail first. Defaults to 20.` }
+const most = withTextForm(
+  z.int().min(1).max(maxApart).default(20).meta(mostWords),
+  z
+    .string()
+    .regex(/^[1-9]\d?$/, `must be a whole number from 1 to ${maxApart}`)
+    .transform(Number)
+    .pipe(z.number().max(maxApart))
+    .default(20),
+)
+const kept =
+  'Counted with the events, and never more than a second late. A step without anything is there with zeros. Without a project, the figures of the whole ' +
+  'organization include those of projects that were deleted.'
+
+export const insightActions = ({ insights }: RestCore): readonly Action[] => {
+  const facts = { tags: ['insights'], scope: 'api:read', errors: ['not_found'] } as const
+  const figures = <R>(
+    name: string,
+    what: string,
+    summary: string,
+    output: Encoder<R>,
+    run: (principal: Principal, query: InsightQuery) => Promise<R>,
+    description = '',
+  ): Action =>
+    action({
+      ...facts,
+      ...{ id: `get${name}Insight`, summary, description: `${description}${kept}`, output },
+      input: z.strictObject(insightFields),
+      http: { method: 'GET', path: `/v1/insights/${what}` },
+      run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+    })
+  const apart = <R>(
+    name: string,
+    what: string,
+    summary: string,
+    output: Encoder<R>,
+    run: (principal: Principal, query: InsightQuery & { readonly limit: number }) => Promise<R>,
+  ): Action =>
+    action({
+      ...facts,
+      ...{ id: `get${name}Insight`, summary, description: kept, output },
+      input: z.strictObject({ ...insightFields, limit: most }),
+      http: { method: 'GET', path: `/v1/insights/${what}` },
+      run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+    })
+  const ofProject = (principal: Principal, query: InsightQuery) => insights.ofProject(principal, query)
+  const ofDestinations = (principal: Principal, query: InsightQuery) => insights.ofDestinations(principal, query)
+  return [
+    figures('Send', 'sends', 'Get the sends over time, by outcome', sendInsight, ofProject),
+    figures(
+      'Delivery',
+      'delivery',
+      'Get over time what happened to recipients',
+      deliveryInsight,
+      ofDestinations,
+      '`taken` by a provider or `failed` at it, when the attempt ended; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
+    ),
+    figures(
+      'Latency',
+      'latency',
+      'Get the latency over time',
+      latencyInsight,
+      ofDestinations,
+      '`first_attempt`: from acceptance to the first attempt; `attempt`: of the attempt that ended with the acceptance by the provider; `delivery`: from our acceptance to that. ',
+    ),
+    apart('Destination', 'destinations', 'Get the attempts of each destination over time', destinationInsight, (principal, query) =>
+      insights.byDestination(principal, query),
+    ),
+    apart('Domain', 'domains', 'Get what happened to recipients, by their domain', domainInsight, (principal, query) =>
+      insights.byDomain(principal, query),
+    ),
+    figures('Webhook', 'webhooks', 'Get the attempts at webhooks over time', webhookInsight, ofProject),
+    figures('Suppression', 'suppressions', 'Get the new suppressions over time, by source', suppressionInsight, ofProject),
+    figures('Smtp', 'smtp', 'Get the SMTP logins over time, and what was refused', smtpInsight, ofProject),
+  ]
+}

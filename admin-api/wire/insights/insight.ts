@@ -1,0 +1,165 @@
+/** Figures over time on the wire: a point for each step, and the sum of them. */
+import * as z from 'zod'
+import { attemptNames, projectNames, recipientNames, refusedLetter, smtpRefusedLetter, suppressedLetter } from '#core/insights/count.ts'
+import type { Counted, CountedApart } from '#core/insights/insights.ts'
+import { percentilesOf, type Percentiles, type Timing } from '#core/insights/latency.ts'
+import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
+import { encoderOf, type Encoder } from '../fields/codec.ts'
+import { project } from '../fields/paging.ts'
+import { withTextForm } from '../fields/text-form.ts'
+import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
+
+type Counts = ReadonlyMap<string, number>
+
+const stepWords = {
+  description:
+    'Length of a step, a multiple of 60. By default one that gives at most 100 points. Steps of minutes reach back 2 days, of quarters of an hour 8 days, of hours 92 days, of days 2 years.',
+}
+const maxStep = 31 * 86_400
+const step = z.int().min(60).max(maxStep).optional().meta(stepWords)
+const stepText = z
+  .string()
+  .regex(/^[1-9]\d{0,6}$/, 'must be a whole number of seconds')
+  .transform(Number)
+  .pipe(z.number().min(60).max(maxStep))
+  .optional()
+
+/** What every operation of figures takes. */
+export const insightFields = {
+  project,
+  from: timeInput.optional().meta({
+    description: 'Begin of the first step; an earlier minute, hour or day where the steps are of those. Defaults to a day before `to`.',
+  }),
+  to: timeInput.optional().meta({ description: 'End of the time, rounded up to a whole step. Defaults to the end of the step under way.' }),
+  step_seconds: withTextForm(step, stepText),
+}
+
+const times = { from: wireTime, to: wireTime, step_seconds: z.int() }
+const timesOf = ({ from, to, stepSeconds }: Pick<Counted, 'from' | 'to' | 'stepSeconds'>) => ({
+  ...{ from: toWireTime(from), to: toWireTime(to), step_seconds: stepSeconds },
+})
+
+type Shape = Readonly<Record<string, z.ZodType>>
+type Values<S extends Shape> = z.input<z.ZodObject<S>>
+
+/** An encoder of points and totals with these fields, of which totals may have more. */
+function figures<S extends Shape, T extends Shape>(
+  id: string,
+  shape: S,
+  read: (counts: Counts) => Values<S>,
+  more?: { readonly shape: T; readonly read: (counts: Counts) => Values<T> },
+): Encoder<Counted> {
+  const schema = z
+    .object({ ...times, points: z.array(z.object({ at: wireTime, ...shape })), totals: z.object({ ...shape, ...more?.shape }) })
+    .meta({ id })
+  return encoderOf(schema as z.ZodType, (counted: Counted) => ({
+    ...timesOf(counted),
+    points: counted.points.map(({ at, counts }) => ({ at: toWireTime(at), ...read(counts) })),
+    totals: { ...read(counted.total), ...more?.read(counted.total) },
+  })) as Encoder<Counted>
+}
+
+const count = z.int().min(0)
+type Numbers<Names extends Readonly<Record<string, string>>> = Readonly<Record<keyof Names & string, number>>
+
+/** Fields that are one count each, by the name under which it is counted. */
+function plain<const Names extends Readonly<Record<string, string>>>(names: Names) {
+  const fields = Object.entries(names)
+  const shape = Object.fromEntries(fields.map(([field]) => [field, count])) as Readonly<Record<keyof Names & string, typeof count>>
+  const read = (counts: Counts) => Object.fromEntries(fields.map(([field, name]) => [field, counts.get(name) ?? 0])) as Numbers<Names>
+  return { shape, read }
+}
+
+/** Counts whose names begin with a letter, by what follows it. */
+const byCode = (letter: string, counts: Counts): Record<string, number> =>
+  Object.fromEntries(
+    [...counts].flatMap(([name, times]) => (name.length > 1 && name.startsWith(letter) ? [[name.slice(1), times] as const] : [])),
+  )
+const sumOf = (values: Readonly<Record<string, number>>): number => Object.values(values).reduce((sum, one) => sum + one, 0)
+const codes = z.record(z.string(), count).meta({ description: 'By the code of the refusal.' })
+
+const messages = plain({
+  relayed: projectNames.relayed,
+  captured_sandbox_destination: projectNames['captured.sandbox_destination'],
+  captured_no_route: projectNames['captured.no_route'],
+  captured_anonymous_project: projectNames['captured.anonymous_project'],
+  failed: projectNames.failed,
+})
+export const sendInsight = figures(
+  'SendInsight',
+  { ...messages.shape, refused: count.meta({ description: 'Sends that were refused; most of them left no trace.' }) },
+  (counts) => ({ ...messages.read(counts), refused: sumOf(byCode(refusedLetter, counts)) }),
+  { shape: { refused_by_code: codes }, read: (counts) => ({ refused_by_code: byCode(refusedLetter, counts) }) },
+)
+
+const recipients = plain(recipientNames)
+export const deliveryInsight = figures('DeliveryInsight', recipients.shape, recipients.read)
+
+const milliseconds = z.int().nullable()
+const percentileShape = z
+  .object({ count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
+  .meta({ description: 'Percentiles are at most half too long; null where nothing was timed.' })
+const percentiles = (timing: Timing, counts: Counts): z.input<typeof percentileShape> => toWire(percentilesOf(timing, counts))
+const toWire = ({ count: times, p50Ms, p95Ms, p99Ms }: Percentiles) => ({ count: times, p50_ms: p50Ms, p95_ms: p95Ms, p99_ms: p99Ms })
+export const latencyInsight = figures(
+  'LatencyInsight',
+  { first_attempt: percentileShape, attempt: percentileShape, delivery: percentileShape },
+  (counts) => ({
+    first_attempt: percentiles('first_attempt', counts),
+    attempt: percentiles('attempt', counts),
+    delivery: percentiles('delivery', counts),
+  }),
+)
+
+const webhooks = plain({
+  succeeded: projectNames.webhookSucceeded,
+  failed: projectNames.webhookFailed,
+  parked: projectNames.webhookParked,
+})
+export const webhookInsight = figures('WebhookInsight', webhooks.shape, webhooks.read)
+
+const sources = plain(Object.fromEntries(suppressionSources.map((source) => [source, suppressedLetter + source])))
+export const suppressionInsight = figures('SuppressionInsight', sources.shape, sources.read)
+
+const logins = plain({ logins: projectNames.login, refused_logins: projectNames.loginRefused })
+export const smtpInsight = figures(
+  'SmtpInsight',
+  { ...logins.shape, refused: count.meta({ description: 'Senders and messages that were refused after the login.' }) },
+  (counts) => ({ ...logins.read(counts), refused: sumOf(byCode(smtpRefusedLetter, counts)) }),
+  { shape: { refused_by_code: codes }, read: (counts) => ({ refused_by_code: byCode(smtpRefusedLetter, counts) }) },
+)
+
+const leftOut = count.meta({ description: 'So many others had something, and are not among these.' })
+const attempts = plain(attemptNames)
+const healthShape = { ...attempts.shape, p95_ms: milliseconds }
+const healthOf = (counts: Counts) => ({ ...attempts.read(counts), p95_ms: percentilesOf('attempt', counts).p95Ms })
+const destinationShape = z.object({
+  destination_id: z.string(),
+  points: z.array(z.object({ at: wireTime, ...healthShape })),
+  totals: z.object({ ...healthShape, ...recipients.shape }),
+})
+export const destinationInsight = encoderOf(
+  z.object({ ...times, data: z.array(destinationShape), left_out: leftOut }).meta({ id: 'DestinationInsight' }),
+  (apart: CountedApart) => ({
+    ...timesOf(apart),
+    data: apart.subjects.map(({ subject, points, total }) => ({
+      destination_id: subject,
+      points: points.map(({ at, counts }) => ({ at: toWireTime(at), ...healthOf(counts) })),
+      totals: { ...healthOf(total), ...recipients.read(total) },
+    })),
+    left_out: apart.leftOut,
+  }),
+)
+
+const domainShape = z.object({
+  domain: z.string().nullable().meta({ description: 'null for all those together that are not kept apart.' }),
+  ...recipients.shape,
+})
+export const domainInsight = encoderOf(
+  z.object({ ...times, data: z.array(domainShape), left_out: leftOut }).meta({ id: 'DomainInsight' }),
+  (apart: CountedApart) => ({
+    ...timesOf(apart),
+    data: apart.subjects.map(({ subject, total }) => ({ domain: subject === '' ? null : subject, ...recipients.read(total) })),
+    left_out: apart.leftOut,
+  }),
+)
