@@ -170,6 +170,10 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
   for (const [title, query] of queries(served)) yield make(empty(title), {}, `${path.split('?')[0]}?${query}`)
   if (path.includes('/walk')) yield make(empty('a long path'), {}, path.replaceAll('walk', filled('%41', 12_000)))
   if (scope === 'none') yield make(empty('many cookies'), { cookie: `${browser.cookie}; ${filled('a=b; ', 14_000)}` })
+  if (scope !== 'none' && scope !== 'operator')
+    yield* bySession(served, ground, extent, (attack, headers, isWrong) =>
+      make(attack, headers, isWrong ? `${path.split('?')[0]}?p=1` : path),
+    )
   if (served.body) {
     for (const attack of jsonAttacks(served, extent)) yield make(attack, json)
     if (served.publishableBytes !== undefined)
@@ -180,6 +184,23 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
         )
   }
   for (const type of served.streams ?? []) yield* streamAttacks(served, type, ground, extent, make)
+}
+
+/** In place of the key the session of a browser, among as many cookies as fit. A parameter that there is not keeps all as it is. */
+function* bySession(
+  { body, ...served }: Served,
+  { browser }: Ground,
+  extent: Extent,
+  make: (attack: Attack, headers: Record<string, string>, isWrong: boolean) => Hostile,
+): Iterable<Hostile> {
+  const cookies = filled('a=b; ', 14_000)
+  const headers = { authorization: '', cookie: `${cookies}; ${browser.cookie}`, 'sec-fetch-site': 'same-origin' }
+  yield make({ title: 'by a session, with many cookies', bytes: () => Buffer.alloc(0) }, headers, true)
+  const ended = browser.cookie.split('=')[0] ?? ''
+  const many = filled(`${ended}=usr_${'0'.repeat(32)}.${'A'.repeat(43)}; `, 14_000)
+  yield make({ title: 'by many sessions that are none', bytes: () => Buffer.alloc(0) }, { ...headers, cookie: many }, true)
+  const [first] = body ? jsonAttacks({ ...served, body }, extent) : []
+  if (first) yield make({ ...first, title: `by a session, ${first.title}` }, { ...json, ...headers }, false)
 }
 
 /** The path with the id of something that there is, where there is one. */

@@ -9,10 +9,10 @@ export const address = computed(() => here.value)
 export const path = computed(() => here.value.pathname)
 export const query = computed(() => here.value.searchParams)
 
-/** The organization that the address names, or the first one. */
+/** The organization that the address names, or the first one; undefined for one that the user does not belong to. */
 export const organization = computed((): OwnOrganization | undefined => {
   const named = query.value.get('org')
-  return boot.organizations.find(({ id }) => id === named) ?? boot.organizations[0]
+  return named === null ? boot.organizations[0] : boot.organizations.find(({ id }) => id === named)
 })
 
 /** The project that lists are limited to; undefined is the whole organization. */

@@ -7,20 +7,19 @@ import { mayRead } from './permissions.ts'
 
 export const projects = signal<readonly Project[]>([])
 
-/** Reads them now, and again when another organization is chosen. */
+/** Reads them now, and again when another organization is chosen, whose projects alone are then known. */
 export function followProjects(): void {
   effect(() => {
-    if (organization.value && mayRead.value) void readProjects()
+    projects.value = []
+    if (!organization.value || !mayRead.value) return undefined
+    const aborter = new AbortController()
+    // after a failure screens say what is wrong, and the switcher shows the organization alone
+    call(listProjects, { query: { limit: '200' } }, { signal: aborter.signal }).then(
+      ({ data }) => aborter.signal.aborted || (projects.value = data),
+      () => undefined,
+    )
+    return () => aborter.abort()
   })
-}
-
-async function readProjects(): Promise<void> {
-  try {
-    const { data } = await call(listProjects, { query: { limit: '200' } })
-    projects.value = data
-  } catch {
-    projects.value = [] // screens say what is wrong; the switcher then shows the organization alone
-  }
 }
 
 /** The project that new things belong to: the chosen one, else the default of the organization. */

@@ -240,8 +240,9 @@ function useWait(inboxId: string, newest: string | undefined, reload: () => void
           if (newest === '') return reload()
           return setHasNew(true)
         } catch (error) {
-          if (aborter.signal.aborted || (error instanceof ApiFault && error.status >= 400 && error.status < 429)) return
+          if (aborter.signal.aborted) return
           onLive(false)
+          if (error instanceof ApiFault && error.status >= 400 && error.status < 429) return
           await new Promise((done) => setTimeout(done, pauseMs))
         }
       }

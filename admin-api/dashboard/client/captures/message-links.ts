@@ -30,7 +30,7 @@ export function remoteImagesOf(html: string): number {
   const found = new Set<string>()
   for (const [, , address = ''] of html
     .slice(0, maxLooked)
-    .matchAll(/<img\b[^>]{0,2000}?\s(?:data-remote-)?src\s*=\s*(["']?)(https?:[^"'\s>]{1,2000})/gi))
+    .matchAll(/<img\b[^<>]{0,2000}?\s(?:data-remote-)?src\s*=\s*(["']?)(https?:[^"'\s>]{1,2000})/gi))
     found.add(address)
   for (const [, address = ''] of html.slice(0, maxLooked).matchAll(/url\(\s*["']?(https?:[^"')\s]{1,2000})/gi)) found.add(address)
   return found.size

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { shownCall, type ShownCall } from '../app/api.ts'
-import { projectId } from '../app/location.ts'
+import { link } from '../app/location.ts'
 import { addressOf } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 import { Dialog, Segments, copy } from './controls.tsx'
@@ -49,7 +49,6 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
   const [language, setLanguage] = useState<'curl' | 'node'>('curl')
   const shown = shownCall.value
   const text = shown && (language === 'curl' ? curlOf(shown) : nodeOf(shown))
-  const parameter = projectId.value === undefined ? '' : `?project=${projectId.value}`
   return (
     <Dialog title={w.asApiCall} kind="drawer" onClose={onClose}>
       <header>
@@ -83,7 +82,7 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
               {text}
             </pre>
             <p class="faint">
-              <code>$KEY</code> {w.keyStandsFor} <a href={`/keys${parameter}`}>{w.createKey}</a>
+              <code>$KEY</code> {w.keyStandsFor} <a href={link('/keys')}>{w.createKey}</a>
             </p>
             {shown.status !== undefined && (
               <>

@@ -1,4 +1,5 @@
 /** The dashboard in the browser: the frame, the screen that the address names, and the keys that work everywhere. */
+import { computed, effect } from '@preact/signals'
 import { render, type ComponentType, type JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import '../style/style.css'
@@ -12,7 +13,7 @@ import { shownCall } from '../app/api.ts'
 import { bind, listenToKeys } from '../app/keys.ts'
 import { followLinks, go, link, organization, path } from '../app/location.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
-import { isPaletteOpen } from '../app/open.ts'
+import { badges, isPaletteOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
 import { mayRead } from '../app/permissions.ts'
 import { followProjects } from '../app/projects.ts'
@@ -28,7 +29,6 @@ function CurrentScreen(): JSX.Element {
   const [failed, setFailed] = useState<Screen>()
   const Shown = screen && loaded.get(screen)
   useEffect(() => {
-    shownCall.value = undefined
     if (!screen || loaded.has(screen)) return
     screen.load().then(
       ({ default: component }) => {
@@ -39,7 +39,7 @@ function CurrentScreen(): JSX.Element {
     )
   }, [screen])
   const rest = path.value.split('/').slice(2).filter(Boolean).map(decodeURIComponent)
-  if (Shown) return <Shown key={screen.name} rest={rest} />
+  if (Shown) return <Shown key={`${organization.value?.id ?? ''} ${screen.name}`} rest={rest} />
   const w = words()
   return (
     <>
@@ -61,26 +61,39 @@ function CurrentScreen(): JSX.Element {
   )
 }
 
-/** Who belongs to no organization, or reads nothing in it, is shown where to go. */
+/** Who belongs to no organization, or not to the one that is asked for, or reads nothing in it, is shown where to go. */
 function Outside(): JSX.Element {
   const w = words()
+  const [title, text, href, label] = organization.value
+    ? [w.billingOnly, w.billingOnlyText, `/organizations/${organization.value.id}/usage`, w.usage]
+    : boot.organizations.length > 0
+      ? [w.notOfOrganization, w.notOfOrganizationText, '/', w.ownOrganization]
+      : [w.noOrganization, w.noOrganizationText, '/organizations', w.organizations]
   return (
     <>
       <TopBar title="Postern" />
       <div class="sheet">
-        <State
-          title={organization.value ? w.billingOnly : w.noOrganization}
-          text={organization.value ? w.billingOnlyText : w.noOrganizationText}
-        >
+        <State title={title} text={text}>
           <div class="actions">
-            <a class="button primary" href={organization.value ? `/organizations/${organization.value.id}/usage` : '/organizations'}>
-              {organization.value ? w.usage : w.organizations}
+            <a class="button primary" href={href}>
+              {label}
             </a>
           </div>
         </State>
       </div>
     </>
   )
+}
+
+/** What was read for one organization stays with it, and the call of one screen with that screen. */
+function forgetWithPlace(): void {
+  effect(() => {
+    if (organization.value !== undefined) badges.value = {}
+  })
+  const place = computed(() => `${organization.value?.id ?? ''} ${screenAt(path.value)?.name ?? ''}`)
+  effect(() => {
+    if (place.value !== '') shownCall.value = undefined
+  })
 }
 
 function Shell(): JSX.Element {
@@ -173,6 +186,7 @@ async function begin(root: HTMLElement): Promise<void> {
   followLinks((path) => screenAt(path) !== undefined)
   listenToKeys()
   followProjects()
+  forgetWithPlace()
   await speak(preferredLanguage())
   root.textContent = ''
   render(<Shell />, root)

@@ -28,9 +28,13 @@ export const operation = <Input, Output>(id: string, method: string, path: strin
 
 /** The path of a request with its query, as it is asked for. */
 export function addressOf({ path }: Pick<Operation<unknown, unknown>, 'path'>, { path: values = {}, query = {} }: RequestParts): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(values[name] ?? ''))
   const search = new URLSearchParams(
     Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ''),
   )
   return search.size === 0 ? filled : `${filled}?${search.toString()}`
 }
+
+/** Also what is a quote or a bracket to shells and to JavaScript, so that an address can be pasted there. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)

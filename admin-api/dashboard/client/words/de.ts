@@ -97,4 +97,7 @@ export const de: Words = {
   billingOnlyText: 'Nutzung und Rechnungen haben eine eigene Seite.',
   noOrganization: 'Du gehörst noch zu keiner Organisation',
   noOrganizationText: 'Lass dich einladen oder erstelle eine Organisation.',
+  notOfOrganization: 'Sie gehören nicht zu dieser Organisation',
+  notOfOrganizationText: 'Vielleicht wurden Sie entfernt, oder die Adresse ist von jemand anderem.',
+  ownOrganization: 'Ihre Organisation',
 }

@@ -98,4 +98,7 @@ export const en = {
   billingOnlyText: 'Usage and invoices are on a page of their own.',
   noOrganization: 'You belong to no organization yet',
   noOrganizationText: 'Ask somebody for an invitation, or create an organization.',
+  notOfOrganization: 'You do not belong to this organization',
+  notOfOrganizationText: 'You may have been removed from it, or the address is of somebody else.',
+  ownOrganization: 'Your organization',
 } as const

@@ -97,4 +97,7 @@ export const fr: Words = {
   billingOnlyText: 'L’usage et les factures ont leur propre page.',
   noOrganization: 'Vous n’appartenez encore à aucune organisation',
   noOrganizationText: 'Demandez une invitation, ou créez une organisation.',
+  notOfOrganization: 'Vous ne faites pas partie de cette organisation',
+  notOfOrganizationText: 'Vous en avez peut-être été retiré, ou l’adresse vient de quelqu’un d’autre.',
+  ownOrganization: 'Votre organisation',
 }

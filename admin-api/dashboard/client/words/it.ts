@@ -96,4 +96,7 @@ export const it: Words = {
   billingOnlyText: 'Uso e fatture hanno una pagina propria.',
   noOrganization: 'Non appartieni ancora a nessuna organizzazione',
   noOrganizationText: 'Chiedi un invito, o crea un’organizzazione.',
+  notOfOrganization: 'Non fa parte di questa organizzazione',
+  notOfOrganizationText: 'Forse ne è stato rimosso, o l’indirizzo è di qualcun altro.',
+  ownOrganization: 'La sua organizzazione',
 }

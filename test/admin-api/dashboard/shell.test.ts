@@ -1,0 +1,117 @@
+/** The shell of the dashboard: its headers and files over HTTP, and in Chromium which organization it shows, and what it lets be copied. */
+import { members } from '#core/people/members/member.ts'
+import { userByEmail } from '#core/people/users/user.ts'
+import { Change } from '#store/change.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { browserOf } from '../../support/web/browser.ts'
+import { startDashboard, type DashboardServer } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('the shell is kept by no cache, and its files are kept for good; nothing beside them can be read', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { page } = await server.open()
+  const [{ name, value } = { name: '', value: '' }] = await page.context().cookies()
+  const cookie = `${name}=${value}`
+  const shell = await fetch(`${server.url}/traces`, { headers: { cookie } })
+  const html = await shell.text()
+  t.is(shell.headers.get('cache-control'), 'no-store')
+  const policy = shell.headers.get('content-security-policy') ?? ''
+  for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"])
+    t.true(policy.includes(part), part)
+  t.notRegex(policy, /unsafe|https?:|\*/)
+  t.is(shell.headers.get('x-content-type-options'), 'nosniff')
+  t.is(shell.headers.get('cross-origin-opener-policy'), 'same-origin')
+  t.regex(shell.headers.get('set-cookie') ?? '', /HttpOnly; SameSite=Lax/)
+  const files = [...html.matchAll(/"(\/assets\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
+  t.true(files.length >= 3)
+  for (const path of files) {
+    const file = await fetch(server.url + path, { headers: { 'accept-encoding': 'identity' } })
+    t.is(file.status, 200, path)
+    t.is(file.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    t.is(file.headers.get('set-cookie'), null)
+    t.true((await file.text()).length > 0)
+  }
+  for (const path of [
+    ...['manifest.json', 'main.js', '.', '..', '%2e%2e', '..%2fmanifest.json', '..%2f..%2f..%2fpackage.json', '%2fetc%2fpasswd'],
+    ...['main-AAAAAAAA.js', 'main-AAAAAAAA.js.gz', 'main-AAAAAAAA.js%00', `main-${'A'.repeat(90)}.js`, '..\\..\\package.json'],
+  ]) {
+    const { status } = await fetch(`${server.url}/assets/dashboard/${path}`)
+    t.true(status === 404 || status === 400, `${path}: ${status}`)
+  }
+  const anonymous = await fetch(`${server.url}/traces`, { redirect: 'manual' })
+  t.is(anonymous.headers.get('location'), '/sign-in?next=%2Ftraces')
+})
+
+/** Another organization of the owner; returns its id and a key. */
+async function secondOrganization({ daemon }: DashboardServer, name: string) {
+  const { database, rest, client, organizationId } = daemon
+  const { id, api_key: key } = (await rest.must('POST', '/v1/organizations', { name })) as Record<'id' | 'api_key', string>
+  const user = await userByEmail(database, 'olga@alpenblick.example')
+  const own = user && (await database.get(members, { organizationId }, user.record.id))
+  if (!own) throw new Error('the owner is missing')
+  await database.commit(new Change().insert(members, id, { ...own.record, organizationId: id, role: 'viewer' as const }))
+  return { id, rest: client(key) }
+}
+
+const relay = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
+
+test('another organization shows what is its own, at once and alone; one that is not among the own shows nothing', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { page: first } = await server.open()
+  await first.context().close()
+  const second = await secondOrganization(server, 'Beta')
+  for (const [rest, name] of [
+    [server.daemon.rest, 'Alpha relay'],
+    [second.rest, 'Beta relay'],
+  ] as const) {
+    const { id } = await rest.must('POST', '/v1/destinations', { name, ...relay })
+    await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)
+  }
+  await server.daemon.rest.must('POST', '/v1/projects', { name: 'Alpha project' })
+  const tab = await server.open()
+  const { page } = tab
+  const shown = async (): Promise<string> => page.innerText('main')
+  await page.waitForSelector('main >> text=Alpha relay')
+  await page.click('.project')
+  await page.waitForSelector('.menu >> text=Alpha project')
+  await page.click('.menu >> text=Beta')
+  await page.waitForURL(new RegExp(`org=${second.id}`))
+  await page.waitForSelector('main >> text=Beta relay')
+  t.notRegex(await shown(), /Alpha relay/)
+  await page.click('.project')
+  await page.waitForSelector('.menu >> text=Beta')
+  t.is(await page.locator('.menu >> text=Alpha project').count(), 0)
+  await page.goBack()
+  await page.waitForSelector('main >> text=Alpha relay')
+  t.notRegex(await shown(), /Beta relay/)
+  await tab.go(`/destinations?org=${second.id}`)
+  await page.waitForSelector('text=Beta relay')
+  t.is(await page.locator('header >> text=New destination').count(), 0, 'a viewer there')
+  await page.click('[title="This screen as an API call"]')
+  t.regex((await page.getAttribute('.drawer a[href^="/keys"]', 'href')) ?? '', new RegExp(`org=${second.id}`))
+  await page.goto(`${server.url}/destinations?org=org_${'1'.repeat(32)}`)
+  await page.waitForSelector('text=You do not belong to this organization')
+  t.notRegex(await page.innerText('body'), /relay/)
+  await tab.check(t)
+})
+
+test('what is copied as an API call is one call, whatever the address has in it', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { page, ready } = await server.open()
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await page.waitForSelector('text=No destination yet')
+  await page.goBack()
+  await page.waitForSelector('text=Nothing can leave yet')
+  await page.click('[title="This screen as an API call"]')
+  await page.waitForSelector('.drawer >> text=Answer')
+  await page.goto(`${server.url}/traces/'-globalThis.x()-'(!)`)
+  await ready()
+  await page.click('[title="This screen as an API call"]')
+  const text = (): Promise<string> => page.innerText('.drawer pre >> nth=0')
+  t.regex(await text(), /^curl '?http:\/\/localhost:\d+\/v1\/traces\/%27-globalThis\.x%28%29-%27%28%21%29'? \\/)
+  await page.click('.drawer >> text=Node')
+  t.regex(await text(), /fetch\('http:\/\/localhost:\d+\/v1\/traces\/%27-globalThis\.x%28%29-%27%28%21%29'/)
+})
