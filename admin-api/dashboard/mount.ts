@@ -8,7 +8,7 @@ import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import type { Pages, SignedInRequest } from '../pages/session/page-operation.ts'
 import { builtFolder } from './built-files.ts'
-import { dashboardAssets, shellPage } from './shell-page.ts'
+import { dashboardAssets, shellPage, type Boot } from './shell-page.ts'
 
 /** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
 const paths = [
@@ -18,14 +18,26 @@ const paths = [
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
 ] as const
 
+/** Of screens that are shown to everybody. */
+const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const
+
 export const dashboardOperations = (pages: Pages, baseUrl: string): readonly Operation[] => [
   ...paths.map((path) =>
     pages.signedIn({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show a screen of the dashboard' }, (request) =>
       dashboard(pages, baseUrl, request),
     ),
   ),
+  ...openPaths.map((path) =>
+    pages.open({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show the API reference' }, (request) => {
+      const { signedIn } = request
+      if (!signedIn) return shellPage(anonymous(baseUrl), {})
+      return dashboard(pages, baseUrl, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
+    }),
+  ),
   asset,
 ]
+
+const anonymous = (baseUrl: string): Boot => ({ email: '', csrfToken: '', organizations: [], baseUrl, confirmedForMs: 0 })
 
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
 

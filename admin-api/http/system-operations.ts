@@ -1,4 +1,5 @@
 /** The operations of the process itself: health, readiness, metrics, and the OpenAPI document of all others. */
+import { gzipSync } from 'node:zlib'
 import * as z from 'zod'
 import { answer, media, raw } from '../operation/answer.ts'
 import { buildOpenApi } from '../openapi/openapi.ts'
@@ -30,6 +31,7 @@ const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypasses
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
 export function systemOperations(parts: SystemParts, operations: readonly Operation[]): readonly Operation[] {
   let document: string | undefined
+  let compressed: Uint8Array | undefined
   const all: Operation[] = [...operations, healthz, readyz(parts), metrics(parts)]
   const openapi = operation({
     ...processFacts,
@@ -37,9 +39,12 @@ export function systemOperations(parts: SystemParts, operations: readonly Operat
     operationId: 'getOpenApi',
     summary: 'Get the OpenAPI 3.1 description of this service',
     response: media('application/json'),
-    handle() {
+    handle({ headers }) {
       document ??= JSON.stringify(buildOpenApi(all, { baseUrl: parts.baseUrl, version: parts.version }))
-      return raw(document, { contentType: 'application/json' })
+      const vary = { vary: 'Accept-Encoding' }
+      if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return raw(document, { contentType: 'application/json', headers: vary })
+      compressed ??= gzipSync(document)
+      return raw(compressed, { contentType: 'application/json', headers: { ...vary, 'content-encoding': 'gzip' } })
     },
   })
   all.push(openapi)

@@ -32,7 +32,7 @@ const welcome = (baseUrl: string): Answer =>
         <p class="lead">Postern relays mail through your own providers or captures it, and shows what happened to every message.</p>
         <div class="ways">
           <a class="button" href="/sign-in">Sign in</a>
-          <a class="button quiet" href="/openapi.json">API description</a>
+          <a class="button quiet" href="/docs/api">API reference</a>
         </div>
       </div>
       <section class="sheet" aria-labelledby="send">

@@ -12,6 +12,8 @@ export interface DashboardServer {
   readonly url: string
   /** A tab of the owner, at the start. */
   open(options?: TabOptions): Promise<DashboardTab>
+  /** A tab of a visitor who is not signed in. */
+  visit(path: string): Promise<DashboardTab>
   /** A link by which somebody signs in. */
   signInLink(email: string): Promise<string>
 }
@@ -53,6 +55,13 @@ export async function startDashboard(t: ExecutionContext, browser: () => Browser
     daemon,
     url,
     signInLink,
+    async visit(path) {
+      const context = await browser().newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+      t.teardown(() => context.close())
+      const tab = watched(await context.newPage(), url)
+      await tab.go(path)
+      return tab
+    },
     async open({ colorScheme = 'light', locale = 'en-GB', link } = {}) {
       const context = await browser().newContext({
         colorScheme,

@@ -7,6 +7,7 @@ export interface OwnOrganization {
 }
 
 export interface Boot {
+  /** Empty where no one is signed in. */
   readonly email: string
   /** For the form that signs out. */
   readonly csrfToken: string

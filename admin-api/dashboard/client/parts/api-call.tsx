@@ -14,21 +14,29 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 export function curlOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
   const address = boot.baseUrl + addressOf(operation, input)
   const method = operation.method === 'GET' || (operation.method === 'POST' && input.body !== undefined) ? '' : ` -X ${operation.method}`
-  const lines = [`curl${method} ${/[?&]/.test(address) ? quoted(address) : address}`, '-H "Authorization: Bearer $KEY"']
+  const lines = [
+    `curl${method} ${/[?&]/.test(address) ? quoted(address) : address}`,
+    ...(operation.scope === '' ? [] : ['-H "Authorization: Bearer $KEY"']),
+  ]
   if (input.body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(input.body, undefined, 2))}`)
   return lines.join(' \\\n  ')
 }
 
 export function nodeOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
+  const headers = [
+    ...(operation.scope === '' ? [] : ['Authorization: `Bearer ${process.env.KEY}`']),
+    ...(input.body === undefined ? [] : ["'Content-Type': 'application/json'"]),
+  ]
   const options = [
     ...(operation.method === 'GET' ? [] : [`  method: '${operation.method}',`]),
-    `  headers: { Authorization: \`Bearer \${process.env.KEY}\`${input.body === undefined ? '' : ", 'Content-Type': 'application/json'"} },`,
+    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
     ...(input.body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(input.body, undefined, 2).replaceAll('\n', '\n  ')}),`]),
   ]
+  const address = `'${boot.baseUrl}${addressOf(operation, input)}'`
   return [
-    `const response = await fetch('${boot.baseUrl}${addressOf(operation, input)}', {`,
-    ...options,
-    '})',
+    ...(options.length === 0
+      ? [`const response = await fetch(${address})`]
+      : [`const response = await fetch(${address}, {`, ...options, '})']),
     'console.log(await response.json())',
   ].join('\n')
 }
@@ -60,9 +68,11 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
       <div class="inside">
         {shown && text !== undefined ? (
           <>
-            <p>
-              {w.apiCallText} <code class="tag">{shown.operation.scope}</code>
-            </p>
+            {shown.operation.scope !== '' && (
+              <p>
+                {w.apiCallText} <code class="tag">{shown.operation.scope}</code>
+              </p>
+            )}
             <div class="actions">
               <Segments
                 label={w.language}
@@ -101,8 +111,8 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
         )}
       </div>
       <footer>
-        <a class="button quiet" href="/openapi.json">
-          {w.apiDescription}
+        <a class="button quiet" href={link(shown ? `/docs/api/${shown.operation.id}` : '/docs/api')} onClick={onClose}>
+          {w.apiReference}
         </a>
         <button class="button" onClick={onClose}>
           {w.close}

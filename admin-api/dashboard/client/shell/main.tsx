@@ -18,7 +18,7 @@ import { Palette } from './palette.tsx'
 import { mayRead } from '../app/permissions.ts'
 import { followProjects } from '../app/projects.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { screenAt, screens, type Screen } from './screens.ts'
+import { beginningOf, screenAt, screens, type Screen } from './screens.ts'
 import { followTheme, preferredLanguage, rail, setRail } from '../app/settings.ts'
 
 const loaded = new Map<Screen, ComponentType<ScreenProps>>()
@@ -106,7 +106,7 @@ function Shell(): JSX.Element {
         'mod+k': () => void (isPaletteOpen.value = true),
         '?': () => setShowsKeys(true),
         '\\': () => setRail(!rail.value),
-        ...Object.fromEntries(screens.map(({ key, name }) => [`g ${key}`, () => go(link(`/${name}`))])),
+        ...Object.fromEntries((boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => go(link(beginningOf(screen)))])),
       }),
     [],
   )
@@ -117,14 +117,25 @@ function Shell(): JSX.Element {
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [])
-  const isWorkbench = screenAt(path.value)?.name === 'captures'
+  const screen = screenAt(path.value)
+  if (!boot.email)
+    return (
+      <div class="shell open">
+        <main class="page">
+          <CurrentScreen />
+        </main>
+        <Toasts />
+      </div>
+    )
+  const isWorkbench = screen?.name === 'captures'
+  const isShown = screen?.isOpen === true || (organization.value && mayRead.value)
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
       <a class="skip" href="#screen-title">
         {w.skip}
       </a>
       <Navigation />
-      <main class="page">{organization.value && mayRead.value ? <CurrentScreen /> : <Outside />}</main>
+      <main class="page">{isShown ? <CurrentScreen /> : <Outside />}</main>
       <BottomBar />
       {isPaletteOpen.value && <Palette />}
       {showsKeys && <KeySheet onClose={() => setShowsKeys(false)} />}
@@ -183,7 +194,10 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
 
 async function begin(root: HTMLElement): Promise<void> {
   followTheme()
-  followLinks((path) => screenAt(path) !== undefined)
+  followLinks((path) => {
+    const screen = screenAt(path)
+    return screen !== undefined && (boot.email !== '' || screen.isOpen === true)
+  })
   listenToKeys()
   followProjects()
   forgetWithPlace()
@@ -193,4 +207,4 @@ async function begin(root: HTMLElement): Promise<void> {
 }
 
 const root = document.getElementById('app')
-if (root && boot.email) void begin(root)
+if (root) void begin(root)

@@ -10,7 +10,7 @@ import { link, linkHere, organization, path, projectId } from '../app/location.t
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { screenAt, screens, type Screen } from './screens.ts'
+import { beginningOf, screenAt, screens, type Screen } from './screens.ts'
 import { SettingsMenu } from './settings-menu.tsx'
 
 const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
@@ -18,7 +18,7 @@ const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
   const label = screen.label(words())
   return (
     <a
-      href={link(`/${screen.name}`)}
+      href={link(beginningOf(screen))}
       title={label}
       aria-current={screenAt(path.value) === screen ? 'page' : undefined}
       aria-keyshortcuts={`g ${screen.key}`}

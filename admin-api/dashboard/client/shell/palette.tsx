@@ -11,7 +11,7 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
-import { screens } from './screens.ts'
+import { beginningOf, screens } from './screens.ts'
 import { setTheme } from '../app/settings.ts'
 
 interface Choice {
@@ -167,7 +167,7 @@ function goings(text: string): Choice[] {
       label: screen.label(w),
       icon: screen.icon,
       keys: ['g', screen.key],
-      run: () => go(link(`/${screen.name}`)),
+      run: () => go(link(beginningOf(screen))),
     })),
     { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
     { id: 'api', group: w.doThings, label: w.asApiCall, icon: 'code', run: () => void (isApiCallOpen.value = true) },

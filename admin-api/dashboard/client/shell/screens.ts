@@ -12,6 +12,10 @@ export interface Screen {
   readonly label: (words: Words) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'access'
+  /** Where it begins, when that is not its name alone. */
+  readonly at?: string
+  /** It is shown to who is not signed in, too. */
+  readonly isOpen?: boolean
   /** The key behind `g`. */
   readonly key: string
   readonly load: Load
@@ -47,7 +51,20 @@ export const screens: readonly Screen[] = [
     key: 'w',
     load: () => import('../webhooks/webhooks.tsx'),
   },
+  {
+    name: 'docs',
+    at: '/docs/api',
+    isOpen: true,
+    label: (w) => w.apiReference,
+    icon: 'reference',
+    group: 'access',
+    key: 'a',
+    load: () => import('../reference/reference.tsx'),
+  },
 ]
+
+/** The address that the navigation leads to. */
+export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at
 
 export const screenAt = (path: string): Screen | undefined => {
   const [, name = ''] = path.split('/')

@@ -55,7 +55,7 @@ export const de: Words = {
   keyStandsFor: 'steht für einen deiner Schlüssel; keiner wird hier gezeigt.',
   answer: 'Antwort',
   noApiCall: 'Diese Ansicht besteht nicht aus einem Aufruf.',
-  apiDescription: 'API-Beschreibung',
+  apiReference: 'API-Referenz',
   close: 'Schliessen',
   cancel: 'Abbrechen',
   create: 'Erstellen',

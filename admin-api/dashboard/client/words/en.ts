@@ -56,7 +56,7 @@ export const en = {
   keyStandsFor: 'stands for one of your keys; none is shown here.',
   answer: 'Answer',
   noApiCall: 'This screen is not made of one call.',
-  apiDescription: 'API description',
+  apiReference: 'API reference',
   close: 'Close',
   cancel: 'Cancel',
   create: 'Create',

@@ -3,7 +3,8 @@ import type { en } from './en.ts'
 import type { screens } from './screens.en.ts'
 import type { settings } from './settings.en.ts'
 
-type Wider<T> = {
+/** Those of English, with any text in their place. */
+export type Wider<T> = {
   readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...given: infer P) => string ? (...given: P) => string : Wider<T[K]>
 }
 

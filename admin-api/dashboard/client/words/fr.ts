@@ -55,7 +55,7 @@ export const fr: Words = {
   keyStandsFor: 'tient lieu d’une de vos clés ; aucune n’est montrée ici.',
   answer: 'Réponse',
   noApiCall: 'Cet écran n’est pas fait d’un seul appel.',
-  apiDescription: 'Description de l’API',
+  apiReference: 'Référence de l’API',
   close: 'Fermer',
   cancel: 'Annuler',
   create: 'Créer',

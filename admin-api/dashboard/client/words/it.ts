@@ -55,7 +55,7 @@ export const it: Words = {
   keyStandsFor: 'sta per una delle tue chiavi; qui non se ne mostra nessuna.',
   answer: 'Risposta',
   noApiCall: 'Questa vista non è fatta di una sola chiamata.',
-  apiDescription: 'Descrizione dell’API',
+  apiReference: 'Riferimento API',
   close: 'Chiudi',
   cancel: 'Annulla',
   create: 'Crea',

@@ -12,6 +12,12 @@ const current = signal<Words>(en)
 /** The words to show now. */
 export const words = (): Words => current.value
 
+/** The words of a part of the dashboard that brings its own in every language. */
+export const inLanguages =
+  <T>(all: Readonly<Record<Language, T>>) =>
+  (): T =>
+    all[language.value]
+
 const load: Readonly<Record<Language, () => Promise<Words>>> = {
   en: () => Promise.resolve(en),
   de: async () => (await import('./de.ts')).de,

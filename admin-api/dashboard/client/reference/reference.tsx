@@ -1,0 +1,105 @@
+/** The API reference: every operation of the OpenAPI document, readable by everybody, and called with the session of who is signed in. */
+import type { JSX } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import { shownCall } from '../app/api.ts'
+import { boot } from '../app/boot.ts'
+import { link, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { words as allWords } from '../words/words.ts'
+import { getOpenApi, subjectsOf, type OpenApi, type Subject } from './document.ts'
+import { MarkedText } from './marked-text.tsx'
+import { OperationList } from './operation-list.tsx'
+import { OperationPage } from './operation-page.tsx'
+import { words } from './reference-words.ts'
+
+export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element {
+  const w = words()
+  const read = useRead(getOpenApi, {})
+  const subjects = useMemo(() => (read.data ? subjectsOf(read.data) : []), [read.data])
+  const entry = subjects.flatMap(({ entries }) => entries).find(({ operationId }) => operationId === name)
+  const heading = (
+    <>
+      <a href={link('/docs/api')}>{w.title}</a>
+      {name !== undefined && <span lang="en">{entry?.summary ?? name}</span>}
+    </>
+  )
+  return (
+    <>
+      <TopBar title={entry?.summary ?? w.title} {...(name !== undefined && { heading })}>
+        {boot.email === '' && (
+          <a class="button" href="/sign-in?next=/docs/api">
+            {allWords().signIn}
+          </a>
+        )}
+      </TopBar>
+      <div class={name === undefined ? 'reference' : 'reference reading'}>
+        <Show read={read} reload={read.reload} failure={w.failed}>
+          {(document) => (
+            <>
+              <OperationList subjects={subjects} chosen={name} text={query.value.get('q') ?? ''} />
+              <div class="sheet">
+                {name === undefined && <Beginning document={document} subjects={subjects} />}
+                {entry && <OperationPage key={entry.operationId} entry={entry} schemas={document.components.schemas} />}
+                {name !== undefined && !entry && (
+                  <State title={w.noOperation} text={w.noOperationText(name)}>
+                    <div class="actions">
+                      <a class="button primary" href={link('/docs/api')}>
+                        {w.allOperations}
+                      </a>
+                    </div>
+                  </State>
+                )}
+              </div>
+            </>
+          )}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+function Beginning({ document, subjects }: { readonly document: OpenApi; readonly subjects: readonly Subject[] }): JSX.Element {
+  const w = words()
+  const url = document.servers[0]?.url ?? ''
+  useEffect(() => {
+    shownCall.value = { operation: getOpenApi as never, input: {} }
+  }, [])
+  return (
+    <>
+      <section class="block">
+        <h2 class="reference-title">{w.begin}</h2>
+        <dl class="facts">
+          <dt>{w.base}</dt>
+          <dd>
+            <code>{url}</code> <CopyButton text={url} label={allWords().copy} />
+          </dd>
+          <dt>{w.version}</dt>
+          <dd>{document.info.version}</dd>
+          <dt>{w.asDocument}</dt>
+          <dd>
+            <a href="/openapi.json">/openapi.json</a>
+          </dd>
+        </dl>
+        <MarkedText text={document.info.description} />
+      </section>
+      <section class="block">
+        <h2>{w.subjects}</h2>
+        <ul class="subjects">
+          {subjects.map(({ name, description, entries: [first, ...others] }) => (
+            <li key={name}>
+              <a href={link(`/docs/api/${first?.operationId ?? ''}`)} lang="en">
+                {name}
+              </a>
+              <span class="faint">{w.operations(others.length + 1)}</span>
+              <p lang="en">{description}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
