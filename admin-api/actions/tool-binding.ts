@@ -56,6 +56,8 @@ export interface ToolBinding {
   readonly secretLinks?: readonly string[]
   /** Fields of the result, at any depth, in which others wrote: mails, replies of servers. `records.found` is the one in `records`. */
   readonly untrusted?: readonly string[]
+  /** The resource that the result is about: `email://traces/{trace_id}`, with a field of the result. */
+  readonly resource?: string
   /** It concerns the whole organization, which a token of one project reaches as far as the role of its user does. */
   readonly reachesOrganization?: boolean
 }

@@ -13,12 +13,12 @@ import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
 import { requireOwnOrigin } from './origins.ts'
 import { mcpHandler, type ProtocolOptions } from './protocol.ts'
-import { selectionOf } from './selection.ts'
-import type { Tool } from './tool.ts'
-import { ToolCalls, type Caller, type ToolCallsOptions } from './tool-calls.ts'
+import { selectionOf } from './tools/selection.ts'
+import type { Tool } from './tools/tool.ts'
+import { ToolCalls, type Caller, type ToolCallsOptions } from './tools/tool-calls.ts'
 
 export interface AgentEndpointOptions
-  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'organizationOf'> {
+  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf'> {
   /** Public address of the endpoint. */
   readonly url: string
   readonly resource: ProtectedResource
@@ -105,10 +105,10 @@ export class AgentEndpoint {
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
     if (this.#closing.signal.aborted)
       throw new Refusal('overloaded', 'The service is restarting; repeat the request.', { retryAfterSeconds: 2 })
-    const { url, version, website, tools, organizationOf } = this.#options
+    const { url, version, website, tools, resources, organizationOf } = this.#options
     const [closing, calls] = [this.#closing.signal, this.#calls]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
-    this.#handler ??= mcpHandler({ version, website, tools, organizationOf, closing, calls, onError })
+    this.#handler ??= mcpHandler({ version, website, tools, resources, organizationOf, closing, calls, onError })
     const handler = await this.#handler
     const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))

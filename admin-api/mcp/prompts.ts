@@ -1,4 +1,5 @@
 /** Prompts: plans that a user can start, with the tools in order, and where the agent stops for a decision. Spec "MCP prompts". */
+import type { Topic } from './resources/guides.ts'
 
 interface PromptArgument {
   readonly name: string
@@ -11,6 +12,8 @@ interface Prompt {
   readonly title: string
   readonly description: string
   readonly arguments: readonly PromptArgument[]
+  /** The chapter that goes with it. */
+  readonly topic: Topic
   readonly text: (given: Given) => string
 }
 
@@ -44,6 +47,7 @@ const steps = (goal: string, ...lines: readonly string[]): string =>
 export const prompts: readonly Prompt[] = [
   {
     name: 'diagnose_missing_email',
+    topic: 'bounces',
     title: 'Find a missing email',
     description: 'Find out why mail to a recipient did not arrive, and what to do.',
     arguments: [argument('recipient', 'The address that got no mail.'), argument('time_window', 'A duration such as 24h or 7d.', false)],
@@ -58,6 +62,7 @@ export const prompts: readonly Prompt[] = [
   },
   {
     name: 'set_up_transactional_email',
+    topic: 'domains',
     title: 'Set up transactional email',
     description: 'From nothing to the first live mail: provider, domain, test, promotion.',
     arguments: [argument('domain', 'The domain to send from.', false), argument('provider', 'A provider or preset.', false)],
@@ -74,6 +79,7 @@ export const prompts: readonly Prompt[] = [
   },
   {
     name: 'migrate_provider',
+    topic: 'routing',
     title: 'Change the mail provider',
     description: 'Move mail from one provider to another without losing any.',
     arguments: [argument('from', 'The present provider.'), argument('to', 'The new provider or preset.')],
@@ -89,6 +95,7 @@ export const prompts: readonly Prompt[] = [
   },
   {
     name: 'add_inbound_handler',
+    topic: 'webhooks',
     title: 'Handle incoming mail',
     description: 'Deliver incoming mail of one address to a webhook.',
     arguments: [argument('local_part', 'The part before the @.'), argument('webhook_url', 'An https URL.')],
@@ -102,6 +109,7 @@ export const prompts: readonly Prompt[] = [
   },
   {
     name: 'score_my_email',
+    topic: 'send',
     title: 'Score a mail',
     description: 'Send a mail to a test address and read the report of 17 checks.',
     arguments: [argument('template_id', 'A template to score.', false)],

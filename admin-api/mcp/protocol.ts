@@ -3,27 +3,23 @@
  * itself: there are no sessions, and the project is that of the token.
  */
 import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server'
-import type { FeatureSettings } from '#core/plan/features.ts'
+import { guide, guideUri } from './resources/guides.ts'
 import { instructions } from './instructions.ts'
 import { problemOf, prompts, textOf } from './prompts.ts'
-import { isListed } from './selection.ts'
-import type { Caller, ToolCalls } from './tool-calls.ts'
-import type { Tool } from './tool.ts'
+import { addResources, type ResourceOptions } from './resources/resource-requests.ts'
+import { isListed } from './tools/selection.ts'
+import type { Caller } from './tools/tool-calls.ts'
 
-export interface ProtocolOptions {
+export interface ProtocolOptions extends ResourceOptions {
   readonly version: string
   /** Public address of the service. */
   readonly website: string
-  readonly tools: readonly Tool[]
-  readonly calls: ToolCalls
-  readonly organizationOf: (organizationId: string) => Promise<FeatureSettings>
-  /** Aborts when the service stops: what waits ends. */
-  readonly closing: AbortSignal
   readonly onError: (error: Error) => void
 }
 
 /** How long clients may keep a list. */
 const listMs = 60_000
+const cachedLists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'server/discover'] as const
 /** So often a call that goes on says that it does. Clients give up on silence after a minute. */
 const progressMs = 10_000
 
@@ -35,25 +31,34 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     const server = new sdk.Server(
       { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
       {
-        capabilities: { tools: {}, prompts: {} },
+        capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
         instructions,
         cacheHints: {
-          'prompts/list': { ttlMs: listMs, cacheScope: 'private' },
-          'tools/list': { ttlMs: listMs, cacheScope: 'private' },
-          'server/discover': { ttlMs: listMs, cacheScope: 'private' },
+          ...Object.fromEntries(cachedLists.map((method) => [method, { ttlMs: listMs, cacheScope: 'private' }])),
+          'resources/read': { ttlMs: 0, cacheScope: 'private' },
         },
       },
     )
     server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)) as never }))
-    server.setRequestHandler('prompts/list', () => ({ prompts: prompts.map(({ text: _text, ...prompt }) => prompt) as never }))
-    server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
+    server.setRequestHandler('prompts/list', () => ({
+      prompts: prompts.map(({ text: _text, topic: _topic, ...prompt }) => prompt) as never,
+    }))
+    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }) => {
       const prompt = prompts.find((one) => one.name === name)
       const invalid = (message: string) => new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, message)
       if (!prompt) throw invalid('No prompt has this name.')
       const problem = problemOf(prompt, given)
       if (problem !== undefined) throw invalid(problem)
-      return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: textOf(prompt, given) } }] }
+      const chapter = { uri: guideUri(prompt.topic), mimeType: 'text/markdown', text: (await guide(prompt.topic)).text }
+      return {
+        description: prompt.description,
+        messages: [
+          { role: 'user', content: { type: 'text', text: textOf(prompt, given) } },
+          { role: 'user', content: { type: 'resource', resource: chapter } },
+        ],
+      }
     })
+    addResources(server, sdk, options, caller)
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
       const signal = AbortSignal.any([mcpReq.signal, options.closing])
       const token = meta?.progressToken

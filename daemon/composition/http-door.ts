@@ -16,7 +16,8 @@ import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
-import { toolsOf } from '../../admin-api/mcp/tool.ts'
+import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
+import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
 
@@ -69,12 +70,14 @@ export function agentEndpoint({ get, config, version }: Composition): AgentEndpo
   const { policies } = get('core')
   const { urls, agentResource, tokenCheck } = get('oauth')
   const website = publicUrl(config, config.http.listen)
+  const table = restTable(get('rest'))
   const own = [website, urls.issuer, urls.resources.mcp, urls.resources.rest]
   return new AgentEndpoint({
     url: urls.resources.mcp,
     website,
     version,
-    tools: toolsOf(restTable(get('rest'))),
+    tools: toolsOf(table),
+    resources: resourcesOf(table),
     resource: agentResource,
     authenticate: (token) => tokenCheck.agentPrincipal(token),
     origins: [...new Set(own.map((url) => new URL(url).origin))],

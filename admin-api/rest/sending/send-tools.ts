@@ -48,6 +48,7 @@ const sending = (core: RestCore): Action =>
         'Send one email through the bound project. Unclaimed projects, sandbox destinations and tokens with mcp:send-sandbox capture it; outcome "relayed" means that it went to a real provider, ' +
         'so ask the user first. To repeat failed sends use email_bulk_replay. Next: email_trace_lookup(trace_id).',
       arguments: sendFields,
+      resource: 'email://traces/{trace_id}',
       scope: 'mcp:send-sandbox',
       hints: { openWorld: true },
     },

@@ -15,6 +15,7 @@ export const templateTools = ({ templates }: RestCore): readonly Action[] => [
     tool: {
       name: 'email_template_create',
       toolset: 'templates',
+      resource: 'email://templates/{id}',
       description:
         'Save a template under a slug: a new one, or a new version when the slug exists, which replaces the whole content for later sends. Variables are written {{name}}; declare them in ' +
         'schema_json. Next: email_template_render_preview, then email_send_test with template_slug.',

@@ -1,7 +1,7 @@
 /** Results and refusals as agents get them: for programs in `structuredContent`, and the same as JSON text for models. */
 import { Refusal } from '#core/refusals.ts'
 import { CursorInvalid } from '#store/cursor.ts'
-import { envelope } from '../http/rendering.ts'
+import { envelope } from '../../http/rendering.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
 /** As much text as one result may hold, in bytes. */
@@ -12,8 +12,16 @@ interface TextContent {
   readonly text: string
 }
 
+/** Where the client can read more of it. */
+interface LinkContent {
+  readonly type: 'resource_link'
+  readonly uri: string
+  readonly name: string
+  readonly mimeType: string
+}
+
 export interface CallResult {
-  readonly content: TextContent[]
+  readonly content: (TextContent | LinkContent)[]
   readonly structuredContent: Record<string, unknown>
   readonly isError?: true
   readonly _meta?: Record<string, unknown>
@@ -22,17 +30,27 @@ export interface CallResult {
 /** Secrets stay out of the text, which becomes part of a conversation. */
 const hidden = 'in structuredContent only; never write it into chat, put it straight into the secret store of its user'
 
-export function goodResult({ binding: { secrets = [], secretLinks = [] } }: Tool, given: ToolResult): CallResult {
+export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion: string): CallResult {
+  const { secrets = [], secretLinks = [] } = binding
   const result = bounded(given)
   const isThere = (name: string): boolean => typeof result[name] === 'string'
   const shown = secrets.filter(isThere)
   const named = [...shown, ...secretLinks.filter(isThere)]
   const text = shown.length === 0 ? result : { ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) }
   return {
-    content: [{ type: 'text', text: JSON.stringify(text) }],
+    content: [{ type: 'text', text: JSON.stringify(text) }, ...(protocolVersion >= linksVersion ? linksOf(binding, result) : [])],
     structuredContent: { ...result },
     ...(named.length > 0 && { _meta: { 'service/secret_fields': named } }),
   }
+}
+
+/** Clients of older revisions know no links. */
+const linksVersion = '2025-06-18'
+
+function linksOf({ resource }: Tool['binding'], result: ToolResult): LinkContent[] {
+  const [, before, field = ''] = /^(.*)\{(\w+)\}$/.exec(resource ?? '') ?? []
+  const value = result[field]
+  return typeof value === 'string' ? [{ type: 'resource_link', uri: `${before}${value}`, name: value, mimeType: 'application/json' }] : []
 }
 
 /** The error envelope. Spec "Errors". */
@@ -50,7 +68,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** A list that is too long loses entries from its end and says so; anything else that is too long is refused. */
-function bounded(result: ToolResult): ToolResult {
+export function bounded(result: ToolResult): ToolResult {
   if (sizeOf(result) <= maxTextBytes) return result
   const { data } = result
   if (!Array.isArray(data)) throw tooLong()

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentAccess } from '#core/access/principal/principal.ts'
 import { featureBar, type FeatureSettings } from '#core/plan/features.ts'
 import { invalid } from '#core/refusals.ts'
-import { toolsets, type Toolset } from '../actions/tool-binding.ts'
+import { toolsets, type Toolset } from '../../actions/tool-binding.ts'
 import type { Tool } from './tool.ts'
 
 /** What a client narrows its list to. */

@@ -3,11 +3,11 @@ import assert from 'node:assert'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'
-import { admit, type RequireFlag } from '../actions/invoke.ts'
-import type { Action, CallContext } from '../actions/action.ts'
-import { toolScopes, type ToolBinding, type ToolScope } from '../actions/tool-binding.ts'
-import { check } from '../bodies/validation.ts'
-import type { Operation } from '../operation/operation.ts'
+import { admit, type RequireFlag } from '../../actions/invoke.ts'
+import type { Action, CallContext } from '../../actions/action.ts'
+import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool-binding.ts'
+import { check } from '../../bodies/validation.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { labelled, labelledSchema } from './untrusted.ts'
 import { inputSchema, outputSchema, type JsonObject } from './tool-schemas.ts'
 
@@ -37,7 +37,7 @@ export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
   'api:admin': 'mcp:admin',
 }
 
-function toolOf(action: Action, binding: ToolBinding): Tool {
+export function toolOf(action: Action, binding: ToolBinding): Tool {
   assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool needs somebody who calls it`)
   const actionScope = action.scope
   const scope = binding.scope ?? scopesOfCore[actionScope]

@@ -2,12 +2,12 @@
 import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { RequireFlag } from '../actions/invoke.ts'
-import type { Client } from '../actions/action.ts'
-import { toolScopes } from '../actions/tool-binding.ts'
+import type { RequireFlag } from '../../actions/invoke.ts'
+import type { Client } from '../../actions/action.ts'
+import { toolScopes } from '../../actions/tool-binding.ts'
 import { isSelected, type Selection } from './selection.ts'
-import { scopesOfCore, type Tool } from './tool.ts'
-import { errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
+import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
+import { bounded, errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
 
 /** One call, for the log and the metrics. Arguments are never part of it. */
 export interface ToolCall {
@@ -97,7 +97,25 @@ export class ToolCalls {
     }
   }
 
+  /** What a resource is made of; counts as a call. Throws `Refusal`. */
+  read(caller: Caller, tool: Tool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
+    return this.#noted(tool, caller, signal, async () => bounded(await this.#run(tool, caller, given, signal)))
+  }
+
   async #call(tool: Tool, caller: Caller, given: unknown, signal: AbortSignal): Promise<CallResult> {
+    try {
+      return await this.#noted(tool, caller, signal, async () => {
+        if (!isSelected(tool, caller.selection)) throw notSelected(tool)
+        return goodResult(tool, await this.#run(tool, caller, given, signal), caller.protocolVersion)
+      })
+    } catch (error) {
+      if (error instanceof Refusal) return errorResult(error)
+      throw error
+    }
+  }
+
+  /** With a line in the log and a metric. Throws nothing but `Refusal`. */
+  async #noted<T>(tool: Tool, caller: Caller, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { events, monotonic } = this.#options
     const { principal, client } = caller
     const { name } = tool.binding
@@ -108,7 +126,7 @@ export class ToolCalls {
       events.toolCalled({ ...facts, milliseconds: monotonic() - startedAt })
     }
     try {
-      const result = goodResult(tool, await this.#run(tool, caller, given, signal))
+      const result = await work()
       if (tool.readOnly && monotonic() - startedAt > longCallMs) await caller.authenticateAgain()
       note('ok')
       return result
@@ -116,7 +134,7 @@ export class ToolCalls {
       const found = refusalOf(error) ?? (signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
       const refusal = inScopesOfAgents(found, tool, principal)
       note(refusal.code)
-      return errorResult(refusal)
+      throw refusal
     }
   }
 
@@ -125,8 +143,7 @@ export class ToolCalls {
     return closest(name, [...this.#byName.keys()])
   }
 
-  #run(tool: Tool, { principal, client, selection }: Caller, given: unknown, signal: AbortSignal) {
-    if (!isSelected(tool, selection)) throw notSelected(tool)
+  #run(tool: Tool, { principal, client }: Caller, given: unknown, signal: AbortSignal): Promise<ToolResult> {
     if (lacksScope(tool, principal)) throw missingScope(tool, principal)
     if (!tool.readOnly) this.#options.admission.check('writing')
     return tool.call({ principal, client, signal }, given, this.#options.requireFlag)

@@ -1,0 +1,37 @@
+/** Guides: chapters of the documentation, as agents ask for them by topic. There is no second text of them. */
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const folder = join(import.meta.dirname, '../../docs')
+
+/** The chapter of each topic. Spec "MCP resources". */
+const chapters = {
+  send: 'sending.md',
+  sandbox: 'captured-mail.md',
+  routing: 'routing.md',
+  domains: 'domains.md',
+  webhooks: 'webhooks.md',
+  forms: 'publishable-keys.md',
+  'publishable-keys': 'publishable-keys.md',
+  smtp: 'smtp.md',
+  bounces: 'bounces.md',
+  claims: 'oauth.md',
+  vendors: 'destinations.md',
+} as const
+
+export type Topic = keyof typeof chapters
+export const topics = Object.keys(chapters) as Topic[]
+export const isTopic = (text: string): text is Topic => Object.hasOwn(chapters, text)
+
+export const guideUri = (topic: Topic): string => `docs://guide/${topic}`
+
+export interface Guide {
+  readonly text: string
+  readonly lastModified: string
+}
+
+export async function guide(topic: Topic): Promise<Guide> {
+  const path = join(folder, chapters[topic])
+  const [text, { mtime }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
+  return { text, lastModified: mtime.toISOString() }
+}
