@@ -20,7 +20,7 @@ export async function buildDashboard(): Promise<void> {
     bundle: true,
     splitting: true,
     format: 'esm',
-    target: ['chrome120', 'firefox120', 'safari17.2'],
+    target: ['chrome123', 'firefox120', 'safari17.5'],
     minify: true,
     legalComments: 'none',
     jsx: 'automatic',

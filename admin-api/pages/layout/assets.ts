@@ -12,13 +12,14 @@ interface Asset {
   readonly contentType: string
 }
 
-function load(name: string, contentType: string): Asset {
-  const bytes = readFileSync(new URL(`../assets/${name}`, import.meta.url))
+/** `before`: files that come first in it. */
+function load(name: string, contentType: string, before: readonly string[] = []): Asset {
+  const bytes = Buffer.concat([...before, name].map((each) => readFileSync(new URL(`../assets/${each}`, import.meta.url))))
   const dot = name.lastIndexOf('.')
   return { path: `${name.slice(0, dot)}-${hash('sha256', bytes).slice(0, 16)}${name.slice(dot)}`, bytes, contentType }
 }
 
-const style = load('style.css', 'text/css; charset=utf-8')
+const style = load('style.css', 'text/css; charset=utf-8', ['colors.css'])
 const icon = load('icon.svg', 'image/svg+xml')
 const smallIcon = load('favicon.ico', 'image/x-icon')
 const script = load('passkeys.js', 'text/javascript; charset=utf-8')

@@ -31,7 +31,7 @@ export interface DashboardTab {
   go(path: string): Promise<void>
   /** Waits until nothing is loading. */
   ready(): Promise<void>
-  /** The policy was kept, nothing threw, nothing was asked of others, and axe-core and the widths find nothing. */
+  /** The policy was kept, nothing threw, nothing was asked of others, no tab is cut, and axe-core and the widths find nothing. */
   check(t: ExecutionContext): Promise<void>
 }
 
@@ -105,6 +105,13 @@ function watched(page: Page, url: string): DashboardTab {
       t.deepEqual(await axeFaults(page), [])
       t.deepEqual(faults, [])
       await page.setViewportSize({ width: 1440, height: 900 })
+      t.deepEqual(await cutTabs(page), [], page.url())
     },
   }
 }
+
+/** Tabs that lie beyond their list, where nothing shows that there is more. */
+const cutTabs = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('[role=tab]')]
+    .filter((tab) => tab.getBoundingClientRect().right > tab.parentElement.getBoundingClientRect().right)
+    .map((tab) => tab.textContent)`)

@@ -22,16 +22,19 @@ function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05)
 }
 
-const styles = readFileSync(new URL('style/tokens.css', client), 'utf8')
+const styles = readFileSync(new URL('../../../admin-api/pages/assets/colors.css', import.meta.url), 'utf8')
 
-function tokensOf(selector: string): ReadonlyMap<string, string> {
-  const block = styles.slice(styles.indexOf(`${selector} {`)).split('}')[0] ?? ''
-  return new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]))
-}
+const tokensOf = (theme: 'light' | 'dark'): ReadonlyMap<string, string> =>
+  new Map(
+    [...styles.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(([, name = '', light = '', dark = '']) => [
+      name,
+      theme === 'light' ? light : dark,
+    ]),
+  )
 
-for (const selector of [':root', ":root[data-theme='dark']"])
-  test(`text has a contrast of 4.5 and outlines of controls 3, ${selector}`, (t) => {
-    const tokens = tokensOf(selector)
+for (const theme of ['light', 'dark'] as const)
+  test(`text has a contrast of 4.5 and outlines of controls 3, ${theme}`, (t) => {
+    const tokens = tokensOf(theme)
     const of = (name: string): string => tokens.get(name) ?? t.fail(name) ?? ''
     const texts = ['ink', 'soft', 'faint'].flatMap((text) =>
       ['sheet', 'ground', 'wash', 'sunken', 'raised'].map((on) => [text, on] as const),

@@ -5,8 +5,9 @@ import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { go, link, query, linkHere } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead } from '../app/query.ts'
-import { CopyButton, Dialog, Tabs, useBusy, copy } from '../parts/controls.tsx'
+import { useList, useRead } from '../app/query.ts'
+import { CopyButton, Tabs, copy } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -135,43 +136,24 @@ interface ReplayProps {
 function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
   const w = words()
   const [withUnknown, setWithUnknown] = useState(false)
-  const [fault, setFault] = useState('')
-  const [isBusy, start] = useBusy()
   const without = trace.recipients.filter(({ status }) => status === 'failed' || status === 'bounced').length
   const run = async (): Promise<void> => {
-    try {
-      await call(retryTrace, { path: { trace_id: trace.trace_id }, body: { include_unknown: withUnknown } })
-      toast(w.queuedAgain)
-      onDone()
-      onClose()
-    } catch (error) {
-      setFault(asFault(error).message)
-    }
+    await call(retryTrace, { path: { trace_id: trace.trace_id }, body: { include_unknown: withUnknown } })
+    toast(w.queuedAgain)
+    onDone()
+    onClose()
   }
   return (
-    <Dialog title={w.replay} onClose={onClose}>
-      <div>
-        <h2>{w.replayQuestion}</h2>
-        <p>{w.replayText(without, trace.recipients.length)}</p>
-        <label class="check">
-          <input type="checkbox" checked={withUnknown} onChange={(event) => setWithUnknown(event.currentTarget.checked)} />
-          {w.replayUnknown}
-        </label>
-        {fault !== '' && (
-          <div class="note bad" role="alert">
-            <Mark name="failed" />
-            <p lang="en">{fault}</p>
-          </div>
-        )}
-        <footer>
-          <button class="button quiet" onClick={onClose}>
-            {w.cancel}
-          </button>
-          <button class="button primary" aria-disabled={isBusy} onClick={() => start(run)}>
-            {w.replayNow}
-          </button>
-        </footer>
-      </div>
-    </Dialog>
+    <FormDialog title={w.replayQuestion} submit={w.replayNow} onClose={onClose} onSubmit={run}>
+      {() => (
+        <>
+          <p>{w.replayText(without, trace.recipients.length)}</p>
+          <label class="check">
+            <input type="checkbox" checked={withUnknown} onChange={(event) => setWithUnknown(event.currentTarget.checked)} />
+            {w.replayUnknown}
+          </label>
+        </>
+      )}
+    </FormDialog>
   )
 }
