@@ -9,6 +9,8 @@ export class CuttableKv implements Kv {
   readonly #inFlight = new Set<Promise<WriteResult>>()
   /** Looks at every write before it happens; a promise holds it up. */
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined
+  /** Is notified of every look for keys, or with the first key of a range. */
+  onLook: ((keys: readonly Bytes[]) => void) | undefined
   /** Reads and writes under way. */
   busy = 0
 
@@ -23,14 +25,17 @@ export class CuttableKv implements Kv {
   }
 
   get(key: Bytes): Promise<Entry | undefined> {
+    this.onLook?.([key])
     return this.#guard(() => this.#kv.get(key))
   }
 
   getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
+    this.onLook?.(keys)
     return this.#guard(() => this.#kv.getMany(keys))
   }
 
   async *range(range: Range): AsyncIterable<Entry> {
+    this.onLook?.([range.start])
     this.busy++
     try {
       if (this.#isCut) await never
@@ -42,6 +47,7 @@ export class CuttableKv implements Kv {
   }
 
   counter(key: Bytes): Promise<number> {
+    this.onLook?.([key])
     return this.#guard(() => this.#kv.counter(key))
   }
 

@@ -15,8 +15,14 @@ interface Commit {
   readonly octets: number
 }
 
+interface Life {
+  readonly commits: readonly Commit[]
+  /** Keys that were looked for after the message was accepted. */
+  readonly looks: readonly string[]
+}
+
 /** The writes that belong to one message, in their order, once it has made so many commits and everything about it is done. */
-async function commitsOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits: number): Promise<readonly Commit[]> {
+async function lifeOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits: number): Promise<Life> {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback' }
@@ -27,23 +33,32 @@ async function commitsOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits:
   const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
   t.true((await client.send(envelope)).accepted, 'the first one finds everything cold')
   const writes: Write[] = []
-  daemon.kv.beforeWrite = (write) => void writes.push(write)
+  let looks: string[] = []
+  daemon.kv.beforeWrite = (write) => {
+    writes.push(write)
+    if (isAcceptance(write)) looks = []
+  }
+  daemon.kv.onLook = (keys) => void looks.push(...keys.map(describeKey))
   t.true((await client.send(envelope)).accepted)
   await eventually(30_000, 'the message is done', async () => ownWrites(writes).length >= commits || undefined)
+  daemon.kv.onLook = undefined
   await client.quit()
   await daemon.stop() // after which nothing more comes
-  return ownWrites(writes).map(({ sets, deletes }) => ({
+  const own = ownWrites(writes).map(({ sets, deletes }) => ({
     rows: [...deletes.map((key) => `- ${describeKey(key)}`), ...sets.map(({ key }) => describeKey(key))],
     octets: lengthOf(piecesOf({ sets, deletes })),
   }))
+  return { commits: own, looks }
 }
+
+const isAcceptance = ({ sets }: Write): boolean => sets.some(({ key }) => textOf([key]).includes('\x02content\0'))
 
 /**
  * The write with the last content, and those after it that name its message or the capture of it; but for the mark of how far the bodies
  * of captures were read, which is written once for 64 of them (`test/core/capture/background-read.test.ts`), and by the stop of a daemon.
  */
 function ownWrites(writes: readonly Write[]): readonly Write[] {
-  const first = writes.findLastIndex(({ sets }) => sets.some(({ key }) => textOf([key]).includes('\x02content\0')))
+  const first = writes.findLastIndex(isAcceptance)
   const accepted = writes[first]
   if (!accepted) return []
   const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
@@ -60,17 +75,18 @@ const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).
 
 const rowsOf = (commits: readonly Commit[]): number => commits.reduce((sum, { rows }) => sum + rows.length, 0)
 
-test('a relayed message writes eight rows in three commits, the start of its attempt in one short row', async (t) => {
-  const commits = await commitsOf(t, 'live', 3)
+test('a relayed message writes eight rows in three commits, the start of its attempt in one short row, and is looked for once', async (t) => {
+  const { commits, looks } = await lifeOf(t, 'live', 3)
   t.is(rowsOf(commits), 8, JSON.stringify(commits, undefined, 1))
   t.is(commits.length, 3)
   const [, begun, ended] = commits
   t.true((begun?.octets ?? Infinity) <= 256, `begun: ${begun?.octets} octets`)
   t.true((ended?.octets ?? Infinity) <= 2048, `ended: ${ended?.octets} octets`)
+  t.is(looks.length, 1, looks.join('\n')) // whether its trace is still as it was
 })
 
 test('a captured message writes seven rows in one commit', async (t) => {
-  const commits = await commitsOf(t, 'sandbox', 1)
+  const { commits } = await lifeOf(t, 'sandbox', 1)
   t.is(rowsOf(commits), 7, JSON.stringify(commits, undefined, 1))
   t.is(commits.length, 1)
 })
