@@ -8,6 +8,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Access } from '../operation/operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/fields/codec.ts'
+import type { GraphqlBinding } from './graphql-binding.ts'
 import type { HttpBinding } from './http-binding.ts'
 import type { ToolBinding } from './tool-binding.ts'
 
@@ -64,6 +65,8 @@ export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A exten
   readonly http?: HttpBinding<R>
   /** Without it, agents have no such tool. */
   readonly tool?: ToolBinding
+  /** Without it, GraphQL has no such field. */
+  readonly graphql?: GraphqlBinding
   /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
   readonly run: (context: CallContext<PrincipalFor<A>>, input: Decoded<I>) => R | Promise<R>
 }
@@ -78,6 +81,7 @@ export interface Action extends ActionFacts {
   readonly list: { readonly item: z.ZodType } | undefined
   readonly http?: HttpBinding<never>
   readonly tool?: ToolBinding
+  readonly graphql?: GraphqlBinding
   /** Takes an input that its schema has checked. */
   readonly run: (context: CallContext<Principal | undefined>, checked: unknown) => Promise<unknown>
   /** Writes what `run` gave as `output` describes it. */

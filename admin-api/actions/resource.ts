@@ -13,6 +13,7 @@ import type { Camel, Decoded, Encoder } from '../wire/fields/codec.ts'
 import { id } from '../wire/fields/text.ts'
 import { pageEncoder, pageFields, project } from '../wire/fields/paging.ts'
 import { action, type Action, type ActionFacts, type ActionSpec, type CallContext, type PrincipalFor } from './action.ts'
+import { customField, type GraphqlFacts, type GraphqlNoun } from './graphql-binding.ts'
 import type { HttpBinding } from './http-binding.ts'
 
 interface ResourceFacts<Key extends string, A extends Access> {
@@ -21,6 +22,8 @@ interface ResourceFacts<Key extends string, A extends Access> {
   /** Several of them, where that is not the name with an s. */
   readonly plural?: string
   readonly tags: readonly string[]
+  /** Its actions are fields of GraphQL; with the names that it has there, where they differ. */
+  readonly graphql?: true | GraphqlNoun
   /** The feature flag without which its actions are refused. */
   readonly feature?: Feature
   /** The scope of its actions; by default `api:read` for those that read and `api:admin` for those that write. */
@@ -47,6 +50,8 @@ type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<
     /** Its own flag; `always` where it stays while the flag of the resource is off. */
     readonly feature?: Feature | 'always'
     readonly http?: Partial<HttpBinding<R>>
+    /** Where its field of GraphQL differs from the custom; `none` where there is none. */
+    readonly graphql?: GraphqlFacts | 'none'
   }
 
 type Answered<R, O extends z.ZodType> = { readonly output: Encoder<R, O> }
@@ -81,7 +86,7 @@ export function resource<const Key extends string = 'id', const A extends Access
   const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>
   const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
 
-  const make = (custom: Custom, input: z.ZodType, declared: object): Action => customAction(facts, custom, input, declared)
+  const make = (custom: Custom, input: z.ZodType, declared: object): Action => customAction({ ...facts, plural }, custom, input, declared)
 
   function makeList<S extends Shape, Keys, Row, O extends z.ZodType>(
     custom: Custom,
@@ -136,13 +141,16 @@ export function resource<const Key extends string = 'id', const A extends Access
 
 /** The types of input and result were checked where the action is declared. */
 function customAction(
-  facts: Pick<ResourceFacts<string, Access>, 'tags' | 'feature' | 'scope'>,
+  facts: Pick<ResourceFacts<string, Access>, 'name' | 'tags' | 'feature' | 'scope' | 'graphql'> & { readonly plural: string },
   custom: Custom,
   input: z.ZodType,
   declared: object,
 ): Action {
   const { method, path: route, status, ...rest } = custom
-  const { http, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
+  const { http, graphql = {}, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
+  const noun = typeof facts.graphql === 'object' ? facts.graphql : { one: facts.name, many: facts.plural }
+  const field = customField(spec.id ?? rest.id, facts, noun)
+  const root = method === 'GET' ? 'query' : 'mutation'
   return action({
     tags: facts.tags,
     ...rest,
@@ -151,6 +159,7 @@ function customAction(
     ...(feature && feature !== 'always' && { feature }),
     input,
     http: { method, path: route, ...(status && { status }), ...http },
+    ...(facts.graphql && graphql !== 'none' && { graphql: { field, root, ...graphql } }),
   })
 }
 

@@ -22,6 +22,10 @@ export interface CredentialRequest {
   readonly remoteAddress: string
 }
 
+/** Whether a request comes with a bearer token, which then counts before any other credential. */
+export const carriesBearer = ({ headers: { authorization = '' } }: Pick<CredentialRequest, 'headers'>): boolean =>
+  /^bearer /i.test(authorization)
+
 /** Finds out whose secret it is, or throws `unauthorized`. Called again when a body or a wait took its time. */
 export type VerifySecret = (secret: string, request: CredentialRequest) => Promise<Principal>
 

@@ -4,7 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { buildOpenApi } from '../openapi/openapi.ts'
-import { restOperations, type RestCore } from '../rest/rest-operations.ts'
+import { describedCore } from '../rest/described-core.ts'
+import { restOperations } from '../rest/rest-operations.ts'
 
 const target = new URL('client/wire/operations.ts', import.meta.url)
 
@@ -25,13 +26,8 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-/** The operations are described without a core: nothing of it is called before a request comes. */
-function describedApi(): Document {
-  const later: unknown = new Proxy(() => undefined, { get: () => later, apply: () => later })
-  const numbers = { baseUrl: 'https://mail.example', maxSendBodyBytes: 1, maxReportBytes: 1 }
-  const core = new Proxy(numbers, { get: (own, name) => (Reflect.get(own, name) as unknown) ?? later }) as unknown as RestCore
-  return buildOpenApi(restOperations(core), { baseUrl: numbers.baseUrl, version: '1' }) as unknown as Document
-}
+const describedApi = (): Document =>
+  buildOpenApi(restOperations(describedCore), { baseUrl: describedCore.baseUrl, version: '1' }) as unknown as Document
 
 /** The text of `client/wire/operations.ts`. */
 export function wireTypes(): string {

@@ -2,7 +2,7 @@
 import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from '../credentials/authentication.ts'
-import type { Credential, CredentialRequest } from '../credentials/credentials.ts'
+import { carriesBearer, type Credential, type CredentialRequest } from '../credentials/credentials.ts'
 import type { Operation } from '../operation/operation.ts'
 
 /** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
@@ -10,8 +10,6 @@ export function presentedCredential({ credentials = [] }: Operation, request: Cr
   const first = credentials.find((each) => (each === 'bearer' ? carriesBearer(request) : each.secretOf(request) !== undefined))
   return first === 'bearer' ? undefined : first
 }
-
-const carriesBearer = ({ headers: { authorization = '' } }: CredentialRequest): boolean => /^bearer /i.test(authorization)
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
 export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {

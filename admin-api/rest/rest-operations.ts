@@ -28,6 +28,7 @@ import { messageActions } from './sending/messages.ts'
 import { organizationActions } from './organization/organizations.ts'
 import { partitionTools } from './organization/partition-tools.ts'
 import { postofficeMappingActions } from './feedback/postoffice-mappings.ts'
+import { moveActions } from './organization/moves.ts'
 import { projectActions } from './organization/projects.ts'
 import { publishableKeyActions } from './access/publishable-keys.ts'
 import { providerTools } from './routing/provider-tools.ts'
@@ -52,7 +53,7 @@ export { flagCheck, type RestCore } from './rest-core.ts'
 export const restOperations = (core: RestCore, credentials?: Credentials): readonly Operation[] =>
   operationsOf(restTable(core), credentials)
 
-/** Actions, of which some are for agents alone, and operations that need HTTP as it is: streams, downloads and pages. */
+/** Actions, of which some are for agents or GraphQL alone, and operations that need HTTP as it is: streams, downloads and pages. */
 export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageActions(core),
   ...scheduledSendActions(core),
@@ -79,6 +80,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...templateTools(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),
+  ...moveActions(core),
   ...partitionTools(core),
   ...accountActions(core),
   ...organizationActions(core),

@@ -11,10 +11,12 @@ import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
-import { withSessions } from '../../admin-api/pages/session/session-access.ts'
+import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
+import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
+import type { Operation } from '../../admin-api/operation/operation.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
@@ -34,7 +36,7 @@ export function httpDoor(composition: Composition): AdminApi {
     baseUrl,
     version,
     operations: [
-      ...withSessions(restOperations(core), get('people')),
+      ...withSessions([...restOperations(core), ...graphql(composition)], get('people')),
       ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
@@ -64,6 +66,17 @@ export function httpDoor(composition: Composition): AdminApi {
     },
   })
 }
+
+/** GraphQL over the actions of REST. */
+const graphql = ({ get }: Composition): readonly Operation[] =>
+  graphqlOperations({
+    table: restTable(get('rest')),
+    requireFlag: flagCheck(get('core').policies),
+    requireConfirmed: requireConfirmed(get('people')),
+    admission: get('admission'),
+    events: get('observer'),
+    monotonic: () => performance.now(),
+  })
 
 /** The MCP endpoint: the tools of every table of actions, and who may call them. */
 export function agentEndpoint({ get, config, version }: Composition): AgentEndpoint {

@@ -44,6 +44,10 @@ export class Metrics {
     ['class'],
     [...bounceClasses, 'unclassified'],
   )
+  readonly #graphqlFields = this.#counter('graphql_fields', 'Fields of GraphQL queries and mutations, by field and outcome.', [
+    'field',
+    'outcome',
+  ])
   readonly #toolCalls = this.#counter('agent_tool_calls', 'Calls of agent tools, by tool and outcome.', ['tool', 'outcome'])
   readonly #complaints = this.#counter('complaints', 'Complaints of recipients.', [])
   readonly #suppressions = this.#counter(
@@ -144,6 +148,10 @@ export class Metrics {
   }
 
   /** `outcome` is `ok`, or the code of the refusal. */
+  graphqlFieldAnswered(field: string, outcome: string): void {
+    this.#graphqlFields.inc({ field, outcome })
+  }
+
   toolCalled(tool: string, outcome: string, seconds: number): void {
     this.#toolCalls.inc({ tool, outcome })
     this.#toolTimes.observe({ tool }, seconds)

@@ -6,6 +6,7 @@ import type { Grant } from '#core/oauth/grants/grant.ts'
 import type { TokenEvents } from '#core/oauth/endpoints/token-endpoint.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../../admin-api/http/request-handler.ts'
+import type { FieldAnswered, GraphqlEvents } from '../../admin-api/graphql/graphql-options.ts'
 import type { AgentEvents, ToolCall } from '../../admin-api/mcp/tools/tool-calls.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
@@ -29,7 +30,9 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
   return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
 }
 
-export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, TokenEvents {
+export class Observer
+  implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, GraphqlEvents, TokenEvents
+{
   readonly #log: Logger
   readonly #metrics: Metrics
   readonly #decisions: Decisions
@@ -125,6 +128,17 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
     if (outcome !== 'ok') this.#metrics.refused('mcp', outcome)
     const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
     this.#log.info({ tool, outcome, milliseconds: tenths(milliseconds), ...who }, 'tool call')
+  }
+
+  /** Arguments and documents may hold mail and secrets, and are never logged. */
+  fieldAnswered({ field, outcome, milliseconds, organizationId, projectId, grantId, requestId }: FieldAnswered): void {
+    this.#metrics.graphqlFieldAnswered(field, outcome)
+    const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
+    const facts = { field, outcome, milliseconds: tenths(milliseconds), ...who }
+    if (outcome === 'ok') return this.#log.debug(facts, 'graphql field')
+    this.#metrics.refused('graphql', outcome)
+    this.#decisions.publish('refused', { code: outcome, door: 'graphql', operation: field })
+    this.#log.info(facts, 'graphql refusal')
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {

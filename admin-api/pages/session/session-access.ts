@@ -3,10 +3,11 @@
  * that the request names. What is hard to undo, or lets others in, needs a session that was confirmed a short time ago.
  */
 import assert from 'node:assert'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { session, type Credential, type CredentialRequest, type Credentials } from '../../credentials/credentials.ts'
+import { carriesBearer, session, type Credential, type CredentialRequest, type Credentials } from '../../credentials/credentials.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { BrowserSessions } from './browser-session.ts'
 
@@ -37,6 +38,15 @@ export function withSessions(operations: readonly Operation[], people: People): 
     return { ...served, credentials: extended }
   })
 }
+
+/** The same for surfaces where it is known late what a request does; returns for whoever uses no session. Throws `unauthorized`. */
+export const requireConfirmed =
+  (people: People) =>
+  async (operationId: string, headers: IncomingHttpHeaders): Promise<void> => {
+    if (!confirmed.has(operationId) || carriesBearer({ headers })) return
+    const signedIn = await new BrowserSessions(people).read(headers)
+    if (signedIn) people.sessions.requireFresh(signedIn.session)
+  }
 
 function sessionCredential(people: People, isConfirmed: boolean): Credential {
   return session({

@@ -6,7 +6,7 @@ import { project } from '../../wire/fields/paging.ts'
 import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const keys = resource('/v1/api-keys', { name: 'ApiKey', tags: ['api keys'] })
+const keys = resource('/v1/api-keys', { name: 'ApiKey', tags: ['api keys'], graphql: true })
 
 export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] => {
   const apiKey = apiKeyEncoder(clock)

@@ -16,7 +16,7 @@ const tags = ['publishable keys']
 /** An agent has the project of its token, and gets keys by a link alone. */
 const agentFields = Object.keys(newPublishableKey.shape).filter((name) => name !== 'project_id' && name !== 'reveal')
 
-const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys' })
+const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys', graphql: true })
 const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnippet', tags, feature: 'publishable_keys' })
 
 export const publishableKeyActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core), snippetAction(core)]

@@ -15,7 +15,12 @@ import type { RestCore } from '../rest-core.ts'
 const withoutProject = ({ shape }: { readonly shape: object }): readonly string[] =>
   Object.keys(shape).filter((name) => name !== 'project_id')
 
-const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', tags: ['smtp credentials'], feature: 'smtp_relay' })
+const credentials = resource('/v1/smtp-credentials', {
+  name: 'SmtpCredential',
+  tags: ['smtp credentials'],
+  feature: 'smtp_relay',
+  graphql: true,
+})
 
 export const smtpCredentialActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core)]
 

@@ -16,7 +16,7 @@ import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['suppressions']
-const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })
+const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags, graphql: true })
 const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
 const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
 const maxFormBytes = 4096

@@ -17,8 +17,13 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['webhooks']
-const endpoints = resource('/v1/webhooks', { name: 'Webhook', tags, feature: 'webhooks' })
-const attempts = resource('/v1/webhooks/attempts', { name: 'WebhookAttempt', tags, feature: 'webhooks' })
+const endpoints = resource('/v1/webhooks', {
+  name: 'Webhook',
+  tags,
+  feature: 'webhooks',
+  graphql: { one: 'WebhookEndpoint', many: 'WebhookEndpoints' },
+})
+const attempts = resource('/v1/webhooks/attempts', { name: 'WebhookAttempt', tags, feature: 'webhooks', graphql: true })
 
 export const webhookActions = (core: RestCore): readonly Action[] => [
   ...reading(core),
@@ -112,6 +117,7 @@ const listed =
 
 const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly Action[] => [
   endpoints.listOf('attempts', {
+    graphql: 'none', // webhookAttempts
     summary: 'List the attempts of a webhook endpoint, newest first',
     description: listed,
     filter: webhookAttemptFilter,
@@ -120,6 +126,7 @@ const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly A
   }),
   attempts.list({
     id: 'listAllWebhookAttempts',
+    graphql: { field: 'webhookAttempts' },
     tool: {
       name: 'webhook_attempts_list',
       toolset: 'webhooks',

@@ -20,7 +20,7 @@ import { unlisted } from '../sending/unlisted-headers.ts'
 
 const tags = ['inbound routes']
 const feature = 'inbound_routes'
-const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags, feature })
+const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags, feature, graphql: true })
 const messageParams = z.strictObject({ id, message_id: id })
 
 export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [

@@ -17,7 +17,12 @@ import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
 
 const tags = ['inboxes']
-const inboxes = resource('/v1/inboxes', { name: 'Inbox', plural: 'Inboxes', tags })
+const inboxes = resource('/v1/inboxes', {
+  name: 'Inbox',
+  plural: 'Inboxes',
+  tags,
+  graphql: { one: 'VirtualInbox', many: 'VirtualInboxes' },
+})
 const address = z.string().min(1).max(320)
 const messageParams = z.strictObject({ id, message_id: id })
 const defaultWaitSeconds = 30
@@ -105,6 +110,7 @@ const settingUp = (core: RestCore): readonly Action[] => [
     output: inboxDetail,
     examples: { input: { address_pattern: '@staging.example.ch', name: 'Staging' } },
     http: { from: { project: 'query' } },
+    graphql: { without: ['project'] },
     tool: {
       name: 'virtual_inbox_create',
       toolset: 'inboxes',
@@ -209,6 +215,7 @@ const messages = (core: RestCore): readonly Action[] => [
       data: (page?.rows ?? []).map(messageSummary.encode),
       next_cursor: page?.nextCursor ?? null,
     })),
+    graphql: { field: 'virtualInboxMessages', root: 'query' },
     list: { item: messageSummary },
     http: { method: 'GET', path: '/v1/inboxes/{id}/messages' },
     tool: {

@@ -10,7 +10,7 @@ import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReport
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['inspect']
-const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags, feature: 'inspect' })
+const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags, feature: 'inspect', graphql: true })
 
 export const inspectOperations = (core: RestCore): readonly (Action | Operation)[] => {
   const summary = inspectSummaryEncoder(core)

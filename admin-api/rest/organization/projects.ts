@@ -7,7 +7,7 @@ import { id, noInput } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['projects']
-const all = resource('/v1/projects', { name: 'Project', tags })
+const all = resource('/v1/projects', { name: 'Project', tags, graphql: true })
 
 export const projectActions = (core: RestCore): readonly Action[] => [...own(core), ...reading(core), ...writing(core)]
 
@@ -21,6 +21,7 @@ const own = ({ projects }: RestCore): readonly Action[] => [
     input: noInput,
     output: projectState,
     http: { method: 'GET', path: '/v1/projects/me' },
+    graphql: { field: 'me', root: 'query' },
     tool: {
       name: 'account_status',
       toolset: 'account',
@@ -41,6 +42,7 @@ const own = ({ projects }: RestCore): readonly Action[] => [
     input: noRoutePolicyChoice,
     output: projectState,
     http: { method: 'PATCH', path: '/v1/projects/me/no-route-policy' },
+    graphql: { field: 'setNoRoutePolicy', root: 'mutation', without: ['value'], required: ['no_route_policy'] },
     run: ({ principal }, { noRoutePolicy, value }) => projects.setNoRoutePolicy(principal, noRoutePolicy ?? value ?? 'capture'),
   }),
 ]

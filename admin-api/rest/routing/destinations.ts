@@ -23,7 +23,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['destinations']
 
 /** What a destination has besides is in files of its own. */
-export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags })
+export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags, graphql: true })
 
 export const destinationActions = (core: RestCore): readonly Action[] => [...reading(core), ...writing(core), ...modes(core)]
 

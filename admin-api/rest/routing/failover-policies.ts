@@ -10,6 +10,7 @@ const policies = resource('/v1/failover/policy', {
   name: 'FailoverPolicy',
   plural: 'FailoverPolicies',
   tags: ['routing'],
+  graphql: true,
   key: 'primary_id',
 })
 

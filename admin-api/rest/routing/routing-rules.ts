@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import { newRoutingRule, routingRule, routingRuleChanges } from '../../wire/routing/routing-rule.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'] })
+const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'], graphql: true })
 
 export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[] => [
   rules.list({

@@ -4,7 +4,7 @@ import { resource } from '../../actions/resource.ts'
 import { newReplay, replay } from '../../wire/sending/replay.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', key: 'job_id' })
+const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', graphql: true, key: 'job_id' })
 
 export const replayActions = ({ replays }: RestCore): readonly Action[] => [
   jobs.create({

@@ -8,7 +8,13 @@ import { traceId } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../rest-core.ts'
 import { outsideFields } from './traces.ts'
 
-const sends = resource('/v1/messages/scheduled', { name: 'ScheduledSend', tags: ['messages'], key: 'trace_id', keySchema: traceId })
+const sends = resource('/v1/messages/scheduled', {
+  name: 'ScheduledSend',
+  tags: ['messages'],
+  graphql: true,
+  key: 'trace_id',
+  keySchema: traceId,
+})
 
 const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'Defaults to both.' })
 

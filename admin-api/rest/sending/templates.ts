@@ -17,7 +17,12 @@ import {
 import { moveBody } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const templates = resource('/v1/templates', { name: 'Template', tags: ['templates'], feature: 'templates' })
+const templates = resource('/v1/templates', {
+  name: 'Template',
+  tags: ['templates'],
+  feature: 'templates',
+  graphql: { one: 'EmailTemplate', many: 'EmailTemplates' },
+})
 const http = { maxBodyBytes: maxTemplateBodyBytes }
 
 const syntax =
@@ -49,6 +54,7 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
   }),
   templates.act('preview', {
     summary: 'Preview a template with variables',
+    graphql: { root: 'query' },
     description: 'Nothing is sent or stored. Refused for the same reasons as a send with these variables.',
     scope: 'api:read',
     errors: ['not_found'],
@@ -116,6 +122,7 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
   }),
   templates.change({
     id: 'moveTemplate',
+    graphql: 'none', // moveResource
     summary: 'Move a template to another project',
     description: 'All versions move with it. Refused with `conflict` when its slug is taken there.',
     input: moveBody,

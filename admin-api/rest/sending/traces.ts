@@ -28,7 +28,7 @@ import { attachmentHeaders } from '../../http/download.ts'
 import { unlisted } from './unlisted-headers.ts'
 
 const tags = ['traces']
-const traces = resource('/v1/traces', { name: 'Trace', tags, key: 'trace_id', keySchema: traceId })
+const traces = resource('/v1/traces', { name: 'Trace', tags, graphql: true, key: 'trace_id', keySchema: traceId })
 const params = z.strictObject({ trace_id: traceId })
 
 /** What agents choose by too, who have one project. */
@@ -90,6 +90,7 @@ const reading = (core: RestCore): readonly Action[] => [
   traces.list({
     summary: 'List traces, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    graphql: { without: ['created_after', 'created_before', 'recipient', 'sender', 'project_id'] },
     filter,
     item: traceSummary,
     run: ({ principal }, asked) => core.traces.list(principal, byOwnNames(asked)),

@@ -1,0 +1,60 @@
+/** What GraphQL needs of the service, and what it reports; and refusals as programs read them, which needs none of its packages. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { refusals, type Refusal } from '#core/refusals.ts'
+import type { Action, Client } from '../actions/action.ts'
+import type { RequireFlag } from '../actions/invoke.ts'
+import { envelope } from '../http/rendering.ts'
+import type { Operation } from '../operation/operation.ts'
+
+/** One field of `Query` or `Mutation`, or a document that was refused as a whole; for the log and the metrics, without arguments. */
+export interface FieldAnswered {
+  /** `document` for a document. */
+  readonly field: string
+  /** `ok`, or the code of the refusal. */
+  readonly outcome: string
+  readonly milliseconds: number
+  readonly organizationId: string
+  readonly projectId: string
+  readonly grantId: string
+  readonly requestId: string
+}
+
+/** Implementations must not throw. */
+export interface GraphqlEvents {
+  fieldAnswered(answered: FieldAnswered): void
+  /** Something broke that is not a refusal: to be logged with its stack. */
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
+}
+
+export interface GraphqlOptions {
+  readonly table: readonly (Action | Operation)[]
+  readonly requireFlag: RequireFlag
+  /** Throws for what a session must be confirmed for and is not; keys need no such thing. */
+  readonly requireConfirmed: (actionId: string, headers: IncomingHttpHeaders) => Promise<void>
+  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly events: GraphqlEvents
+  /** Milliseconds that only grow. */
+  readonly monotonic: () => number
+}
+
+/** One request. */
+export interface GraphqlCall {
+  readonly method: 'GET' | 'POST'
+  readonly params: {
+    readonly query: string
+    readonly operationName?: string | null | undefined
+    readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  }
+  readonly headers: IncomingHttpHeaders
+  readonly principal: Principal
+  readonly client: Client
+  readonly signal: AbortSignal
+}
+
+/** What stands beside the message, for programs. */
+export function extensionsOf(refusal: Refusal, requestId?: string): Record<string, unknown> {
+  const { error } = JSON.parse(envelope(refusal)) as { readonly error: Readonly<Record<string, unknown>> }
+  const { message: _message, ...rest } = error
+  return { ...rest, status: refusals[refusal.code].http, ...(requestId !== undefined && { request_id: requestId }) }
+}

@@ -1,0 +1,174 @@
+/**
+ * How much one request may ask for. All of it is counted in the document, before it is checked against the schema and before anything runs,
+ * so that no document holds the service up.
+ */
+import {
+  Kind,
+  visit,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql'
+import { Refusal } from '#core/refusals.ts'
+
+export const limits = {
+  /** Octets of the document. */
+  documentLength: 65_536,
+  tokens: 2000,
+  /** Levels of fields. */
+  depth: 8,
+  aliases: 15,
+  /** Fields and fragments, with those of a fragment counted wherever it stands. */
+  selections: 200,
+  directives: 20,
+  /** Levels of lists and objects in one value. */
+  valueDepth: 10,
+  /** What its fields cost together: a list its `first`, any other query 10, a mutation 50. */
+  cost: 500,
+  /** Mutations whose results have a secret. */
+  secrets: 1,
+  /** The same of what asks for the schema. It has no aliases. */
+  schemaDepth: 20,
+  schemaSelections: 400,
+} as const
+
+export type Limit = keyof typeof limits
+
+/** The refusal of a request that asks for more. */
+export function beyond(limit: Limit, given?: number): Refusal {
+  const most = limits[limit]
+  const count = given === undefined ? '' : `, this one ${Number.isFinite(given) ? given : 'far more'}`
+  return new Refusal(
+    'validation_failed',
+    `A request has at most ${most} ${words[limit]}${count}; ${advice[limit] ?? 'ask for less in one request'}.`,
+    {
+      nextAction: 'ask_for_less',
+      details: { limit: limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), max: most },
+    },
+  )
+}
+
+const words: Readonly<Record<Limit, string>> = {
+  documentLength: 'octets of document',
+  tokens: 'tokens',
+  depth: 'levels of fields',
+  aliases: 'aliases',
+  selections: 'fields, with those of fragments wherever they stand',
+  directives: 'directives',
+  valueDepth: 'levels in one value',
+  cost: 'points of cost',
+  secrets: 'mutation whose result has a secret',
+  schemaDepth: 'levels of fields of the schema',
+  schemaSelections: 'fields of the schema',
+}
+const advice: Partial<Record<Limit, string>> = {
+  cost: 'a list costs its first, any other query 10 and a mutation 50; ask for less in one request',
+  tokens: 'give values as variables, or ask for less in one request',
+  documentLength: 'give values as variables, or ask for less in one request',
+}
+
+interface Measure {
+  readonly depth: number
+  readonly selections: number
+  readonly aliases: number
+}
+/** What asks for data, and what asks for the schema. */
+interface Measures {
+  readonly data: Measure
+  readonly schema: Measure
+}
+
+const nothing: Measure = { depth: 0, selections: 0, aliases: 0 }
+const beside = (a: Measure, b: Measure): Measure => ({
+  depth: Math.max(a.depth, b.depth),
+  selections: a.selections + b.selections,
+  aliases: a.aliases + b.aliases,
+})
+
+/** Throws for a document beyond the limits, and for fragments that lead back to themselves. */
+export function requireWithinLimits(document: DocumentNode): void {
+  requireFewDetails(document)
+  const count = new Count(document)
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue
+    const { data, schema } = count.ofDefinition(definition)
+    if (data.depth > limits.depth) throw beyond('depth', data.depth)
+    if (data.aliases > limits.aliases) throw beyond('aliases', data.aliases)
+    if (data.selections > limits.selections) throw beyond('selections', data.selections)
+    if (schema.depth > limits.schemaDepth) throw beyond('schemaDepth', schema.depth)
+    if (schema.selections > limits.schemaSelections) throw beyond('schemaSelections', schema.selections)
+    if (schema.aliases > 0) throw new Refusal('validation_failed', 'Fields of the schema have no aliases; take them under their own names.')
+  }
+}
+
+function requireFewDetails(document: DocumentNode): void {
+  let [directives, depth] = [0, 0]
+  const nested = {
+    enter: () => {
+      if (++depth > limits.valueDepth) throw beyond('valueDepth')
+    },
+    leave: () => {
+      depth--
+    },
+  }
+  const directive = () => {
+    if (++directives > limits.directives) throw beyond('directives')
+  }
+  visit(document, { Directive: directive, ListValue: nested, ObjectValue: nested })
+}
+
+/** Each fragment is counted once, wherever and however often it stands. */
+class Count {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #counted = new Map<string, Measures | 'open'>()
+
+  constructor({ definitions }: DocumentNode) {
+    const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]))
+  }
+
+  ofDefinition(definition: OperationDefinitionNode | FragmentDefinitionNode): Measures {
+    const isOfSchema = definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value.startsWith('__')
+    const { data, schema } = this.of(definition.selectionSet)
+    return isOfSchema ? { data: nothing, schema: beside(data, schema) } : { data, schema }
+  }
+
+  of({ selections }: SelectionSetNode): Measures {
+    let [data, schema] = [nothing, nothing]
+    for (const selection of selections) {
+      const inner = this.#selection(selection)
+      data = beside(data, inner.data)
+      schema = beside(schema, inner.schema)
+    }
+    return { data, schema }
+  }
+
+  #selection(selection: SelectionNode): Measures {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return oneMore(this.#fragment(selection.name.value))
+    if (selection.kind === Kind.INLINE_FRAGMENT) return oneMore(this.of(selection.selectionSet))
+    const { name, alias, selectionSet } = selection
+    const { data, schema } = selectionSet ? this.of(selectionSet) : { data: nothing, schema: nothing }
+    const own = (inner: Measure): Measure => ({
+      depth: inner.depth + 1,
+      selections: inner.selections + 1,
+      aliases: inner.aliases + (alias ? 1 : 0),
+    })
+    const isOfSchema = name.value === '__schema' || name.value === '__type'
+    return isOfSchema ? { data: nothing, schema: own(beside(data, schema)) } : { data: own(data), schema }
+  }
+
+  #fragment(name: string): Measures {
+    const known = this.#counted.get(name)
+    if (known === 'open') throw new Refusal('validation_failed', `The fragment ${name.slice(0, 80)} leads back to itself.`)
+    if (known) return known
+    const fragment = this.#fragments.get(name)
+    this.#counted.set(name, 'open')
+    const measured = fragment ? this.of(fragment.selectionSet) : { data: nothing, schema: nothing }
+    this.#counted.set(name, measured)
+    return measured
+  }
+}
+
+const oneMore = ({ data, schema }: Measures): Measures => ({ data: { ...data, selections: data.selections + 1 }, schema })

@@ -1,0 +1,83 @@
+/** The actions of a table as fields of `Query` and `Mutation`: what each takes, and how its input is made of that. */
+import assert from 'node:assert'
+import type DataLoader from 'dataloader'
+import * as z from 'zod'
+import type { Action } from '../actions/action.ts'
+import type { GraphqlBinding } from '../actions/graphql-binding.ts'
+import { pathParameters, type Operation } from '../operation/operation.ts'
+import { mergedShape } from './input-types.ts'
+import { bare, pascal } from './names.ts'
+
+type Shape = Readonly<Record<string, z.ZodType>>
+
+/** An action that GraphQL has. */
+export type Bound = Action & { readonly graphql: GraphqlBinding }
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What things with its id lead to. */
+export type RelatedKind = 'project' | 'destination'
+
+/** What the resolvers of one request share. */
+export interface RequestContext {
+  /** Runs an action as its caller: scope, flag, input, core. Throws `Refusal`. */
+  run(action: Bound, input: Wire): Promise<unknown>
+  /** What fields with ids lead to: by kind and id, each read once; null for those that the caller does not reach. */
+  readonly related: Readonly<Record<RelatedKind, DataLoader<string, Wire | null>>>
+}
+
+export interface RootField {
+  readonly action: Bound
+  /** Fields of the input that are arguments. */
+  readonly args: Shape
+  /** Those that stand in the argument `input`, and the name of its type. */
+  readonly input: { readonly name: string; readonly shape: Shape } | undefined
+  /** The schema of the result; undefined where there is none. */
+  readonly output: z.ZodType | undefined
+}
+
+export const boundActions = (table: readonly (Action | Operation)[]): readonly Bound[] =>
+  table.flatMap((entry) => ('run' in entry && isBound(entry) ? [entry] : []))
+
+const isBound = (action: Action): action is Bound => action.graphql !== undefined
+
+/** Queries and deletions take arguments alone; what other mutations take beside ids is an input. */
+export function rootField(action: Bound): RootField {
+  const { id, graphql, http } = action
+  const shape = needing(without(shapeOf(action), graphql.without), graphql.required)
+  const named = http ? pathParameters(http.path) : Object.keys(shape)
+  const areArguments = graphql.root === 'query' || !http || http.method === 'DELETE'
+  const isArgument = ([name]: readonly [string, z.ZodType]) => areArguments || named.includes(name)
+  const fields = Object.entries(shape)
+  const rest = fields.filter((field) => !isArgument(field))
+  assert(!rest.some(([name]) => name === 'input'), `${id}: input is the name of the argument`)
+  return {
+    action,
+    args: Object.fromEntries(fields.filter(isArgument)),
+    input: rest.length === 0 ? undefined : { name: `${pascal(graphql.field)}Input`, shape: Object.fromEntries(rest) },
+    output: action.output && firstOf(action.output),
+  }
+}
+
+function shapeOf({ id, input }: Bound): Shape {
+  const { schema } = bare(input, 'input')
+  if (schema instanceof z.ZodUnion) return mergedShape(schema.options as readonly z.ZodObject[])
+  assert(schema instanceof z.ZodObject, `${id}: the input is an object`)
+  return schema.shape as Shape
+}
+
+function without(shape: Shape, names: readonly string[] = []): Shape {
+  for (const name of names) assert(name in shape, `there is no field ${name}`)
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => !names.includes(name)))
+}
+
+function needing(shape: Shape, names: readonly string[] = []): Shape {
+  const needed = names.map((name): [string, z.ZodType] => [name, bare(shape[name] ?? z.never(), 'input').schema])
+  return { ...shape, ...Object.fromEntries(needed) }
+}
+
+/** Send-only keys, which get the other alternatives, have no GraphQL. */
+const firstOf = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodUnion ? (schema.options[0] as z.ZodType) : schema)
+
+/** Whether its result has a secret that is shown once; such results have names of their own. */
+export const showsSecret = ({ output }: RootField): boolean => output?.meta()?.id?.startsWith('Minted') ?? false

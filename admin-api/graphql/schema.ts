@@ -1,0 +1,122 @@
+/** The schema of GraphQL, made of the actions: one field of `Query` or `Mutation` for each of them. */
+import assert from 'node:assert'
+import {
+  GraphQLBoolean,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  type GraphQLFieldConfig,
+  type GraphQLInputFieldConfig,
+  type GraphQLNullableOutputType,
+} from 'graphql'
+import * as z from 'zod'
+import { Refusal, invalid, type FieldProblem } from '#core/refusals.ts'
+import type { Action } from '../actions/action.ts'
+import { configsOf, InputTypes, toGraphqlPath, toWire, type InputField } from './input-types.ts'
+import { pascal } from './names.ts'
+import { listShapeOf, OutputTypes } from './output-types.ts'
+import { rootField, type Bound, type RelatedKind, type RequestContext, type RootField } from './root-fields.ts'
+import { TypeNames } from './type-names.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+type Field = GraphQLFieldConfig<undefined, RequestContext, Wire>
+
+export interface Schema {
+  readonly schema: GraphQLSchema
+  /** What each field of `Query` and `Mutation` runs. */
+  readonly fields: ReadonlyMap<string, RootField>
+  /** What reads the things that ids lead to. */
+  readonly related: Readonly<Record<RelatedKind, Bound>>
+}
+
+/** Root fields are nullable: one that is refused leaves the others of its request. */
+export function buildGraphqlSchema(actions: readonly Bound[]): Schema {
+  const roots = actions.map(rootField)
+  const names = namesOf(roots)
+  const related = { project: withField(actions, 'project'), destination: withField(actions, 'destination') }
+  const outputs: OutputTypes = new OutputTypes(names, (kind) => outputs.resultType(related[kind].output))
+  const inputs = new InputTypes(names)
+  const fieldsOf = (wanted: 'query' | 'mutation') =>
+    Object.fromEntries(
+      roots
+        .filter(({ action: { graphql } }) => graphql.root === wanted)
+        .map((root) => [root.action.graphql.field, field(root, inputs, root.output && outputs.resultType(root.output))]),
+    )
+  const fields = new Map(roots.map((root) => [root.action.graphql.field, root]))
+  assert(fields.size === roots.length, 'two actions have one field')
+  const type = (name: string, of: 'query' | 'mutation') => new GraphQLObjectType({ name, fields: fieldsOf(of) })
+  // a test holds the schema against the rules, which takes some time
+  const schema = new GraphQLSchema({ query: type('Query', 'query'), mutation: type('Mutation', 'mutation'), assumeValid: true })
+  return { schema, fields, related }
+}
+
+function withField(actions: readonly Bound[], field: string): Bound & { readonly output: z.ZodType } {
+  const found = actions.find(({ graphql }) => graphql.field === field)
+  assert(found?.output, `no action is the field ${field}`)
+  return { ...found, output: found.output }
+}
+
+function namesOf(roots: readonly RootField[]): TypeNames {
+  const names = new TypeNames()
+  for (const { action, args, input, output } of roots) {
+    const list = output && listShapeOf(output)
+    const named = pascal(action.graphql.field)
+    if (list) for (const schema of [list.item, ...Object.values(list.more)]) names.add(schema, named, 'output')
+    else if (output) names.add(output, `${named}Result`, 'output')
+    for (const [name, schema] of Object.entries(args)) names.add(schema, named + pascal(name), 'input')
+    for (const [name, schema] of Object.entries(input?.shape ?? {})) names.add(schema, named + pascal(name), 'input')
+  }
+  return names
+}
+
+function field({ action, args, input }: RootField, inputs: InputTypes, output: GraphQLNullableOutputType | undefined): Field {
+  const own = inputs.fieldsOf(args, pascal(action.graphql.field))
+  const inside = input && inputs.fieldsOf(input.shape, input.name)
+  const all = inside && input ? [...own, inputField(inputs, input.name, inside, action)] : own
+  return {
+    type: output ?? GraphQLBoolean,
+    description: describe(action, all),
+    args: configsOf(all),
+    async resolve(_source, given, context) {
+      const { input: nested, ...rest } = given
+      const wire = inside ? { ...toWire(own, rest), ...toWire(inside, (nested ?? {}) as Wire) } : toWire(own, given)
+      try {
+        const result = await context.run(action, wire)
+        return output ? result : true
+      } catch (error) {
+        throw inNamesOf(error, own, inside)
+      }
+    },
+  }
+}
+
+/** It can be left out where REST takes a request without a body. */
+function inputField(inputs: InputTypes, name: string, fields: readonly InputField[], { input, http }: Action): InputField {
+  const object = inputs.object(name, fields)
+  const isNeeded = !(input instanceof z.ZodPrefault) && http?.emptyBody === undefined
+  const config: GraphQLInputFieldConfig = { type: isNeeded ? new GraphQLNonNull(object) : object }
+  return { name: 'input', wire: 'input', config, inner: fields }
+}
+
+function describe({ summary, description, scope }: Action, fields: readonly InputField[]): string {
+  const ownNames = new Map(fields.flatMap((one) => [one, ...(one.inner ?? [])]).map(({ wire, name }) => [wire, name]))
+  const words = description?.replaceAll(/`(\w+)`/g, (quoted, wire: string) => {
+    const name = ownNames.get(wire)
+    return name === undefined ? quoted : `\`${name}\``
+  })
+  return [`${summary}. Requires the scope \`${scope}\`.`, ...(words === undefined ? [] : [words])].join('\n\n')
+}
+
+/** Faults name the fields as they are called here. */
+function inNamesOf(error: unknown, own: readonly InputField[], inside: readonly InputField[] | undefined): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'validation_failed') return error
+  const problems = error.details?.['fields'] as readonly FieldProblem[] | undefined
+  if (!Array.isArray(problems)) return error
+  const renamed = problems.map(({ path, message }: FieldProblem) => {
+    const isOwn = own.some(({ wire }) => path === wire || path.startsWith(`${wire}.`) || path.startsWith(`${wire}[`))
+    if (isOwn || !inside) return { path: toGraphqlPath(own, path), message }
+    return { path: `input.${toGraphqlPath(inside, path)}`, message }
+  })
+  const { nextAction, details } = error
+  return new Refusal('validation_failed', invalid(renamed).message, { nextAction, details: { ...details, fields: renamed } })
+}

@@ -1,0 +1,99 @@
+/** Requests that ask for too much are refused before anything of them runs, each with a clear error. */
+import test from 'ava'
+import { startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
+import { failuresOf, graphqlCaller, post } from './graphql-fixture.ts'
+
+const many = (count: number, one: (index: number) => string): string => Array.from({ length: count }, (_, index) => one(index)).join(' ')
+const nested = (levels: number, name = 'project'): string => (levels === 0 ? 'id' : `${name} { ${nested(levels - 1, name)} }`)
+
+/** Each with the limit that it is beyond. */
+const abuses: readonly (readonly [string, string, string])[] = [
+  ['deep fields', `{ destinations { nodes { ${nested(7)} } } }`, 'depth'],
+  ['fields deep beyond reason', `{ ${nested(600)} }`, 'depth'],
+  ['aliases', `{ ${many(16, (i) => `a${i}: me { name }`)} }`, 'aliases'],
+  ['aliases within fragments', `{ me { ...A ...A } } fragment A on ProjectState { ${many(8, (i) => `a${i}: name`)} }`, 'aliases'],
+  ['fields', `{ me { ${many(201, () => 'name')} } }`, 'selections'],
+  [
+    'fragments that double',
+    `{ me { ...F0 } } ${many(30, (i) => `fragment F${i} on ProjectState { ${many(2, () => `...F${i + 1}`)} }`)} fragment F30 on ProjectState { name }`,
+    'selections',
+  ],
+  ['a fragment that no operation uses', `{ me { name } } fragment F on ProjectState { ${many(201, () => 'name')} }`, 'selections'],
+  ['inline fragments', `{ me { ${many(400, () => '...{').replaceAll(' ', '')} name ${'}'.repeat(400)} } }`, 'selections'],
+  ['directives', `{ me { name ${many(21, () => '@include(if: true)')} } }`, 'directives'],
+  ['unknown directives', `{ me { name ${many(500, (i) => `@a${i}`)} } }`, 'directives'],
+  ['tokens', `{ me { ${many(2100, () => 'name')} } }`, 'tokens'],
+  ['deep values', `{ previewEmailTemplate(id: "x", variables: ${'['.repeat(11)}${']'.repeat(11)}) { subject } }`, 'value_depth'],
+  [
+    'deep values beyond reason',
+    `{ previewEmailTemplate(id: "x", variables: ${'['.repeat(990)}${']'.repeat(990)}) { subject } }`,
+    'value_depth',
+  ],
+  ['full pages', `{ ${many(3, (i) => `a${i}: traces(first: 200) { nodes { traceId } }`)} }`, 'cost'],
+  [
+    'full pages in fragments',
+    '{ ...A ...B ...C } fragment A on Query { a: traces(first: 200) { nodes { traceId } } } fragment B on Query { b: traces(first: 200) { nodes { traceId } } } fragment C on Query { c: traces(first: 200) { nodes { traceId } } }',
+    'cost',
+  ],
+  ['mutations', `mutation { ${many(11, (i) => `a${i}: createProject(input: {name: "A"}) { id }`)} }`, 'cost'],
+  [
+    'secrets',
+    'mutation { a: createSmtpCredential(input: {}) { id } b: createWebhookEndpoint(input: {name: "A", targetUrl: "https://a.example.ch/"}) { id } }',
+    'secrets',
+  ],
+  ['a schema beyond reason', `{ __schema { types { ${nested(30, 'ofType').replace(' id ', ' name ')} } } }`, 'schema_depth'],
+  ['much of the schema', `{ ${many(401, () => '__schema { description }')} }`, 'schema_selections'],
+]
+
+test('what asks for too much is refused as a whole, with the limit', async (t) => {
+  const fixture = await startFixture(t)
+  const rows = await rowCount(fixture)
+  for (const [what, query, limit] of abuses) {
+    const { status, body } = await post(fixture, { query }, { accept: 'application/graphql-response+json' })
+    const [error] = body.errors ?? []
+    t.like(error?.extensions, { code: 'validation_failed', details: { limit } }, `${what}: ${error?.message ?? ''}`)
+    t.deepEqual([status, body.data], [400, undefined], what)
+  }
+  t.is(await rowCount(fixture), rows, 'nothing of it ran')
+})
+
+async function rowCount({ rest }: Fixture): Promise<number> {
+  const [projects, credentials] = [await rest.must('GET', '/v1/projects'), await rest.must('GET', '/v1/smtp-credentials')]
+  return (projects['data'] as unknown[]).length + (credentials['data'] as unknown[]).length
+}
+
+test('what is within the limits is answered', async (t) => {
+  const { must } = graphqlCaller(await startFixture(t))
+  await must(`{ ${many(15, (i) => `a${i}: me { name }`)} }`)
+  await must('{ a: traces(first: 200) { nodes { traceId } } b: traces(first: 200) { nodes { traceId } } traces { nodes { traceId } } }')
+  await must('query ($first: Int!) { traces(first: $first) { nodes { project { parentId } } } }', { first: 200 })
+  await must(`mutation { ${many(10, (i) => `a${i}: createProject(input: {name: "A"}) { id }`)} }`)
+  t.pass()
+})
+
+test('the cost counts variables and their defaults', async (t) => {
+  const { refused } = graphqlCaller(await startFixture(t))
+  const pages =
+    'a: traces(first: $n) { nodes { traceId } } b: traces(first: $n) { nodes { traceId } } c: traces(first: $n) { nodes { traceId } }'
+  t.like((await refused(`query ($n: Int) { ${pages} }`, { n: 200 })).extensions, { details: { limit: 'cost', max: 500 } })
+  t.like((await refused(`query ($n: Int = 200) { ${pages} }`)).extensions, { details: { limit: 'cost' } })
+  t.like((await refused(`query ($n: Int) { ${pages} }`, { n: 1e9 })).extensions, { details: { limit: 'cost' } })
+  t.like((await refused(`query ($n: Int) { ${pages} }`, { n: -1 })).extensions, { details: { fields: [{ path: 'first' }] } })
+})
+
+test('fragments that lead back to themselves, batches, subscriptions and bodies beyond the limit are refused', async (t) => {
+  const fixture = await startFixture(t)
+  const { client } = graphqlCaller(fixture)
+  const codeOf = async (query: string): Promise<string> => (await failuresOf(client.request(query))).errors[0]?.message ?? ''
+  t.regex(await codeOf('{ me { ...A } } fragment A on ProjectState { ...B } fragment B on ProjectState { ...A }'), /leads back to itself/)
+  t.regex(await codeOf('{ me { ...A } } fragment A on ProjectState { project { id } ...A }'), /leads back to itself/)
+  t.regex(await codeOf('subscription { me { name } }'), /subscription/)
+  t.regex(await codeOf('{ __schema { types { a: name } } }'), /no aliases/)
+  t.regex(await codeOf('{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }'), /introspection depth/)
+  const batch = await post(fixture, [{ query: '{ me { name } }' }, { query: '{ me { name } }' }])
+  t.deepEqual([batch.status, batch.body.errors?.[0]?.extensions.code], [400, 'validation_failed'])
+  const large = await post(fixture, { query: `{ me { name } } #${'x'.repeat(70_000)}` })
+  t.deepEqual([large.status, large.body.errors?.[0]?.extensions.code], [413, 'request_too_large'])
+  const wrong = await post(fixture, 'query={me{name}}', { 'content-type': 'application/x-www-form-urlencoded' })
+  t.deepEqual([wrong.status, wrong.body.errors?.[0]?.extensions.code], [415, 'unsupported_media_type'])
+})
