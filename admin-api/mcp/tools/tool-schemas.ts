@@ -24,11 +24,23 @@ function objectSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
     if (typeof value !== 'object' || value === null) return value
     const { $ref: reference, ...own } = value as Readonly<Record<string, unknown>>
     const fields = Object.fromEntries(Object.entries(own).map(([name, one]) => [name, inline(one)]))
-    if (typeof reference !== 'string') return fields
+    if (typeof reference !== 'string') return portable(fields)
     return { ...(inline(($defs as JsonObject)[reference.replace('#/$defs/', '')]) as JsonObject), ...fields }
   }
   const whole = inline(root) as JsonObject
   return whole['type'] === 'object' ? whole : { type: 'object', ...whole }
+}
+
+/** Said as all clients understand it, those that know one type for each value too. */
+function portable({ type, ...fields }: JsonObject): JsonObject {
+  const open = fields['additionalProperties']
+  const rest =
+    typeof open === 'object' && open !== null && Object.keys(open).length === 0 ? { ...fields, additionalProperties: true } : fields
+  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest }
+  const { title, description, default: usual, examples, ...checks } = rest
+  const words = Object.entries({ title, description, default: usual, examples }).filter(([, one]) => one !== undefined)
+  const branch = (one: unknown): JsonObject => (one === 'null' ? { type: 'null' } : { type: one, ...checks })
+  return { ...Object.fromEntries(words), anyOf: type.map(branch) }
 }
 
 /** Longer texts than these are never what a caller must be kept from by a schema. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { startMcp, type Agent, type Era } from './mcp-fixture.ts'
-import { makeForTools } from './tool-requests.ts'
+import { makeForTools } from './walks/tool-requests.ts'
 
 const topics = ['send', 'sandbox', 'routing', 'domains', 'webhooks', 'forms', 'publishable-keys', 'smtp', 'bounces', 'claims', 'vendors']
 const fixed = ['project://current', 'email://destinations', 'email://policies/failover', 'email://policies/routing']

@@ -2,8 +2,8 @@
  * For every tool a call that its owner may make, with the owner's ids in it wherever it takes any, and one that is refused. A tool without
  * them fails the tests that walk them, so that none is forgotten.
  */
-import { makeOneOfEach, type Made } from '../rest/fixture/requests.ts'
-import { loopback, type Fixture } from '../rest/fixture/rest-fixture.ts'
+import { makeOneOfEach, type Made } from '../../rest/fixture/requests.ts'
+import { loopback, type Fixture } from '../../rest/fixture/rest-fixture.ts'
 
 export interface ToolMade extends Made {
   /** A partition of the project. */
@@ -128,7 +128,7 @@ const inbound = ({ inspect, inboundRoute, inbox }: ToolMade): Requests => ({
 const operating = ({ spare, loose, destination, suppression, project, mailEnable, mapping, stalwart }: ToolMade): Requests => ({
   email_failover_policy_set: {
     given: { primary_id: loose, fallback_ids: [spare], conditions: { on: ['transient'] } },
-    wrong: { given: { primary_id: loose, fallback_ids: ['dst_1'], conditions: { on: ['transient'] } }, code: 'not_found' },
+    wrong: { given: { primary_id: loose, fallback_ids: ['dst_1'], conditions: { on: ['transient'] } }, code: 'validation_failed' },
   },
   email_routing_rule_create: {
     given: { match: { domain: 'c.ch' }, destination_id: destination, priority: 5 },

@@ -1,7 +1,7 @@
 /** Hostile requests at the endpoint of agents: shapes, sizes, batches, other keys, foreign pages, and sessions that there are not. */
 import test, { type ExecutionContext } from 'ava'
-import { mcpResource } from '../oauth/oauth-fixture.ts'
-import { lastMessage, startMcp, type McpFixture } from './mcp-fixture.ts'
+import { mcpResource } from '../../oauth/oauth-fixture.ts'
+import { lastMessage, startMcp, type McpFixture } from '../mcp-fixture.ts'
 
 async function start(t: ExecutionContext) {
   const fixture = await startMcp(t)

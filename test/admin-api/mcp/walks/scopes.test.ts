@@ -1,8 +1,8 @@
 /** Every tool under every scope and role: what is too little is refused as that and does nothing, whatever the arguments are. */
 import test from 'ava'
-import { mcpResource } from '../oauth/oauth-fixture.ts'
-import { changedSince, rowsOf } from '../rest/fixture/organization-rows.ts'
-import { callDirectly, lastMessage, startMcp } from './mcp-fixture.ts'
+import { mcpResource } from '../../oauth/oauth-fixture.ts'
+import { changedSince, rowsOf } from '../../rest/fixture/organization-rows.ts'
+import { callDirectly, lastMessage, startMcp } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf } from './tool-requests.ts'
 
 const scopes = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin']

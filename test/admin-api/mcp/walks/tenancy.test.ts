@@ -5,9 +5,9 @@
 import test, { type ExecutionContext } from 'ava'
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
-import { userId } from '../oauth/oauth-fixture.ts'
-import { changedSince, rowsOf } from '../rest/fixture/organization-rows.ts'
-import { startMcp, whileTimePasses, type Agent, type Called, type McpFixture } from './mcp-fixture.ts'
+import { userId } from '../../oauth/oauth-fixture.ts'
+import { changedSince, rowsOf } from '../../rest/fixture/organization-rows.ts'
+import { startMcp, type Agent, type Called, type McpFixture } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf, type ToolMade } from './tool-requests.ts'
 
 /** A call with one id of somebody else in it, or with all of them. */
@@ -99,19 +99,6 @@ async function agentElsewhere(fixture: McpFixture, organizationId: string, proje
   if (organizationId !== fixture.organizationId) await fixture.database.commit(new Change().insert(members, organizationId, record))
   return fixture.agent({ token: await fixture.tokenOf(undefined, { organization: organizationId, project: projectId }) })
 }
-
-test('every tool has a request, and the owner can make it', async (t) => {
-  const fixture = await startMcp(t)
-  const made = await makeForTools(fixture)
-  const requests = toolRequestsOf(made)
-  const agent = await fixture.agent()
-  t.deepEqual(Object.keys(requests).toSorted(), (await agent.names()).toSorted(), 'each tool needs a request, and no other')
-  for (const [name, { given }] of Object.entries(requests)) {
-    const called = await whileTimePasses(fixture, agent.call(name, given))
-    t.is(called.isError, false, `${name}: ${called.text}`)
-    t.not(called.value['found'], false, name)
-  }
-})
 
 test('another organization reads and changes nothing by any id', async (t) => {
   const fixture = await startMcp(t)

@@ -1,0 +1,39 @@
+/** Every tool by the client of the SDK, once for its good answer, which fits the schema that was listed, and once for its refusal. */
+import test from 'ava'
+import * as z from 'zod'
+import { startMcp, whileTimePasses, type Era } from '../mcp-fixture.ts'
+import { makeForTools, toolRequestsOf } from './tool-requests.ts'
+
+for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
+  test(`${era}: every tool has a request, and its owner gets what the schema says`, async (t) => {
+    const fixture = await startMcp(t)
+    const requests = toolRequestsOf(await makeForTools(fixture))
+    const agent = await fixture.agent({ era })
+    const { tools } = await agent.client.listTools()
+    t.deepEqual(Object.keys(requests).toSorted(), tools.map(({ name }) => name).toSorted(), 'each tool needs a request, and no other')
+    const schemas = new Map(tools.map(({ name, outputSchema }) => [name, z.fromJSONSchema(outputSchema as never)]))
+    for (const [name, { given }] of Object.entries(requests)) {
+      const called = await whileTimePasses(fixture, agent.call(name, given))
+      t.is(called.isError, false, `${name}: ${called.text}`)
+      t.not(called.value['found'], false, name)
+      const checked = schemas.get(name)?.safeParse(called.value)
+      t.true(checked?.success, `${name}: ${checked?.error?.message} ${called.text}`)
+    }
+    t.deepEqual(fixture.failures, [])
+  })
+
+  test(`${era}: every tool refuses what is wrong with a code, a sentence, and what to do next`, async (t) => {
+    const fixture = await startMcp(t)
+    const requests = toolRequestsOf(await makeForTools(fixture))
+    const agent = await fixture.agent({ era })
+    for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {
+      const called = await whileTimePasses(fixture, agent.call(name, wrong.given))
+      t.true(called.isError, `${name}: ${called.text}`)
+      t.like(called.value, { error: { code: wrong.code } }, `${name}: ${called.text}`)
+      const { message, next_action: next } = called.value['error'] as { readonly message: string; readonly next_action: string }
+      t.true(message.length > 10 && next.length > 3, `${name}: ${called.text}`)
+      t.deepEqual(JSON.parse(called.text), called.value, `${name} says the same as text`)
+    }
+    t.deepEqual(fixture.failures, [])
+  })
+}
