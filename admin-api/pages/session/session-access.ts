@@ -19,7 +19,7 @@ const confirmed: ReadonlySet<string> = new Set([
   ...['createApiKey', 'updateApiKey', 'rotateApiKey'],
   ...['createSmtpCredential', 'rotateSmtpCredential'],
   ...['createPublishableKey', 'rotatePublishableKey'],
-  ...['createInvitation', 'updateMember', 'deleteMember'],
+  ...['createInvitation', 'resendInvitation', 'updateMember', 'deleteMember'],
   ...['createOrganization', 'deleteOrganization', 'deleteProject'],
 ])
 

@@ -26,6 +26,13 @@ export const invitationActions = ({ invitations, clock }: RestCore): readonly Ac
     examples: { input: { email: 'ada@example.org', role: 'developer' } },
     run: ({ principal }, invitation) => invitations.create(principal, invitation),
   }),
+  all.act('resend', {
+    summary: 'Send an invitation again',
+    description: 'With a new link for another 7 days; the link before stops working. Answers as the creation does.',
+    errors: ['not_found', 'rate_limit_exceeded'],
+    output: openedInvitationEncoder(clock),
+    run: ({ principal }, { id }) => invitations.resend(principal, id),
+  }),
   all.remove({
     id: 'revokeInvitation',
     summary: 'Revoke an invitation',

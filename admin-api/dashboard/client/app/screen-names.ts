@@ -1,7 +1,7 @@
 /** The names of the screens, for links that must not lead nowhere; `screens.ts` has their code. */
 const screenNames: ReadonlySet<string> = new Set([
   ...['', 'traces', 'captures', 'destinations', 'domains'],
-  ...['suppressions', 'keys', 'webhooks', 'docs'],
+  ...['suppressions', 'keys', 'webhooks', 'docs', 'members'],
 ])
 
 export const screenAt = (path: string): boolean => screenNames.has(path.split('/')[1] ?? '')

@@ -94,10 +94,12 @@ interface EndDialogProps {
   readonly needsConfirmation?: boolean
   readonly onClose: () => void
   readonly onSubmit: () => Promise<void>
+  /** What else is chosen. */
+  readonly children?: ComponentChildren
 }
 
 /** For what cannot be taken back. */
-export function EndDialog({ name, effects, ...rest }: EndDialogProps): JSX.Element {
+export function EndDialog({ name, effects, children, ...rest }: EndDialogProps): JSX.Element {
   const [typed, setTyped] = useState('')
   return (
     <FormDialog {...rest} isDangerous isReady={typed.trim() === name.trim()}>
@@ -108,6 +110,7 @@ export function EndDialog({ name, effects, ...rest }: EndDialogProps): JSX.Eleme
               <li key={effect}>{effect}</li>
             ))}
           </ul>
+          {children}
           <TextField label={words().typeToConfirm(name)} value={typed} onChange={setTyped} />
         </>
       )}

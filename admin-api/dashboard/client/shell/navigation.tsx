@@ -66,12 +66,6 @@ export function Navigation(): JSX.Element {
           <span class="shell-label">{w.integrations}</span>
         </a>
         {id !== '' && (
-          <a href={`/organizations/${id}/members`} title={w.members}>
-            <Icon name="members" />
-            <span class="shell-label">{w.members}</span>
-          </a>
-        )}
-        {id !== '' && (
           <a href={`/organizations/${id}/usage`} title={w.usage}>
             <Icon name="usage" />
             <span class="shell-label">{w.usage}</span>

@@ -51,6 +51,7 @@ export const screens: readonly Screen[] = [
     key: 'w',
     load: () => import('../webhooks/webhooks.tsx'),
   },
+  { name: 'members', label: (w) => w.members, icon: 'members', group: 'access', key: 'p', load: () => import('../members/members.tsx') },
   {
     name: 'docs',
     at: '/docs/api',

@@ -205,6 +205,7 @@ export const updateMember = operation<{ path: { id: string }; body: { role: "own
 export const deleteMember = operation<{ path: { id: string }; query?: { keep_keys?: string } }, KeyFates>('deleteMember', 'DELETE', '/v1/members/{id}', 'api:admin')
 export const listInvitations = operation<{ query?: { limit?: string; cursor?: string } }, { data: (Invitation)[]; next_cursor: (string | null) }>('listInvitations', 'GET', '/v1/invitations', 'api:read')
 export const createInvitation = operation<{ body: { email: string; role: "owner" | "admin" | "developer" | "viewer" | "billing" } }, OpenedInvitation>('createInvitation', 'POST', '/v1/invitations', 'api:admin')
+export const resendInvitation = operation<{ path: { id: string } }, OpenedInvitation>('resendInvitation', 'POST', '/v1/invitations/{id}/resend', 'api:admin')
 export const revokeInvitation = operation<{ path: { id: string } }, undefined>('revokeInvitation', 'DELETE', '/v1/invitations/{id}', 'api:admin')
 export const listInboxes = operation<{ query?: { limit?: string; cursor?: string; project?: string } }, { data: (Inbox)[]; next_cursor: (string | null) }>('listInboxes', 'GET', '/v1/inboxes', 'api:read')
 export const createInbox = operation<{ query?: { project?: string }; body: { address_pattern: string; name?: string; notify_webhook_url?: (string | null); retention_days?: (number | null); project_id?: string } }, InboxDetail>('createInbox', 'POST', '/v1/inboxes', 'api:admin')

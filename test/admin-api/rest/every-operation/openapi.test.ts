@@ -150,6 +150,7 @@ const expected = [
   'POST /v1/ingest/stalwart',
   'POST /v1/inspect/tests',
   'POST /v1/invitations',
+  'POST /v1/invitations/{id}/resend',
   'POST /v1/mailenable/postoffice-mappings',
   'POST /v1/messages',
   'POST /v1/organizations',

@@ -79,7 +79,7 @@ const beyond: Readonly<Record<Role, readonly string[]>> = {
     ...['createSuppression', 'importSuppressions', 'updateSuppression', 'deleteSuppression', 'deleteUnsubscribe'],
     ...['createIngestSource', 'revokeIngestSource', 'createPostofficeMapping', 'updatePostofficeMapping', 'deletePostofficeMapping'],
     ...['createOrganization', 'updateOrganization', 'deleteOrganization'],
-    ...['createInvitation', 'revokeInvitation', 'updateMember', 'deleteMember'],
+    ...['createInvitation', 'resendInvitation', 'revokeInvitation', 'updateMember', 'deleteMember'],
   ],
   viewer: ['getApiKey, as if it were not there'],
   billing: [],
@@ -171,7 +171,7 @@ const known = ({ walk }: Installation, id: string): Operation => {
 /** What makes keys and logins, changes who belongs to an organization, or deletes more than one thing. */
 const confirmed = [
   ...['createApiKey', 'updateApiKey', 'rotateApiKey', 'createSmtpCredential', 'rotateSmtpCredential'],
-  ...['createPublishableKey', 'rotatePublishableKey', 'createInvitation', 'updateMember', 'deleteMember'],
+  ...['createPublishableKey', 'rotatePublishableKey', 'createInvitation', 'resendInvitation', 'updateMember', 'deleteMember'],
   ...['createOrganization', 'deleteOrganization', 'deleteProject'],
 ]
 

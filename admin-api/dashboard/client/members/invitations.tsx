@@ -1,0 +1,165 @@
+/** Open invitations; where the service sends no mail, their links are handed over. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { asFault, useList, type Listing } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { SecretDialog } from '../parts/secret-dialog.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import {
+  createInvitation,
+  listInvitations,
+  resendInvitation,
+  revokeInvitation,
+  type Invitation,
+  type OpenedInvitation,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './members-words.ts'
+import { RoleField, type Role } from './role-field.tsx'
+
+interface InvitationsProps {
+  readonly isMaking: boolean
+  readonly onClose: () => void
+}
+
+export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Element {
+  const w = words()
+  const list = useList(listInvitations, { query: { limit: '50' } }, { isShown: false })
+  const [again, setAgain] = useState<Invitation>()
+  const [opened, setOpened] = useState<OpenedInvitation>()
+  const show = (invitation: OpenedInvitation): void => {
+    onClose()
+    setAgain(undefined)
+    list.reload()
+    if (invitation.accept_url === null) toast(w.invited(plain(invitation.email)))
+    else setOpened(invitation)
+  }
+  return (
+    <section aria-labelledby="invitations">
+      <div class="head">
+        <h2 id="invitations">{w.invitations}</h2>
+      </div>
+      <Rows list={list} onAgain={setAgain} />
+      {isMaking && <Invite onClose={onClose} onOpened={show} />}
+      {again && (
+        <FormDialog
+          title={w.sendAgainTo(plain(again.email))}
+          submit={w.sendAgain}
+          needsConfirmation
+          onClose={() => setAgain(undefined)}
+          onSubmit={async () => show(await call(resendInvitation, { path: { id: again.id } }))}
+        >
+          {() => <p>{w.sendAgainText}</p>}
+        </FormDialog>
+      )}
+      {opened && (
+        <SecretDialog
+          secret={{
+            title: w.invitationOf(plain(opened.email)),
+            fields: [['accept_url', opened.accept_url ?? '']],
+            note: w.handOver,
+          }}
+          onDone={() => setOpened(undefined)}
+        />
+      )}
+    </section>
+  )
+}
+
+interface RowsProps {
+  readonly list: Listing<Invitation>
+  readonly onAgain: (invitation: Invitation) => void
+}
+
+function Rows({ list, onAgain }: RowsProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const revoke = async ({ id, email }: Invitation): Promise<void> => {
+    try {
+      await call(revokeInvitation, { path: { id } })
+      toast(w.invitationRevoked(plain(email)))
+      list.reload()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const actions = (invitation: Invitation): JSX.Element | string =>
+    mayAdminister.value ? (
+      <span class="row-buttons">
+        <button class="button small" onClick={() => onAgain(invitation)} aria-label={`${w.sendAgain}: ${plain(invitation.email)}`}>
+          {w.sendAgain}
+        </button>
+        <button
+          class="button small danger"
+          onClick={() => void revoke(invitation)}
+          aria-label={`${common.revoke}: ${plain(invitation.email)}`}
+        >
+          {common.revoke}
+        </button>
+      </span>
+    ) : (
+      ''
+    )
+  return (
+    <List
+      label={w.invitations}
+      list={list}
+      failure={w.invitationsFailed}
+      keyOf={({ id }) => id}
+      empty={<p class="no-rows soft">{w.noInvitations}</p>}
+      columns={[
+        { head: w.emailAddress, class: 'strong', cell: ({ email }) => <SafeText text={email} /> },
+        { head: w.role, class: 'c-status', cell: ({ role }) => role },
+        { head: common.status, class: 'c-outcome', cell: ({ status }) => <InvitationStatus status={status} /> },
+        { head: common.expires, class: 'c-outcome', cell: ({ expires_at: at }) => shortTime(at) },
+        { head: '', class: 'c-members num', cell: actions },
+      ]}
+      narrow={(invitation) => [
+        <Mark name={invitation.status === 'open' ? 'pending' : 'canceled'} />,
+        <SafeText text={invitation.email} />,
+        `${invitation.role} · ${shortTime(invitation.expires_at)}`,
+        actions(invitation),
+      ]}
+    />
+  )
+}
+
+const InvitationStatus = ({ status }: Pick<Invitation, 'status'>): JSX.Element => (
+  <span class="status">
+    <Mark name={status === 'open' ? 'pending' : 'canceled'} />
+    {status}
+  </span>
+)
+
+interface InviteProps {
+  readonly onClose: () => void
+  readonly onOpened: (invitation: OpenedInvitation) => void
+}
+
+function Invite({ onClose, onOpened }: InviteProps): JSX.Element {
+  const w = words()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('developer')
+  return (
+    <FormDialog
+      title={w.invite}
+      submit={w.sendInvitation}
+      needsConfirmation
+      onClose={onClose}
+      onSubmit={async () => onOpened(await call(createInvitation, { body: { email, role } }))}
+    >
+      {(fault) => (
+        <>
+          <TextField label={w.emailAddress} type="email" value={email} onChange={setEmail} fault={fault?.fields.get('email')} />
+          <RoleField role={role} onChange={setRole} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,154 @@
+/** Who belongs to the organization, in which role, and who is invited to it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { call } from '../app/api.ts'
+import { go, linkHere, organization, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList, type Listing } from '../app/query.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { dateOnly, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listMembers, updateMember, type Member } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Invitations } from './invitations.tsx'
+import { words } from './members-words.ts'
+import { RemoveMember } from './remove-member.tsx'
+import { RoleField, type Role } from './role-field.tsx'
+
+interface Doing {
+  readonly what: 'role' | 'remove'
+  readonly member: Member
+}
+
+export default function Members(): JSX.Element {
+  const w = words()
+  const list = useList(listMembers, {})
+  const [doing, setDoing] = useState<Doing>()
+  const count = list.read.data?.length ?? 0
+  return (
+    <>
+      <TopBar title={allWords().members}>
+        {mayAdminister.value && (
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{w.invite}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        {count > 0 && (
+          <div class="say">
+            <h2>{w.membersSay(count)}</h2>
+            <p>{w.membersText}</p>
+          </div>
+        )}
+        <MemberList list={list} onDo={setDoing} />
+        <Invitations isMaking={query.value.get('new') === '1'} onClose={() => go(linkHere({ new: '' }), { replaces: true })} />
+      </div>
+      {doing?.what === 'role' && <ChangeRole member={doing.member} onClose={() => setDoing(undefined)} onDone={list.reload} />}
+      {doing?.what === 'remove' && <RemoveMember member={doing.member} onClose={() => setDoing(undefined)} onDone={list.reload} />}
+    </>
+  )
+}
+
+const nameOf = ({ name, email }: Member): string => name || email
+const isMe = ({ email }: Member): boolean => email === boot.email
+
+function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly onDo: (doing: Doing) => void }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  /** Owners are made and unmade by owners alone; everybody may leave. */
+  const mayChange = ({ role }: Member): boolean => mayAdminister.value && (role !== 'owner' || organization.value?.role === 'owner')
+  const actions = (member: Member): JSX.Element => (
+    <span class="row-buttons">
+      {mayChange(member) && (
+        <button
+          class="button small"
+          onClick={() => onDo({ what: 'role', member })}
+          aria-label={`${w.changeRole}: ${plain(nameOf(member))}`}
+        >
+          {w.changeRole}
+        </button>
+      )}
+      {(isMe(member) || mayChange(member)) && (
+        <button
+          class="button small danger"
+          onClick={() => onDo({ what: 'remove', member })}
+          aria-label={isMe(member) ? w.leave : common.removeNamed(plain(nameOf(member)))}
+        >
+          {isMe(member) ? w.leave : common.remove}
+        </button>
+      )}
+    </span>
+  )
+  return (
+    <List
+      label={common.members}
+      list={list}
+      failure={w.membersFailed}
+      keyOf={({ user_id: id }) => id}
+      empty={<State title={w.membersSay(0)} />}
+      columns={[
+        {
+          head: w.person,
+          class: 'tall strong',
+          cell: (member) => (
+            <>
+              <SafeText text={nameOf(member)} /> {isMe(member) && <span class="tag">{w.you}</span>}
+              {member.name !== '' && (
+                <small>
+                  <SafeText text={member.email} />
+                </small>
+              )}
+            </>
+          ),
+        },
+        { head: w.role, class: 'c-status', cell: ({ role }) => role },
+        { head: w.joined, class: 'c-outcome', cell: ({ joined_at: at }) => dateOnly(at) },
+        { head: w.lastSignIn, class: 'c-outcome', cell: ({ last_signed_in_at: at }) => (at === null ? '–' : shortTime(at)) },
+        { head: '', class: 'c-members num', cell: actions },
+      ]}
+      narrow={(member) => [
+        <Mark name="ok" />,
+        <SafeText text={nameOf(member)} />,
+        member.name === '' ? member.role : `${member.role} · ${plain(member.email)}`,
+        actions(member),
+      ]}
+    />
+  )
+}
+
+interface ChangeProps {
+  readonly member: Member
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function ChangeRole({ member, onClose, onDone }: ChangeProps): JSX.Element {
+  const w = words()
+  const [role, setRole] = useState<Role>(member.role)
+  const change = async (): Promise<void> => {
+    await call(updateMember, { path: { id: member.user_id }, body: { role } })
+    toast(w.roleChanged(plain(nameOf(member)), role))
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog
+      title={w.changeRoleOf(plain(nameOf(member)))}
+      submit={w.changeRole}
+      needsConfirmation
+      isReady={role !== member.role}
+      onClose={onClose}
+      onSubmit={change}
+    >
+      {() => <RoleField role={role} onChange={setRole} />}
+    </FormDialog>
+  )
+}

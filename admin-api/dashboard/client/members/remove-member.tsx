@@ -1,0 +1,59 @@
+/** Removes a member, or leaves: says which keys end along, and lets an administrator keep some. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { call } from '../app/api.ts'
+import { organization } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import { EndDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteMember, listApiKeys, type Member } from '../wire/operations.ts'
+import { words } from './members-words.ts'
+
+interface RemoveProps {
+  readonly member: Member
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Element {
+  const w = words()
+  const [kept, setKept] = useState<readonly string[]>([])
+  const keys = useList(listApiKeys, { query: { minted_by: member.user_id, limit: '200' } }, { isShown: false })
+  const ending = (keys.read.data ?? []).filter(({ status }) => status === 'active')
+  const leaves = member.email === boot.email
+  const remove = async (): Promise<void> => {
+    const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
+    await call(deleteMember, { path: { id: member.user_id }, ...query })
+    if (leaves) return location.assign('/organizations?done=left')
+    toast(w.removedMember(plain(member.email)))
+    onClose()
+    onDone()
+  }
+  const toggle = (id: string, keeps: boolean): void => setKept(keeps ? [...kept, id] : kept.filter((one) => one !== id))
+  const title = leaves ? w.leaveOrganization(plain(organization.value?.name ?? '')) : w.removeMember
+  return (
+    <EndDialog
+      title={title}
+      effects={[
+        leaves ? w.leaveEffect : w.removeMemberEffect,
+        ...(ending.length > 0 ? [w.keysEndEffect(ending.length - kept.length)] : []),
+      ]}
+      name={member.email}
+      submit={leaves ? w.leave : w.removeMember}
+      needsConfirmation
+      onClose={onClose}
+      onSubmit={remove}
+    >
+      {mayAdminister.value &&
+        ending.map(({ id, name }) => (
+          <label class="check" key={id}>
+            <input type="checkbox" checked={kept.includes(id)} onChange={(event) => toggle(id, event.currentTarget.checked)} />
+            {w.keepKey(plain(name))}
+          </label>
+        ))}
+    </EndDialog>
+  )
+}
