@@ -55,10 +55,16 @@ export async function axeFaults(page: Page): Promise<string[]> {
   const faults: string[] = []
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 })
+    await settle(page)
     faults.push(...(await run(page)).map((fault) => `${width} px, ${new URL(page.url()).pathname}: ${fault}`))
   }
   return faults
 }
+
+/** Waits until nothing fades in or out any more, as colours on their way have contrasts of their own. */
+const settle = (page: Page): Promise<unknown> =>
+  page.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished)).then(() => 0)`)
 
 /** The widths at which the page does not fit into the window. */
 export async function overflows(page: Page): Promise<number[]> {
