@@ -11,6 +11,7 @@ import { consentUi, type ConsentCore } from './consent/consent.ts'
 import { invitationOperations } from './organizations/invitation.ts'
 import { inboxPageOperations, type InboxPagesCore } from './messages/inboxes.ts'
 import { memberOperations } from './organizations/members.ts'
+import { draftFrameOperation } from './messages/draft-frame.ts'
 import { messageViewOperations, type MessageViewCore } from './messages/message-view.ts'
 import { organizationEndOperations } from './organizations/organization-end.ts'
 import { organizationOperations } from './organizations/organizations.ts'
@@ -47,6 +48,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...accountOperations(pages),
     ...inboxPageOperations(pages, core),
     ...messageViewOperations(pages, core),
+    draftFrameOperation(core.people),
   ])
 }
 

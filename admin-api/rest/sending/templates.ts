@@ -1,17 +1,23 @@
 /** Templates with their versions and preview. Spec "Template", "Versioning" 2. */
-import type { Action } from '../../actions/action.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { acceptance } from '../../wire/sending/send.ts'
 import { resource } from '../../actions/resource.ts'
 import {
+  checkInput,
   newTemplate,
   previewInput,
   template,
   maxTemplateBodyBytes,
+  templateCheck,
   templateContent,
+  templateFilter,
   templatePreview,
   templateSave,
   templateSummary,
   templateVersion,
   templateVersionSummary,
+  testInput,
+  toTestOrder,
   versionInput,
 } from '../../wire/sending/template.ts'
 import { moveBody } from '../../wire/fields/text.ts'
@@ -30,11 +36,17 @@ const syntax =
   '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range, . is the entry and $ refers to all variables. {{- and -}} trim white space, ' +
   '{{/* … */}} is a comment.'
 
-export const templateActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core), ...versions(core)]
+export const templateActions = (core: RestCore): readonly Action[] => [
+  ...reading(core),
+  ...trying(core),
+  ...changing(core),
+  ...versions(core),
+]
 
 const reading = ({ templates: core }: RestCore): readonly Action[] => [
   templates.list({
     summary: 'List templates, newest first',
+    filter: templateFilter,
     item: templateSummary,
     tool: {
       name: 'email_template_list',
@@ -71,6 +83,42 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
     examples: { input: { variables: { name: 'Ada' } } },
     http,
     run: ({ principal }, { id, variables, version }) => core.preview(principal, id, variables, version),
+  }),
+]
+
+const trying = ({ templates: core, sendMessages }: RestCore): readonly Action[] => [
+  action({
+    id: 'checkTemplate',
+    summary: 'Check the content of a template without saving it',
+    description:
+      'Returns what would keep it from being saved, what is doubtful about it, the variables that it uses, and a preview with the given variables. ' +
+      'Findings are no error: the status is 200.',
+    tags: ['templates'],
+    feature: 'templates',
+    scope: 'api:read',
+    input: checkInput,
+    output: templateCheck,
+    examples: {
+      input: { subject_tmpl: 'Your order {{.number}}', text_tmpl: 'Thank you, {{.name}}.', variables: { number: 17, name: 'Ada' } },
+    },
+    http: { ...http, method: 'POST', path: '/v1/templates/check' },
+    run: (_, { variables, ...fields }) => core.check(templateContent(fields), variables),
+  }),
+  templates.act('test', {
+    summary: 'Send a test of a template to a captured inbox',
+    description:
+      'Decides and composes as a send does and captures the message, whatever the destination and its mode: nothing leaves the service. ' +
+      'It is in the inbox of the recipient or in the catch-all inbox of the project, and counts as a capture.',
+    scope: 'api:send',
+    errors: ['not_found', 'quota_exhausted_captures', 'quota_exhausted', 'project_budget_exhausted', 'storage_full'],
+    input: testInput,
+    output: acceptance,
+    examples: { input: { to: 'ada@example.ch', variables: { name: 'Ada' } } },
+    http,
+    async run({ principal }, { id, ...asked }) {
+      const { template: named } = await core.get(principal, id)
+      return sendMessages.send(principal, toTestOrder(asked, named))
+    },
   }),
 ]
 

@@ -3,9 +3,13 @@ import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { templateLimits, type Template, type TemplateContent, type TemplateVersion } from '#core/templates/template.ts'
 import type { Preview, TemplateOrder, VersionedTemplate } from '#core/templates/templates.ts'
+import { warningCodes, type ContentCheck } from '#core/templates/content-check.ts'
+import type { SendOrder } from '#core/submission/doors/send-messages.ts'
 import { parseJsonBody } from '../../bodies/json-body.ts'
-import { encoder, type Decoded } from '../fields/codec.ts'
-import { filledLine, id } from '../fields/text.ts'
+import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
+import { project } from '../fields/paging.ts'
+import { mailbox } from '../fields/mailbox.ts'
+import { filledLine, id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { wireTime } from '../fields/time.ts'
 
@@ -36,6 +40,27 @@ const versionSummary = { template_id: z.string(), version: z.int(), saved_by: z.
 
 const versionSummaryShape = z.object(versionSummary).meta({ id: 'TemplateVersionSummary' })
 const versionShape = z.object({ ...versionSummary, ...contentShape }).meta({ id: 'TemplateVersion' })
+const checkShape = z
+  .object({
+    problems: z
+      .array(z.object({ path: z.string(), message: z.string(), line: z.int().optional(), column: z.int().optional() }))
+      .meta({ description: 'What keeps the content from being saved, or these variables from filling it in.' }),
+    warnings: z.array(
+      z.object({
+        code: z.enum(warningCodes),
+        path: z.string(),
+        message: z.string(),
+        line: z.int().optional(),
+        column: z.int().optional(),
+      }),
+    ),
+    variables: z.array(z.string()).meta({ description: 'The variables that the content uses.' }),
+    preview: z
+      .object({ subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The content filled in; null where there are problems.' }),
+  })
+  .meta({ id: 'TemplateCheck' })
 const previewShape = z
   .object({ version: z.int(), subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
   .meta({ id: 'TemplatePreview' })
@@ -92,6 +117,21 @@ export const previewInput = z.strictObject({
   variables: variables.default({}),
   version: version.optional().meta({ description: 'Defaults to the current version.' }),
 })
+export const templateFilter = {
+  project,
+  q: line(templateLimits.name, 'Part of the slug or name. Case-insensitive.').optional(),
+}
+export const checkInput = z.strictObject({
+  ...content,
+  subject_tmpl: z.string().max(templateLimits.subject),
+  variables: variables.default({}),
+})
+export const testInput = z.strictObject({
+  to: mailbox,
+  from: mailbox.optional().meta({ description: 'Defaults to the From of the destination.' }),
+  variables: variables.default({}),
+  version: version.optional().meta({ description: 'Defaults to the current version.' }),
+})
 const versionText = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
@@ -128,6 +168,13 @@ export function toTemplateOrder(given: Decoded<z.ZodObject<typeof templateFields
   return named && { template: named, version: pinned ?? undefined, variables: templateVars ?? {} }
 }
 
+/** A send of the template that is captured, whatever the destination. */
+export const toTestOrder = (given: Decoded<typeof testInput>, { id: named, projectId }: Pick<Template, 'id' | 'projectId'>): SendOrder => ({
+  ...{ from: given.from, to: [given.to], cc: [], bcc: [], replyTo: [], subject: '', text: undefined, html: undefined, headers: [] },
+  ...{ attachments: [], destinationId: undefined, projectId, idempotencyKey: undefined, isTest: true },
+  template: { template: { id: named }, version: given.version, variables: given.variables },
+})
+
 /** The content of a template, as its fields give it. */
 export const templateContent = (fields: Decoded<z.ZodObject<typeof content>>): TemplateContent => ({
   subject: fields.subjectTmpl,
@@ -150,3 +197,9 @@ export const template = encoder(templateShape)
 export const templateVersionSummary = encoder(versionSummaryShape).from<TemplateVersion>()
 export const templateVersion = encoder(versionShape).from<TemplateVersion>(contentCode)
 export const templatePreview = encoder(previewShape).from<Preview>()
+export const templateCheck = encoderOf(checkShape, ({ problems, warnings, variables: used, preview }: ContentCheck) => ({
+  problems: [...problems],
+  warnings: [...warnings],
+  variables: [...used],
+  preview,
+}))

@@ -6,6 +6,7 @@ import type { LinkScope } from '../feedback/suppression/unsubscribes.ts'
 import type { Window } from '../visitors/stored-windows.ts'
 import type { Refusal } from '../refusals.ts'
 import type { RouteQuestion } from '../routing/match/match.ts'
+import type { SandboxCause } from '../routing/match/outcome.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/message-tracking.ts'
 
@@ -63,9 +64,15 @@ export interface Submission {
   readonly ratePerMinute?: number | undefined
   /** The sliding windows that a publishable key counts the message in. */
   readonly windows?: readonly Window[] | undefined
+  /** It is captured, whatever the destination. */
+  readonly isTest?: boolean | undefined
   /** What the message uses up; when something has used it already, the message is refused. */
   readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
 }
+
+/** Why it reaches the sandbox alone; undefined where it goes its way. */
+export const sandboxCauseOf = ({ isTest, principal }: Pick<Submission, 'isTest' | 'principal'>): SandboxCause | undefined =>
+  isTest ? 'test' : principal.agent?.sandboxOnly ? 'agent' : undefined
 
 /** What routing looks at in a submission. */
 export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'destinationId' | 'environment'> & {

@@ -38,6 +38,12 @@ interface PlacedProblem extends FieldProblem {
 
 /** Throws `validation_failed` naming field, line, column and variable of what is wrong. */
 export function checkContent(content: TemplateContent): void {
+  const problems = problemsOf(content)
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** Everything that keeps the content from being saved, up to a number. */
+export function problemsOf(content: TemplateContent): readonly FieldProblem[] {
   const { schema, problems: inSchema } = content.schema === null ? noSchema : readSchema(content.schema, 'schema_json')
   const inDefaults = schema && inSchema.length === 0 ? wrongDefaults(schema, 'schema_json') : []
   const problems: FieldProblem[] = [...inSchema, ...inDefaults]
@@ -48,7 +54,7 @@ export function checkContent(content: TemplateContent): void {
     if (source === null) continue
     problems.push(...faultsOf(source, inSchema.length === 0 ? schema : undefined).map((fault) => placed(field, source, fault)))
   }
-  if (problems.length > 0) throw invalid(problems.slice(0, maxFaults))
+  return problems.slice(0, maxFaults)
 }
 
 const noSchema = { schema: undefined, problems: [] } as const

@@ -5,12 +5,13 @@ import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
-import { byProject, listReachable, pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
+import { byProject, listReachable, pageOfLoaded, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireRoom } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
+import { checkOf, type ContentCheck } from './content-check.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './template-content.ts'
 import {
   removeTemplate,
@@ -62,7 +63,12 @@ export interface RenderedOrder extends RenderedTemplate {
   readonly from: { readonly id: string; readonly slug: string; readonly version: number }
 }
 
-export class Templates implements List<OfProject, Template> {
+export interface TemplateFilter extends OfProject {
+  /** Part of the slug or name. */
+  readonly q?: string | undefined
+}
+
+export class Templates implements List<TemplateFilter, Template> {
   readonly #core: Core
 
   constructor(core: Core) {
@@ -94,8 +100,16 @@ export class Templates implements List<OfProject, Template> {
   }
 
   /** Newest first. */
-  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Template>> {
-    return listReachable(this.#core, templates, principal, query, byProject)
+  list(principal: Principal, query: PageQuery & TemplateFilter): Promise<Page<Template>> {
+    const wanted = query.q?.toLowerCase()
+    const chosen =
+      wanted === undefined ? {} : { sieve: sieve(({ slug, name }: Template) => `${slug}\n${name.toLowerCase()}`.includes(wanted)) }
+    return listReachable(this.#core, templates, principal, query, (project) => ({ ...byProject(project), ...chosen }))
+  }
+
+  /** What would come of this content, without saving it. */
+  check(content: TemplateContent, variables: Variables): ContentCheck {
+    return checkOf(content, variables)
   }
 
   /** With its current version. Throws `not_found` alike for missing and foreign ids. */

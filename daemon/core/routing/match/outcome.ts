@@ -11,11 +11,16 @@ export interface Decision {
   readonly reason: string
 }
 
-/**
- * Throws `no_route` when nothing matches and the project's policy refuses such sends. `sandboxOnly`: who sends reaches the sandbox alone,
- * whatever the destination.
- */
-export function decideOutcome(project: Project, route: Route, sandboxOnly = false): Decision {
+/** Why a send reaches the sandbox alone, whatever the destination. */
+export type SandboxCause = 'agent' | 'test'
+
+const causes: Readonly<Record<SandboxCause, string>> = {
+  agent: 'the token of this agent allows sends into the sandbox only (mcp:send-sandbox)',
+  test: 'this is a test of a template',
+}
+
+/** Throws `no_route` when nothing matches and the project's policy refuses such sends. */
+export function decideOutcome(project: Project, route: Route, cause?: SandboxCause): Decision {
   if (project.status === 'anonymous') {
     return {
       outcome: 'captured.anonymous_project',
@@ -31,20 +36,20 @@ export function decideOutcome(project: Project, route: Route, sandboxOnly = fals
       reason: `The destination ${destination.name} is in sandbox mode; promote it to live to relay.`,
     }
   }
-  if (destination && sandboxOnly) {
+  if (destination && cause) {
     return {
       outcome: 'captured.sandbox_destination',
       destinationId: destination.id,
-      reason: `The token of this agent allows sends into the sandbox only (mcp:send-sandbox), although the destination ${destination.name} is live.`,
+      reason: `Captured, as ${causes[cause]}, although the destination ${destination.name} is live.`,
     }
   }
   if (destination) return { outcome: 'relayed', destinationId: destination.id, reason: `The destination ${destination.name} is live.` }
-  if (project.noRoutePolicy === 'capture' || sandboxOnly) {
+  if (project.noRoutePolicy === 'capture' || cause) {
     return {
       outcome: 'captured.no_route',
       destinationId: null,
-      reason: sandboxOnly
-        ? 'No destination matches, and the token of this agent allows sends into the sandbox only (mcp:send-sandbox).'
+      reason: cause
+        ? `No destination matches, and ${causes[cause]}.`
         : "No destination matches, and the project's no-route policy is to capture.",
     }
   }

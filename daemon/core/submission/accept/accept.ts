@@ -23,7 +23,7 @@ import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Tracking } from '../../tracking/message-tracking.ts'
 import { passGates } from './accept-gates.ts'
-import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
+import { questionOf, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
 import type { Attachment } from '../compose/attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from '../compose/message-size.ts'
@@ -130,7 +130,7 @@ export class Accept {
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
-    const decision = decideOutcome(project, route, principal.agent?.sandboxOnly)
+    const decision = decideOutcome(project, route, sandboxCauseOf(submission))
 
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)

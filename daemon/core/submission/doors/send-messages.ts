@@ -47,6 +47,8 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly verpEnabled?: boolean | undefined
   /** Openings and clicks to record in the trace; none by default. */
   readonly tracking?: TrackingWish | undefined
+  /** It is captured, whatever the destination. */
+  readonly isTest?: boolean | undefined
 }
 
 /** The SHA-256 of everything that the caller asked for but the key itself, in hexadecimal; undefined without a key. */
@@ -129,6 +131,7 @@ export class SendMessages {
       ...keyed,
       sendAt: order.sendAt,
       tracking: order.tracking,
+      isTest: order.isTest,
       submittedBy: principal.credentialId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })

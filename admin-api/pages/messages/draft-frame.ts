@@ -1,0 +1,62 @@
+/**
+ * The HTML of a template that is being written, as a document of its own for a sandboxed frame. A frame made by the page itself would be
+ * bound to the policy of that page, which no mail keeps to. Nothing is kept; it is shown to the page of this service that sent it.
+ */
+import type { People } from '#core/people/people.ts'
+import { media, raw } from '../../operation/answer.ts'
+import { formBody, readForm } from '../../bodies/form-body.ts'
+import { requireSameOrigin } from '../../credentials/same-origin.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
+import { publicRefusalPage } from '../layout/refusal-page.ts'
+
+/** The largest HTML that comes of a template, with room for its encoding. */
+const maxFrameBytes = 4 * 1024 * 1024
+
+/** No script, no form, nothing of other hosts: remote images are shown with a captured message, through the service. */
+const policy = [
+  'sandbox allow-popups allow-popups-to-escape-sandbox',
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+].join('; ')
+
+export const draftFrameOperation = ({ relyingParty }: People): Operation =>
+  operation({
+    method: 'POST',
+    path: '/view/draft',
+    operationId: 'viewDraft',
+    summary: 'Show the HTML of a draft, for a sandboxed frame',
+    tags: ['pages'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    errorRenderer: publicRefusalPage,
+    maxBodyBytes: maxFrameBytes,
+    body: formBody,
+    response: media('text/html'),
+    async handle({ headers, body }) {
+      requireSameOrigin(headers, relyingParty.origin)
+      const html = (await readForm(body)).get('html') ?? ''
+      return raw(documentOf(html), {
+        contentType: 'text/html; charset=utf-8',
+        headers: {
+          'cache-control': 'no-store',
+          'content-security-policy': policy,
+          'referrer-policy': 'no-referrer',
+          'x-robots-tag': 'noindex, nofollow',
+        },
+      })
+    },
+  })
+
+/** In a layer, so that everything the mail says comes before it. */
+const head =
+  '<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank">' +
+  '<style>@layer{body{margin:12px;font:16px/1.5 system-ui,sans-serif;overflow-wrap:break-word}}</style>'
+
+function documentOf(html: string): string {
+  const [doctype = '<!doctype html>'] = /^\s*<!doctype[^>]{0,200}>/i.exec(html) ?? []
+  return doctype + head + (html.startsWith(doctype) ? html.slice(doctype.length) : html)
+}

@@ -1,0 +1,132 @@
+/** What is to be said of the content of a template before it is saved: what keeps it from that, what is doubtful, and what comes of it. */
+import { Refusal, type FieldProblem } from '../refusals.ts'
+import { parseTemplate } from './parser.ts'
+import { readSchema } from './schema.ts'
+import type { Node } from './syntax.ts'
+import { problemsOf, renderContent, type RenderedTemplate } from './template-content.ts'
+import { positionOf } from './template-fault.ts'
+import type { TemplateContent, Variables } from './template.ts'
+
+export const warningCodes = ['text_missing', 'html_large', 'subject_long', 'variable_unused', 'image_without_alt'] as const
+
+export interface ContentWarning {
+  readonly code: (typeof warningCodes)[number]
+  readonly path: string
+  readonly message: string
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+}
+
+export interface ContentCheck {
+  /** What keeps the content from being saved, or these variables from filling it in. */
+  readonly problems: readonly FieldProblem[]
+  readonly warnings: readonly ContentWarning[]
+  /** The names that the content uses at its root, in order of their first use. */
+  readonly variables: readonly string[]
+  /** Null where there are problems. */
+  readonly preview: RenderedTemplate | null
+}
+
+/** Gmail shows no more of a message than this. */
+const maxHtmlBytes = 102 * 1024
+/** What most lists of mail programs show. */
+const usualSubject = 78
+
+/** Never throws for what is in the content. */
+export function checkOf(content: TemplateContent, variables: Variables): ContentCheck {
+  const inContent = problemsOf(content)
+  const used = inContent.length === 0 ? usedVariables(content) : []
+  const rendered = inContent.length === 0 ? tryRender(content, variables) : inContent
+  const [preview, problems] = isRendered(rendered) ? [rendered, []] : [null, rendered]
+  return {
+    problems,
+    warnings: [...warningsOf(content, used, problems.length === 0), ...renderedWarnings(preview)],
+    variables: used,
+    preview,
+  }
+}
+
+type Rendered = RenderedTemplate | readonly FieldProblem[]
+
+const isRendered = (rendered: Rendered): rendered is RenderedTemplate => 'subject' in rendered
+
+function tryRender(content: TemplateContent, variables: Variables): Rendered {
+  try {
+    return renderContent(content, variables, 'variables')
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'validation_failed') return (error.details?.['fields'] ?? []) as FieldProblem[]
+    throw error
+  }
+}
+
+function usedVariables({ subject, text, html }: TemplateContent): readonly string[] {
+  const names = new Set<string>()
+  for (const source of [subject, text ?? '', html ?? '']) collect(parseTemplate(source).nodes, names, true)
+  return [...names]
+}
+
+/** `isRoot`: a name without `$` is one of the root too. */
+function collect(nodes: readonly Node[], names: Set<string>, isRoot: boolean): void {
+  const note = ({ fromRoot, names: [first] }: { readonly fromRoot: boolean; readonly names: readonly string[] }): void => {
+    if (first !== undefined && (fromRoot || isRoot)) names.add(first)
+  }
+  for (const node of nodes) {
+    if (node.kind === 'print') note(node.path)
+    else if (node.kind === 'if') {
+      for (const { condition, body } of node.branches) {
+        note(condition)
+        collect(body, names, isRoot)
+      }
+      collect(node.otherwise, names, isRoot)
+    } else if (node.kind === 'range') {
+      note(node.list)
+      collect(node.body, names, false)
+      collect(node.otherwise, names, isRoot)
+    }
+  }
+}
+
+function warningsOf({ text, html, schema }: TemplateContent, used: readonly string[], isGood: boolean): readonly ContentWarning[] {
+  const warnings: ContentWarning[] = []
+  const isEmpty = (part: string | null): boolean => (part ?? '').trim() === ''
+  if (!isEmpty(html) && isEmpty(text))
+    warnings.push({ code: 'text_missing', path: 'text_tmpl', message: 'has no text part; some programs and filters want one' })
+  const declared = schema !== null && isGood ? [...(readSchema(schema, 'schema_json').schema.properties?.keys() ?? [])] : []
+  for (const name of declared.filter((one) => !used.includes(one)))
+    warnings.push({ code: 'variable_unused', path: 'schema_json', message: `${name} is declared and not used` })
+  const image = html === null ? undefined : imageWithoutAlt(html)
+  if (html !== null && image !== undefined)
+    warnings.push({
+      ...{ code: 'image_without_alt', path: 'html_tmpl', message: 'an image has no alt text; give alt="" where it only decorates' },
+      ...positionOf(html, image),
+    })
+  return warnings
+}
+
+/** The offset of the first one. */
+function imageWithoutAlt(html: string): number | undefined {
+  for (let at = html.indexOf('<img'); at >= 0;) {
+    const end = html.indexOf('>', at)
+    if (end < 0) return undefined
+    if (!/\salt[\s=>/]/i.test(html.slice(at, end + 1))) return at
+    at = html.indexOf('<img', end)
+  }
+  return undefined
+}
+
+function renderedWarnings(preview: RenderedTemplate | null): readonly ContentWarning[] {
+  if (preview === null) return []
+  const warnings: ContentWarning[] = []
+  if (preview.subject.length > usualSubject)
+    warnings.push({
+      ...{ code: 'subject_long', path: 'subject_tmpl' },
+      message: `has ${preview.subject.length} characters filled in; most programs show ${usualSubject}`,
+    })
+  const bytes = Buffer.byteLength(preview.html ?? '')
+  if (bytes > maxHtmlBytes)
+    warnings.push({
+      ...{ code: 'html_large', path: 'html_tmpl' },
+      message: `has ${Math.ceil(bytes / 1024)} KB filled in; Gmail cuts messages off at 102 KB`,
+    })
+  return warnings
+}
