@@ -90,8 +90,8 @@ test('an older Node.js is told what Postern needs', async (t) => {
 
 /** What most daemons never need, or need in threads only. */
 const waiting = [
-  ...['@opentelemetry/api', '@simplewebauthn/server', 'css-tree', 'imapflow', 'jose', 'linkify-it', 'mailauth', 'mailparser'],
-  ...['pino-pretty', 'sanitize-html', 'tdigest'],
+  ...['@opentelemetry/api', '@simplewebauthn/server', 'css-tree', 'dataloader', 'graphql', 'graphql-http', 'imapflow', 'jose', 'linkify-it'],
+  ...['mailauth', 'mailparser', 'pino-pretty', 'sanitize-html', 'tdigest'],
 ]
 
 test('serve() is ready without the packages that wait for their first use', async (t) => {
