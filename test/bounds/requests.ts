@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { maxImportRows } from '#core/feedback/suppression/suppression-import.ts'
 import { maxInflated } from '../../admin-api/bodies/signed-body.ts'
 import type { MeasuredDaemon } from './daemon.ts'
+import { documentAttacks } from './graphql-attacks.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
 import type { Served } from './daemon-probe.ts'
 
@@ -176,6 +177,7 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
     )
   if (served.body) {
     for (const attack of jsonAttacks(served, extent)) yield make(attack, json)
+    if (served.operationId === 'callGraphql') for (const attack of documentAttacks) yield make(attack, json)
     if (served.publishableBytes !== undefined)
       for (const attack of jsonAttacks({ ...served, maxBodyBytes: served.publishableBytes }, extent))
         yield make(
