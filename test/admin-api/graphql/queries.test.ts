@@ -23,7 +23,7 @@ test('pages follow each other without gaps and are those of REST', async (t) => 
     'query ($after: String) { emailTemplates(first: 3, after: $after) { nodes { id slug currentVersion } pageInfo { endCursor hasNextPage } } }'
   const sizes: number[] = []
   for (let after: string | null = null; ;) {
-    const { emailTemplates } = await must<{ emailTemplates: Page }>(query, { after })
+    const { emailTemplates }: { emailTemplates: Page } = await must(query, { after })
     seen.push(...emailTemplates.nodes.map(({ id }) => id))
     sizes.push(emailTemplates.nodes.length)
     t.is(emailTemplates.pageInfo.hasNextPage, emailTemplates.pageInfo.endCursor !== null)
@@ -156,7 +156,7 @@ test('a list of 100 with its projects and destinations costs the reads of each o
     fixture.kv.onLook = (keys) => {
       reads += keys.length
     }
-    const { routingRules } = await must<{ routingRules: Page<{ id: string }> }>(query)
+    const { routingRules } = await must<{ routingRules: Page<{ project?: { name: string }; destination?: { id: string } }> }>(query)
     fixture.kv.onLook = undefined
     return { reads, nodes: routingRules.nodes }
   }
