@@ -90,7 +90,17 @@ test('an older Node.js is told what Postern needs', async (t) => {
 
 /** What most daemons never need, or need in threads only. */
 const waiting = [
-  ...['@opentelemetry/api', '@simplewebauthn/server', 'css-tree', 'dataloader', 'graphql', 'graphql-http', 'imapflow', 'jose', 'linkify-it'],
+  ...[
+    '@opentelemetry/api',
+    '@simplewebauthn/server',
+    'css-tree',
+    'dataloader',
+    'graphql',
+    'graphql-http',
+    'imapflow',
+    'jose',
+    'linkify-it',
+  ],
   ...['mailauth', 'mailparser', 'pino-pretty', 'sanitize-html', 'tdigest'],
 ]
 
