@@ -12,7 +12,7 @@ import { dashboardAssets, shellPage, type Boot } from './shell-page.ts'
 
 /** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
 const paths = [
-  ...['/traces', '/traces/{trace_id}'],
+  ...['/insights', '/traces', '/traces/{trace_id}'],
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],

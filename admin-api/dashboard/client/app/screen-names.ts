@@ -1,6 +1,6 @@
 /** The names of the screens, for links that must not lead nowhere; `screens.ts` has their code. */
 const screenNames: ReadonlySet<string> = new Set([
-  ...['', 'traces', 'captures', 'destinations', 'domains'],
+  ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members'],
 ])
 

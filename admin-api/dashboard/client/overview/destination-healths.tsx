@@ -37,9 +37,12 @@ export const percent = (share: number): string => `${(share * 100).toFixed(share
 export function DestinationHealths({
   destinations,
   healths,
+  stripOf,
 }: {
   readonly destinations: readonly Destination[]
   readonly healths: Healths
+  /** The last day of one, in place of what it did in the last hour alone. */
+  readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
 }): JSX.Element {
   const w = words()
   return (
@@ -64,6 +67,7 @@ export function DestinationHealths({
                     ? w.noAttempts
                     : w.errorsAndLatency(percent(health.last_hour.error_rate), health.last_hour.p95_ms ?? 0))}
               </span>
+              {stripOf?.(destination)}
             </li>
           )
         })}

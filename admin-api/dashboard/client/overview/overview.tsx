@@ -11,7 +11,16 @@ import { Show } from '../parts/states.tsx'
 import { month, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { TraceRows } from '../traces/trace-rows.tsx'
-import { getUsage, listDestinations, listTraces, type Destination, type TraceSummary, type Usage } from '../wire/operations.ts'
+import {
+  getDeliveryInsight,
+  getUsage,
+  listDestinations,
+  listTraces,
+  type DeliveryInsight,
+  type Destination,
+  type TraceSummary,
+  type Usage,
+} from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from './destination-healths.tsx'
 import { FirstRun } from './first-run.tsx'
@@ -21,12 +30,25 @@ const refreshMs = 15_000
 const tracesRead = 50
 const tracesShown = 10
 
+type Plots = typeof import('../insights/overview-plots.tsx')
+let loadedPlots: Plots | undefined
+
+/** Plots are loaded once the overview is there. */
+function usePlots(): Plots | undefined {
+  const [plots, setPlots] = useState(loadedPlots)
+  useEffect(() => {
+    void import('../insights/overview-plots.tsx').then((loaded) => setPlots((loadedPlots = loaded)))
+  }, [])
+  return plots
+}
+
 export default function Overview(): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const traces = useRead(listTraces, { query: { ...project, limit: String(tracesRead) } }, { isShown: true, every: refreshMs })
   const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false })
   const usage = useRead(getUsage, {}, { every: refreshMs })
+  const day = useRead(getDeliveryInsight, { query: { ...project, step_seconds: '10800' } }, { every: refreshMs })
   const healths = useHealths(destinations.read.data ?? [])
   const [isSending, setSending] = useState(false)
   const broken = brokenOf(destinations.read.data ?? [], healths)
@@ -51,7 +73,7 @@ export default function Overview(): JSX.Element {
                 isFirstRun ? (
                   <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
                 ) : (
-                  <Settled traces={data} destinations={list} healths={healths} broken={broken} usage={usage.data} />
+                  <Settled traces={data} destinations={list} healths={healths} broken={broken} usage={usage.data} day={day.data} />
                 )
               }
             </Show>
@@ -72,16 +94,19 @@ interface SettledProps {
   readonly healths: Healths
   readonly broken: readonly Destination[]
   readonly usage: Usage | undefined
+  readonly day: DeliveryInsight | undefined
 }
 
-function Settled({ traces, destinations, healths, broken, usage }: SettledProps): JSX.Element {
+function Settled({ traces, destinations, healths, broken, usage, day }: SettledProps): JSX.Element {
   const w = words()
+  const plots = usePlots()
   return (
     <>
       <Say broken={broken} traces={traces} />
-      <Ledger traces={traces} usage={usage} />
+      <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">
+          <div class="plot-room">{plots && <plots.MainPlots />}</div>
           <div class="head">
             <h2 id="latest">{w.latestTraces}</h2>
             <a href={link('/traces')}>{w.exploreAll}</a>
@@ -89,7 +114,14 @@ function Settled({ traces, destinations, healths, broken, usage }: SettledProps)
           <TraceRows traces={traces.slice(0, tracesShown)} destinations={destinations} isShort />
         </section>
         <aside aria-label={w.destinations}>
-          <DestinationHealths destinations={destinations} healths={healths} />
+          {plots ? (
+            <plots.WithStrips>
+              {(stripOf) => <DestinationHealths destinations={destinations} healths={healths} stripOf={stripOf} />}
+            </plots.WithStrips>
+          ) : (
+            <DestinationHealths destinations={destinations} healths={healths} />
+          )}
+          {plots && <plots.SidePlots />}
         </aside>
       </div>
     </>
@@ -133,7 +165,7 @@ interface Figure {
   readonly gauge?: { readonly used: number; readonly limit: number } | undefined
 }
 
-function Ledger({ traces, usage }: { readonly traces: readonly TraceSummary[]; readonly usage: Usage | undefined }): JSX.Element {
+function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; readonly usage: Usage | undefined }): JSX.Element {
   const w = words()
   const home = homeProject()
   const counted = projectId.value === undefined ? projects.value : projects.value.filter(({ id }) => id === projectId.value)
@@ -142,7 +174,7 @@ function Ledger({ traces, usage }: { readonly traces: readonly TraceSummary[]; r
   const limit = usage?.limits.find(({ name }) => name === 'sends_today')?.limit ?? null
   const figures: Figure[] = [
     limited(w.sendsToday, sent, limit),
-    ...shares(traces),
+    ...(day ? shares(day) : []),
     limited(w.capturesIn(month()), captured, counted.length === 1 ? (home?.monthly_capture_cap ?? null) : null),
     ...(projectId.value !== undefined && home && home.send_budget !== null
       ? [limited(w.sendBudget, home.sends_today, home.send_budget)]
@@ -170,15 +202,15 @@ const limited = (label: string, used: number, limit: number | null): Figure => (
   gauge: limit === null ? undefined : { used, limit },
 })
 
-/** Of what was relayed among the latest traces; there is no operation that counts them all. */
-function shares(traces: readonly TraceSummary[]): readonly Figure[] {
+/** Of the recipients of the last day; the limits are those of mailbox providers. */
+function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
   const w = words()
-  const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
-  const unit = w.ofLatestRelayed(relayed.length)
-  const count = (...states: readonly string[]): string => number(relayed.filter(({ status }) => states.includes(status)).length)
+  const all = taken + failed
+  const percent = (part: number): string => (all === 0 ? '–' : `${((100 * part) / all).toFixed(part === 0 || part === all ? 0 : 2)} %`)
+  const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
   return [
-    { label: w.takenOrDelivered, value: count('sent', 'delivered'), unit },
-    { label: w.bouncedOrFailed, value: count('bounced', 'failed'), unit },
-    { label: w.complained, value: count('complained'), unit },
+    { label: w.takenShare, value: percent(taken), unit: w.ofRecipients(number(all)) },
+    { label: w.bounceRate, value: percent(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: 2 } },
+    { label: w.complaintRate, value: percent(complained), unit: w.complaintLimit, gauge: { used: rate(complained), limit: 0.1 } },
   ]
 }

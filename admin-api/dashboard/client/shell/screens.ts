@@ -23,6 +23,7 @@ export interface Screen {
 
 export const screens: readonly Screen[] = [
   { name: '', label: (w) => w.overview, icon: 'overview', group: 'mail', key: 'h', load: () => import('../overview/overview.tsx') },
+  { name: 'insights', label: (w) => w.insights, icon: 'usage', group: 'mail', key: 'n', load: () => import('../insights/insights.tsx') },
   { name: 'traces', label: (w) => w.traces, icon: 'traces', group: 'mail', key: 't', load: () => import('../traces/traces.tsx') },
   { name: 'captures', label: (w) => w.captures, icon: 'captures', group: 'mail', key: 'i', load: () => import('../captures/captures.tsx') },
   {

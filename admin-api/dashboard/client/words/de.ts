@@ -1,10 +1,12 @@
 /** German, as it is written in Switzerland. */
 import type { Words } from './entries.ts'
+import { insights } from '../insights/words.de.ts'
 import { screens } from './screens.de.ts'
 import { settings } from './settings.de.ts'
 
 export const de: Words = {
   ...screens,
+  ...insights,
   ...settings,
   skip: 'Zum Inhalt',
   mainNavigation: 'Hauptnavigation',

@@ -1,9 +1,11 @@
 /** English: the entries that every other language has too. */
+import { insights } from '../insights/words.en.ts'
 import { screens } from './screens.en.ts'
 import { settings } from './settings.en.ts'
 
 export const en = {
   ...screens,
+  ...insights,
   ...settings,
   // the frame
   skip: 'Skip to content',

@@ -1,5 +1,6 @@
 /** The entries that every language has, with the same parameters: those of English. */
 import type { en } from './en.ts'
+import type { insights } from '../insights/words.en.ts'
 import type { screens } from './screens.en.ts'
 import type { settings } from './settings.en.ts'
 
@@ -10,4 +11,5 @@ export type Wider<T> = {
 
 export type Words = Wider<typeof en>
 export type SettingsWords = Wider<typeof settings>
+export type InsightWords = Wider<typeof insights>
 export type ScreenWords = Wider<typeof screens>

@@ -1,10 +1,12 @@
 /** French. */
 import type { Words } from './entries.ts'
+import { insights } from '../insights/words.fr.ts'
 import { screens } from './screens.fr.ts'
 import { settings } from './settings.fr.ts'
 
 export const fr: Words = {
   ...screens,
+  ...insights,
   ...settings,
   skip: 'Aller au contenu',
   mainNavigation: 'Navigation principale',

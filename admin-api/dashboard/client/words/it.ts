@@ -1,10 +1,12 @@
 /** Italian. */
 import type { Words } from './entries.ts'
+import { insights } from '../insights/words.it.ts'
 import { screens } from './screens.it.ts'
 import { settings } from './settings.it.ts'
 
 export const it: Words = {
   ...screens,
+  ...insights,
   ...settings,
   skip: 'Vai al contenuto',
   mainNavigation: 'Navigazione principale',

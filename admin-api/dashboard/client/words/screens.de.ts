@@ -13,7 +13,6 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Captures im ${month}`,
   capturesLeft: (left, cap) => `${left} von ${cap} übrig. Danach werden Sendungen mit 402 abgelehnt.`,
   sendBudget: 'Sendebudget',
-  takenOrDelivered: 'Angenommen oder zugestellt',
   bouncedOrFailed: 'Zurückgewiesen oder gescheitert',
   complained: 'Beschwerden',
   ofLatestRelayed: (count) => `der letzten ${String(count)} weitergeleiteten`,

@@ -13,7 +13,6 @@ export const screens = {
   capturesIn: (month: string) => `Captures in ${month}`,
   capturesLeft: (left: string, cap: string) => `${left} left of ${cap}. Past it, sends are refused with 402.`,
   sendBudget: 'Send budget',
-  takenOrDelivered: 'Taken or delivered',
   bouncedOrFailed: 'Bounced or failed',
   complained: 'Complained',
   ofLatestRelayed: (count: number) => `of the latest ${String(count)} relayed`,

@@ -13,7 +13,6 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Captures en ${month}`,
   capturesLeft: (left, cap) => `${left} sur ${cap} restent. Au-delà, les envois sont refusés avec 402.`,
   sendBudget: 'Budget d’envoi',
-  takenOrDelivered: 'Pris ou distribués',
   bouncedOrFailed: 'Rejetés ou échoués',
   complained: 'Plaintes',
   ofLatestRelayed: (count) => `des ${String(count)} derniers relayés`,

@@ -13,7 +13,6 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Catture in ${month}`,
   capturesLeft: (left, cap) => `${left} di ${cap} rimaste. Oltre, gli invii sono rifiutati con 402.`,
   sendBudget: 'Budget di invio',
-  takenOrDelivered: 'Presi o consegnati',
   bouncedOrFailed: 'Respinti o falliti',
   complained: 'Reclami',
   ofLatestRelayed: (count) => `degli ultimi ${String(count)} inoltrati`,

@@ -1,0 +1,202 @@
+/** A plot as shapes, which `plot-svg.tsx` shows and `plot-png.ts` writes to a file: one geometry for both. */
+
+/** How something is filled or drawn; each differs from the others by its texture or shape, and not by its colour alone. */
+export const looks = {
+  relayed: { fill: '--p-relayed' },
+  hatched: { fill: '--p-held', texture: 'hatched' },
+  dotted: { fill: '--p-held', texture: 'dotted' },
+  solid: { fill: '--p-held' },
+  striped: { fill: '--p-refused', texture: 'striped' },
+  plain: { fill: '--edge' },
+  bad: { fill: '--p-bad' },
+  line: { stroke: '--p-relayed', width: 1.75 },
+  dashed: { stroke: '--sent', width: 1.5, dash: [6, 4] },
+  dots: { stroke: '--p-held', width: 1.75, dash: [1.5, 4] },
+  before: { stroke: '--edge', width: 1 },
+  warnLimit: { stroke: '--warn', width: 1, dash: [5, 4], text: '--warn' },
+  badLimit: { stroke: '--bad', width: 1, dash: [5, 4], text: '--bad' },
+  grid: { stroke: '--line-strong', width: 1, dash: [1, 4] },
+  base: { stroke: '--line-strong', width: 1 },
+  cursor: { stroke: '--ink', width: 1 },
+  axis: { text: '--faint' },
+} as const satisfies Record<string, Look>
+export type LookName = keyof typeof looks
+export type Texture = 'hatched' | 'dotted' | 'striped'
+
+export interface Look {
+  /** Names of colours in `style/tokens.css`. */
+  readonly fill?: string
+  readonly stroke?: string
+  readonly text?: string
+  readonly texture?: Texture
+  readonly width?: number
+  readonly dash?: readonly number[]
+}
+
+export type Shape =
+  | {
+      readonly kind: 'bar'
+      readonly look: LookName
+      readonly x: number
+      readonly y: number
+      readonly width: number
+      readonly height: number
+    }
+  | { readonly kind: 'line'; readonly look: LookName; readonly points: readonly (readonly [x: number, y: number])[] }
+  | { readonly kind: 'diamond'; readonly look: LookName; readonly x: number; readonly y: number }
+  | {
+      readonly kind: 'text'
+      readonly look: LookName
+      readonly x: number
+      readonly y: number
+      readonly text: string
+      readonly anchor: 'start' | 'middle' | 'end'
+    }
+
+/** What is counted in each step. `share` and `time` may have nothing to say of a step. */
+export interface Series {
+  readonly label: string
+  readonly look: LookName
+  /** Bars stand on one another, in the order of the series. */
+  readonly kind: 'bar' | 'line' | 'diamond'
+  readonly values: readonly (number | null)[]
+  /** For the whole time, as text. */
+  readonly total: string
+}
+
+export interface Limit {
+  readonly value: number
+  readonly label: string
+  readonly look: 'warnLimit' | 'badLimit'
+}
+
+export interface PlotData {
+  /** Begin of each step, in milliseconds since the epoch. */
+  readonly times: readonly number[]
+  readonly stepMs: number
+  readonly series: readonly Series[]
+  /** The same of the time before, as one line. */
+  readonly before?: readonly (number | null)[] | undefined
+  readonly limits?: readonly Limit[]
+  /** The axis reaches at least so far. */
+  readonly atLeast?: number
+  readonly format: (value: number) => string
+}
+
+export interface Frame {
+  readonly width: number
+  readonly height: number
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
+
+export const frameOf = (width: number, height: number): Frame => ({
+  width,
+  height,
+  left: 52,
+  right: width - 8,
+  top: 12,
+  bottom: height - 20,
+})
+
+/** The middle of a step. */
+export const middleOf = ({ times }: PlotData, { left, right }: Frame, index: number): number =>
+  left + ((right - left) * (index + 0.5)) / Math.max(1, times.length)
+
+export const isEmpty = ({ series }: PlotData): boolean =>
+  series.every(({ kind, values }) => values.every((value) => value === null || (kind !== 'line' && value === 0)))
+
+/** A round number of steps of the axis, at most four, that reach over the value. */
+function ticksOf(most: number): readonly number[] {
+  if (most <= 0) return [0, 1]
+  const rough = most / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough - 1e-12) ?? rough
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step)
+}
+
+/** The highest that a plot has to show. */
+function mostOf({ series, before = [], limits = [], atLeast = 0 }: PlotData): number {
+  const bars = series.filter(({ kind }) => kind === 'bar')
+  const others = series.filter(({ kind }) => kind === 'line')
+  const stacked = bars[0]?.values.map((_, at) => bars.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)) ?? []
+  const numbers = [...stacked, ...others.flatMap(({ values }) => values), ...before, ...limits.map(({ value }) => value)]
+  return numbers.reduce<number>((most, value) => Math.max(most, value ?? 0), atLeast)
+}
+
+/** Everything but the upright of the cursor. `timeLabels` are places on the axis, by step. */
+export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonly [index: number, label: string])[]): readonly Shape[] {
+  const ticks = ticksOf(mostOf(data))
+  const top = ticks.at(-1) ?? 1
+  const y = (value: number): number => frame.bottom - ((frame.bottom - frame.top) * Math.min(value, top)) / top
+  const x = (index: number): number => middleOf(data, frame, index)
+  const across = (value: number): readonly (readonly [number, number])[] => [
+    [frame.left, y(value)],
+    [frame.right, y(value)],
+  ]
+  const shapes: Shape[] = ticks.flatMap((tick): readonly Shape[] => [
+    { kind: 'line', look: tick === 0 ? 'base' : 'grid', points: across(tick) },
+    { kind: 'text', look: 'axis', x: frame.left - 8, y: y(tick) + 4, text: data.format(tick), anchor: 'end' },
+  ])
+  for (const { value, label, look } of data.limits ?? []) {
+    shapes.push({ kind: 'line', look, points: across(value) })
+    // apart from each other, as both can be low
+    const isLow = look === 'warnLimit'
+    const [textX, anchor] = isLow ? ([frame.left + 4, 'start'] as const) : ([frame.right, 'end'] as const)
+    shapes.push({ kind: 'text', look, x: textX, y: y(value) - 4, text: label, anchor })
+  }
+  shapes.push(...bars(data, frame, y))
+  if (data.before) shapes.push(...lines(data.before, 'before', x, y))
+  for (const { kind, values, look } of data.series) if (kind === 'line') shapes.push(...lines(values, look, x, y))
+  for (const [index, text] of timeLabels) {
+    const anchor = index === 0 ? 'start' : index === data.times.length - 1 ? 'end' : 'middle'
+    shapes.push({ kind: 'text', look: 'axis', x: anchor === 'start' ? frame.left : x(index), y: frame.height - 4, text, anchor })
+  }
+  return shapes
+}
+
+function bars(data: PlotData, { left, right, top }: Frame, y: (value: number) => number): readonly Shape[] {
+  const room = (right - left) / Math.max(1, data.times.length)
+  const gap = data.times.length >= 60 || room < 8 ? 1 : 3
+  const shapes: Shape[] = []
+  for (const [index] of data.times.entries()) {
+    let sum = 0
+    const x = left + room * index + gap / 2
+    for (const { kind, values, look } of data.series) {
+      const value = values[index] ?? 0
+      if (kind !== 'bar' || value === 0) continue
+      const height = Math.max(1, y(sum) - y(sum + value))
+      shapes.push({ kind: 'bar', look, x, y: y(sum) - height, width: Math.max(1, room - gap), height })
+      sum += value
+    }
+    const marks = data.series.filter(({ kind, values }) => kind === 'diamond' && (values[index] ?? 0) > 0)
+    for (const [i, { look }] of marks.entries())
+      shapes.push({ kind: 'diamond', look, x: left + room * (index + 0.5), y: Math.max(top - 2, y(sum) - 7 - 10 * i) })
+  }
+  return shapes
+}
+
+/** A line for each run of steps that have a value; a step alone is a short dash. */
+function lines(
+  values: readonly (number | null)[],
+  look: LookName,
+  x: (index: number) => number,
+  y: (value: number) => number,
+): readonly Shape[] {
+  const shapes: Shape[] = []
+  let run: (readonly [number, number])[] = []
+  const end = (): void => {
+    const [only] = run
+    if (run.length === 1 && only) run = [[only[0] - 2, only[1]], [only[0] + 2, only[1]]] // prettier-ignore
+    if (run.length > 0) shapes.push({ kind: 'line', look, points: run })
+    run = []
+  }
+  for (const [index, value] of values.entries()) {
+    if (value === null) end()
+    else run.push([x(index), y(value)])
+  }
+  end()
+  return shapes
+}

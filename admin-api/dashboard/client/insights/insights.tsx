@@ -1,0 +1,50 @@
+/** All plots on one screen. */
+import type { JSX } from 'preact'
+import { useList } from '../app/query.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listDestinations } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { projectId } from '../app/location.ts'
+import { ByDestination, ByDomain, lastDay, Strips } from './breakdowns.tsx'
+import {
+  BounceRatePlot,
+  ComplaintRatePlot,
+  DeliveryPlot,
+  LatencyPlot,
+  SendsPlot,
+  SmtpPlot,
+  SuppressionPlot,
+  WebhookPlot,
+} from './plots.tsx'
+import { RangeBar } from './range-bar.tsx'
+import { useSpan } from './reading.tsx'
+
+export default function Insights(): JSX.Element {
+  const w = words()
+  const { span, now } = useSpan()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false }).read.data ?? []
+  return (
+    <>
+      <TopBar title={w.insights} isLive />
+      <div class="sheet">
+        <div class="range-head">
+          <RangeBar />
+        </div>
+        <SendsPlot span={span} isShown height={220} />
+        <div class="plots">
+          <DeliveryPlot span={span} />
+          <LatencyPlot span={span} />
+          <BounceRatePlot span={span} />
+          <ComplaintRatePlot span={span} />
+          <Strips span={lastDay(now)} destinations={destinations} />
+          <ByDestination span={span} destinations={destinations} />
+          <ByDomain span={span} />
+          <WebhookPlot span={span} />
+          <SuppressionPlot span={span} />
+          <SmtpPlot span={span} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+/** The plots of the overview, which are loaded after it. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { getDestinationInsight, type Destination } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { HealthStrip, lastDay, stripWords } from './breakdowns.tsx'
+import { BounceRatePlot, LatencyPlot, SendsPlot } from './plots.tsx'
+import { RangeBar } from './range-bar.tsx'
+import { useInsight, useSpan } from './reading.tsx'
+
+export function MainPlots(): JSX.Element {
+  const { span } = useSpan()
+  return (
+    <>
+      <div class="range-head">
+        <RangeBar />
+        <a href={link('/insights')}>{words().moreInsights}</a>
+      </div>
+      <SendsPlot span={span} height={200} />
+    </>
+  )
+}
+
+export function SidePlots(): JSX.Element {
+  const { span } = useSpan()
+  return (
+    <>
+      <BounceRatePlot span={span} height={110} />
+      <LatencyPlot span={span} height={110} />
+    </>
+  )
+}
+
+/** The last day of a destination. */
+export type StripOf = (destination: Destination) => JSX.Element
+
+export function WithStrips({ children }: { readonly children: (stripOf: StripOf) => JSX.Element }): JSX.Element {
+  const { now } = useSpan()
+  const read = useInsight(getDestinationInsight, lastDay(now))
+  const health = (id: string) => read.data?.data.find((one) => one.destination_id === id)
+  return children(({ id, name }) => <HealthStrip health={health(id)} label={stripWords(name, health(id)?.totals)} />)
+}

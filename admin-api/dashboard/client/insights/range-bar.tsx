@@ -1,0 +1,44 @@
+/** Chooses the time of all plots of a screen, its zone, and whether it is compared with the time before; all stand in the address. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, linkHere, query } from '../app/location.ts'
+import { Segments } from '../parts/controls.tsx'
+import { words } from '../words/words.ts'
+import { isCompared, isUtc, rangeOf, ranges, type Range } from './time-range.ts'
+
+const choose = (range: Range): void => go(linkHere({ range: range === '24h' ? '' : range }), { replaces: true })
+
+export function RangeBar(): JSX.Element {
+  const w = words()
+  const labels: Readonly<Record<Range, string>> = { '24h': '24 h', '7d': w.days(7), '30d': w.days(30), '90d': w.days(90) }
+  useEffect(() => bind(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)]))), [])
+  const compared = isCompared(query.value)
+  return (
+    <div class="range-bar">
+      <Segments
+        label={w.timeShown}
+        value={rangeOf(query.value)}
+        onChoose={choose}
+        choices={ranges.map((value) => ({ value, label: labels[value] }))}
+      />
+      <Segments
+        label={w.timeZone}
+        value={isUtc(query.value) ? 'utc' : 'local'}
+        onChoose={(zone) => go(linkHere({ zone: zone === 'utc' ? 'utc' : '' }), { replaces: true })}
+        choices={[
+          { value: 'utc', label: 'UTC' },
+          { value: 'local', label: w.localTime },
+        ]}
+      />
+      <button
+        class="button"
+        type="button"
+        aria-pressed={compared}
+        onClick={() => go(linkHere({ compare: compared ? '' : '1' }), { replaces: true })}
+      >
+        {w.compare}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+/** What plots read: figures of the shown time, and of the time before where that is compared. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { projectId, query } from '../app/location.ts'
+import { useRead, useTicks, type Reading } from '../app/query.ts'
+import { Show } from '../parts/states.tsx'
+import type { Operation } from '../wire/operation.ts'
+import { words } from '../words/words.ts'
+import { asQuery, earlier, isCompared, isUtc, rangeOf, spanOf, type TimeSpan } from './time-range.ts'
+
+/** The step under way is read again so often. */
+const refreshMs = 30_000
+
+/** The time that the address names; it moves on with the clock. */
+export function useSpan(): { readonly span: TimeSpan; readonly now: number } {
+  const [now, setNow] = useState(Date.now)
+  useTicks(
+    refreshMs,
+    useStable(() => setNow(Date.now())),
+  )
+  const [range, utc] = [rangeOf(query.value), isUtc(query.value)]
+  useEffect(() => setNow(Date.now()), [range])
+  return { span: spanOf(range, utc, now), now }
+}
+
+function useStable(work: () => void): () => void {
+  const [kept] = useState(() => work)
+  return kept
+}
+
+interface Insight {
+  readonly points: readonly { readonly at: string }[]
+}
+type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: string }
+export type InsightOperation<T> = Operation<{ query?: InsightQuery }, T>
+
+export interface Compared<T> {
+  readonly now: T
+  readonly before: T | undefined
+}
+
+export function useInsight<T>(operation: InsightOperation<T>, span: TimeSpan, isShown = false): Reading<T> {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  return useRead(operation, { query: { ...project, ...asQuery(span) } }, { every: refreshMs, isShown })
+}
+
+interface InsightProps<T> {
+  readonly operation: InsightOperation<T>
+  readonly span: TimeSpan
+  readonly isShown?: boolean
+  readonly children: (read: Compared<T>) => JSX.Element
+}
+
+/** Reads, and shows the outcome; what was there stays while it is read again. */
+export function WithInsight<T extends Insight>({ operation, span, isShown = false, children }: InsightProps<T>): JSX.Element {
+  const now = useInsight(operation, span, isShown)
+  const before = useEarlier(operation, span)
+  return (
+    <Show read={now} reload={now.reload} failure={words().insightFailed} rows={4}>
+      {(data) => children({ now: data, before })}
+    </Show>
+  )
+}
+
+function useEarlier<T>(operation: InsightOperation<T>, span: TimeSpan): T | undefined {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  return useRead(operation, isCompared(query.value) ? { query: { ...project, ...asQuery(earlier(span)) } } : undefined).data
+}

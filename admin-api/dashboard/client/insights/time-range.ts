@@ -1,0 +1,77 @@
+/** Which time the plots show, by the address; and how its steps are labelled, in UTC or in the zone of the browser. */
+import { query } from '../app/location.ts'
+import { language } from '../words/words.ts'
+
+export const ranges = ['24h', '7d', '30d', '90d'] as const
+export type Range = (typeof ranges)[number]
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const spans: Readonly<Record<Range, { readonly ms: number; readonly stepMs: number }>> = {
+  '24h': { ms: dayMs, stepMs: hourMs / 2 },
+  '7d': { ms: 7 * dayMs, stepMs: 3 * hourMs },
+  '30d': { ms: 30 * dayMs, stepMs: 12 * hourMs },
+  '90d': { ms: 90 * dayMs, stepMs: dayMs },
+}
+
+export const rangeOf = (search: URLSearchParams): Range => ranges.find((one) => one === search.get('range')) ?? '24h'
+export const isUtc = (search: URLSearchParams): boolean => search.get('zone') === 'utc'
+export const isCompared = (search: URLSearchParams): boolean => search.get('compare') === '1'
+
+export interface TimeSpan {
+  readonly from: number
+  readonly to: number
+  readonly stepMs: number
+}
+
+/** Ends with the step that is under way. Steps of half a day begin at midnight of the shown zone; days are those of UTC. */
+export function spanOf(range: Range, utc: boolean, now: number): TimeSpan {
+  const { ms, stepMs } = spans[range]
+  const offset = utc || stepMs === dayMs ? 0 : Math.round(-new Date(now).getTimezoneOffset() / 60) * hourMs
+  const to = Math.floor((now + offset) / stepMs) * stepMs + stepMs - offset
+  return { from: to - ms, to, stepMs }
+}
+
+export const earlier = ({ from, to, stepMs }: TimeSpan): TimeSpan => ({ from: from - (to - from), to: from, stepMs })
+
+/** As the operations take it. */
+export const asQuery = ({ from, to, stepMs }: TimeSpan): { from: string; to: string; step_seconds: string } => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+  step_seconds: String(stepMs / 1000),
+})
+
+const locale = (): string => (language.value === 'en' ? 'en-GB' : `${language.value}-CH`)
+
+function formatted(time: number, options: Intl.DateTimeFormatOptions): string {
+  const zone = isUtc(query.value) ? { timeZone: 'UTC' } : {}
+  return new Intl.DateTimeFormat(locale(), { ...options, ...zone }).format(time)
+}
+
+const clock = { hour: '2-digit', minute: '2-digit' } as const
+const date = { day: 'numeric', month: 'short' } as const
+
+/** Names a step, where it stands alone. */
+export const stepLabel = (time: number, stepMs: number): string =>
+  stepMs >= dayMs
+    ? new Intl.DateTimeFormat(locale(), { weekday: 'short', ...date, timeZone: 'UTC' }).format(time)
+    : formatted(time, { weekday: 'short', ...date, ...clock })
+
+/** Labels on the axis, as many as there is room for, and the last one for now. */
+export function axisLabels(times: readonly number[], stepMs: number, width: number, now: string): readonly (readonly [number, string])[] {
+  const most = Math.max(2, Math.min(5, Math.floor(width / 130)))
+  const every = Math.max(1, Math.ceil(times.length / most))
+  const isOfOneDay = times.length * stepMs <= dayMs
+  const labels: (readonly [number, string])[] = []
+  for (let at = 0; at < times.length - every / 2; at += every)
+    labels.push([
+      at,
+      isOfOneDay ? formatted(times[at] ?? 0, clock) : stepMs >= dayMs ? dayOf(times[at] ?? 0) : formatted(times[at] ?? 0, date),
+    ])
+  return [...labels, [times.length - 1, now]]
+}
+
+const dayOf = (time: number): string => new Intl.DateTimeFormat(locale(), { ...date, timeZone: 'UTC' }).format(time)
+
+/** `1 d`, for the sentence about steps. */
+export const stepName = (stepMs: number): string => (stepMs >= hourMs ? `${String(stepMs / hourMs)} h` : `${String(stepMs / 60_000)} min`)

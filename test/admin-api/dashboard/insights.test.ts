@@ -1,0 +1,105 @@
+/** Plots in a real browser: what they show, by pointer, keys and as a table, and the files they give. */
+import { readFile } from 'node:fs/promises'
+import { testWith } from '../../support/peers/peers.ts'
+import { browserOf } from '../../support/web/browser.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { seed } from './seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const plot = '.plot:has(h2:text-is("Sends"))'
+
+async function fileOf({ page }: DashboardTab, button: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`${plot} >> [aria-label="${button}"]`)])
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+}
+
+test('plots show what happened, as pictures and as tables, and can be taken away', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live } = await seed(t, server)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await tab.go('/insights')
+    await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
+    t.regex(await page.innerText(`${plot} .plot-key`), /captured, sandbox\s*3[^]*failed\s*1/)
+    t.regex(await page.textContent(`${plot} desc`).then(String), /relayed 4, captured, sandbox 3/)
+    await page.waitForSelector('.plot:has(h2:text-is("Bounce rate")) >> text=5 %')
+    await page.waitForSelector('.strips >> text=Infomaniak')
+    await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> text=example.org')
+    await tab.check(t)
+    await page.click(`${plot} >> [aria-label="Show as a table: Sends"]`)
+    await page.waitForSelector(`${plot} >> tbody tr >> nth=47`)
+    t.regex(await page.innerText(`${plot} tfoot`), /Whole time\s*4\s*3/)
+    await tab.check(t)
+  }
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/insights')
+  await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
+  const csv = await fileOf(tab, 'CSV: Sends')
+  t.is(csv.name, 'sends.csv')
+  const lines = csv.bytes.toString().trim().split('\r\n')
+  t.regex(lines[0] ?? '', /time,relayed,"captured, sandbox"/)
+  t.is(lines.length, 49)
+  t.regex(lines.at(-1) ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z,\d/)
+  const png = await fileOf(tab, 'PNG: Sends')
+  t.deepEqual([png.name, png.bytes.subarray(1, 4).toString()], ['sends.png', 'PNG'])
+  t.true(png.bytes.length > 5000)
+  await tab.check(t)
+  await tab.go(`/traces?destination_id=${live}`)
+  await tab.check(t)
+})
+
+test('plots are used by keys alone: steps, ranges, the time before, and the traces of a step', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/insights')
+  await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
+  const slider = page.locator(`${plot} input[type=range]`)
+  await slider.focus()
+  await page.keyboard.press('End')
+  t.regex(String(await slider.getAttribute('aria-valuetext')), /relayed \d/)
+  await page.keyboard.press('Home')
+  await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 0`)
+  await page.waitForSelector('.plot:has(h2:text-is("Recipients")) >> .plot-key >> text=taken by the provider 0')
+  await page.click('h1')
+  await page.keyboard.press('2')
+  await page.waitForURL(/range=7d/)
+  await page.waitForSelector(`${plot} >> text=per 3 h`)
+  await page.click('text=Compare')
+  await page.waitForURL(/compare=1/)
+  await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
+  await page.click('.segments >> text=UTC')
+  await page.waitForURL(/zone=utc/)
+  await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
+  await tab.check(t)
+  await page.click(`${plot} >> text=Show these traces`)
+  await page.waitForURL(/traces\?.*since=/)
+  await page.waitForSelector('tbody tr')
+  for (const [locale, words] of [
+    ['de', 'Auswertung'],
+    ['fr', 'Statistiques'],
+    ['it', 'Statistiche'],
+  ] as const) {
+    const other = await server.open({ locale })
+    await other.go('/insights')
+    await other.page.waitForSelector(`h1:text-is("${words}")`)
+    await other.page.waitForSelector('.plot-key')
+    await other.check(t)
+  }
+})
+
+test('a plot whose figures cannot be read says so, and an empty one too', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await page.route('**/v1/insights/latency*', (route) => route.fulfill({ status: 503, body: '{}', contentType: 'application/json' }))
+  await tab.go('/insights')
+  await page.waitForSelector('text=The figures could not be read')
+  await page.waitForSelector(`${plot} >> text=Nothing was counted in this time.`)
+  await tab.check(t)
+})
