@@ -144,7 +144,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stopSeconds: seconds,
   })
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
-  await lifecycle.start({ name: 'watchers of decisions', start: async () => {}, stop: async () => daemon.decisions.close() })
+  await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })
   await lifecycle.start({
     name: 'admission',
     start: async () => daemon.health.started(),
@@ -155,6 +155,12 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     },
   })
   return listening
+}
+
+/** What goes on until somebody ends it. */
+function closeStreams({ decisions, changeStreams }: Daemon): void {
+  decisions.close()
+  changeStreams.close()
 }
 
 /** What is counted late is written at the end of everything that counts. */

@@ -2,7 +2,7 @@
 import { Change, decode, fillName } from './change.ts'
 import { cursorAt, keyAt } from './cursor.ts'
 import { OrderedIds } from './ids.ts'
-import type { Bytes, Entry, Kv, WriteResult } from './kv.ts'
+import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
 import {
   globalKey,
   indexPrefix,
@@ -60,6 +60,7 @@ export class Database {
   readonly kv: Kv
   readonly #generations = new Map<string, number>()
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
+  #onTallied: ((tallies: readonly Tally[]) => void) | undefined
   #commits = 0
   readonly #orderedIds = new Map<string, OrderedIds>()
   /** What is known to be empty, and how many writes that fill have begun or ended. */
@@ -97,6 +98,7 @@ export class Database {
     if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result
     for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
+    if (change.tallies.length > 0) this.#onTallied?.(change.tallies)
     if (change.work) for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)
     return result
   }
@@ -104,6 +106,11 @@ export class Database {
   /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
   isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
     return this.#empty.has(fillName(kind.name, organizationId))
+  }
+
+  /** Notified of the tallies of each change as soon as it is durable; must not throw. */
+  onTallied(listener: (tallies: readonly Tally[]) => void): void {
+    this.#onTallied = listener
   }
 
   /** Notified of work that changes schedule (`Change.schedule`) as soon as it is durable. What was scheduled before is in the store. */

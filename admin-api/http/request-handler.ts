@@ -241,6 +241,7 @@ export class RequestHandler {
       headers: req.headers,
       headOnly: req.method === 'HEAD',
       remoteAddress,
+      authenticateAgain: () => this.#authenticateAgain(),
       get signal() {
         return signal()
       },

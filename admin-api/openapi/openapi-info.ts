@@ -40,6 +40,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   destinations: 'Your mail providers: SMTP servers and APIs, in sandbox or live mode.',
   diagnose: 'Why a message did not arrive, and what a bounce means.',
   domains: 'Domains that you send from: DNS records, DKIM keys and their verification.',
+  events: 'What changes now, as a stream.',
   flags: 'Which features are enabled.',
   'inbound routes': 'Incoming mail: which addresses are accepted, and where the mail is delivered.',
   inboxes: 'Virtual inboxes: captured messages, to list, read, download and wait for.',

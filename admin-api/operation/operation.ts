@@ -90,6 +90,8 @@ export interface HandlerInput<P, Q, B, S> {
   readonly headOnly: boolean
   /** Address of the client, seen through trusted proxies; empty when the connection is already gone. */
   readonly remoteAddress: string
+  /** For answers that go on: throws once the caller may not ask any more. */
+  readonly authenticateAgain: () => Promise<void>
 }
 
 /** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */

@@ -11,6 +11,7 @@ import type { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
 import type { Notifier } from '#core/capture/notify/notifier.ts'
+import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/plan/features.ts'
@@ -63,6 +64,7 @@ export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly members: Members
   readonly invitations: Invitations
+  readonly changeStreams: ChangeStreams
   readonly claims: Claims
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest

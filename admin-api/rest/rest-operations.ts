@@ -23,6 +23,7 @@ import { ingestSourceActions } from './feedback/ingest-sources.ts'
 import { insightActions } from './insights/insights.ts'
 import { inspectOperations } from './inboxes/inspect.ts'
 import { invitationActions } from './organization/invitations.ts'
+import { liveOperations } from './live/events.ts'
 import { memberActions } from './organization/members.ts'
 import { messageActions } from './sending/messages.ts'
 import { organizationActions } from './organization/organizations.ts'
@@ -93,6 +94,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...inboxTools(core),
   ...webhookActions(core),
   ...insightActions(core),
+  ...liveOperations(core),
   ...inboundRouteOperations(core),
   ...billingEntries(core),
   ...flagActions(core),

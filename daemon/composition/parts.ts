@@ -22,6 +22,7 @@ import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Insights } from '#core/insights/insights.ts'
+import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { LateCounts } from '#core/insights/late-counts.ts'
 import type { RollUp } from '#core/insights/roll-up.ts'
 import type { Retention } from '#core/retention/retention.ts'
@@ -106,6 +107,7 @@ export interface Parts {
   readonly attempts: Attempts
   readonly healthRegistry: HealthRegistry
   readonly captureEvents: CaptureEvents
+  readonly changeStreams: ChangeStreams
   readonly claims: Claims
   readonly clock: Clock
   readonly core: Core
@@ -175,6 +177,7 @@ const started = [
   'retention',
   'rollUp',
   'lateCounts',
+  'changeStreams',
   'transport',
   'probes',
   'queue',

@@ -52,6 +52,7 @@ export function restCore(composition: Composition): RestCore {
     ...get('inboxes'),
     ...get('inbound'),
     apiKeys: get('apiKeys'),
+    changeStreams: get('changeStreams'),
     claims: get('claims'),
     engagements: get('engagements'),
     insights: get('insights'),

@@ -62,6 +62,7 @@ export class HostileClient implements Disposable {
         let text = ''
         response.setEncoding('utf8').on('data', (chunk: string) => {
           if (text.length < 65_536) text += chunk
+          if (response.headers['content-type'] === 'text/event-stream') sent.destroy() // it would go on
         })
         const cookie = response.headers['set-cookie']?.map((each) => each.split(';')[0]).join('; ') ?? ''
         response.on('close', () => resolve({ status: response.statusCode ?? 0, text, cookie }))

@@ -5,6 +5,8 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Insights } from '#core/insights/insights.ts'
+import { ChangeStreams } from '#core/live/change-stream.ts'
+import { Changes } from '#core/live/changes.ts'
 import { LateCounts } from '#core/insights/late-counts.ts'
 import { RollUp } from '#core/insights/roll-up.ts'
 import { people } from '#core/people/people.ts'
@@ -40,6 +42,7 @@ export function addCore(add: Add): void {
   })
   add('claims', ({ get }) => new Claims({ ...get('core'), people: get('people'), sandboxes: get('oauth').sandboxes }))
   add('administration', administration)
+  add('changeStreams', ({ get }) => new ChangeStreams({ ...get('core'), changes: new Changes(get('database')) }))
   add('insights', ({ get }) => new Insights(get('core')))
   add('lateCounts', (composition) => new LateCounts({ ...composition.get('core'), onError: broke(composition, 'counts') }))
   add('rollUp', (composition) => {

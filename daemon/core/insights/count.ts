@@ -61,6 +61,28 @@ export const countSuppressed = (
   entries: number,
 ): void => count(change, { organizationId, projectId: projectId ?? wholeOrganization }, [suppressedLetter + source], nowMs, entries)
 
+/** Lists in which what is counted shows. */
+export type ListName = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions'
+
+const newTraces: ReadonlySet<string> = new Set<string>(Object.values(outcomes).flat())
+
+/** The lists that counts are about, with how many entries are new in each; 0 where entries that were there have changed. */
+export function listsOf(subject: string, names: readonly string[], delta: number): ReadonlyMap<ListName, number> {
+  const lists = new Map<ListName, number>()
+  const add = (list: ListName, entries: number): void => void lists.set(list, (lists.get(list) ?? 0) + entries)
+  if (subject === ofDomains) return lists
+  if (subject !== ofProject) return lists.set('traces', 0)
+  for (const name of names) {
+    const isTrace = newTraces.has(name)
+    if (isTrace && name !== projectNames.relayed) add('captures', delta)
+    if (isTrace || name.startsWith(refusedLetter)) add('traces', delta)
+    else if (name.startsWith(suppressedLetter)) add('suppressions', delta)
+    else if (webhookNames.has(name)) add('webhook_deliveries', 0)
+  }
+  return lists
+}
+const webhookNames: ReadonlySet<string> = new Set([projectNames.webhookSucceeded, projectNames.webhookFailed, projectNames.webhookParked])
+
 /** An attempt at a destination, as far as it is counted. */
 export interface CountedAttempt {
   readonly destinationId: string

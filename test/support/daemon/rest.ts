@@ -24,13 +24,14 @@ export class RestClient implements Disposable {
     this.#key = key
   }
 
-  /** Sends one request. Rejects only when the link fails; then the outcome is unknown. */
+  /** Sends one request; of a stream of events the first is the answer. Rejects only when the link fails; then the outcome is unknown. */
   call(method: Method, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<RestAnswer> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const content = payload && { 'content-type': 'application/json', 'content-length': String(payload.length) }
     const options = { method, agent: this.#agent, headers: { authorization: `Bearer ${this.#key}`, ...content, ...headers } }
     return new Promise((resolve, reject) => {
       const sent = request(new URL(path, this.#origin), options, (response) => {
+        if (isEvents(response)) return void response.once('data', (first: Buffer) => (resolve(answer(response, first)), sent.destroy()))
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
@@ -63,6 +64,8 @@ export class RestClient implements Disposable {
     this.#agent.destroy()
   }
 }
+
+const isEvents = ({ headers }: IncomingMessage): boolean => headers['content-type'] === 'text/event-stream'
 
 function answer(response: IncomingMessage, bytes: Buffer): RestAnswer {
   const json = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0

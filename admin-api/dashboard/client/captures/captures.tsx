@@ -3,18 +3,22 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ApiFault, call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
+import { isStreaming } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { useNews } from '../app/new-entries.ts'
 import { homeProject } from '../app/projects.ts'
-import { useList } from '../app/query.ts'
+import { useList, type Listing } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
+import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { longTime, month, number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
+import type { InputOf } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
@@ -108,9 +112,9 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const w = words()
   const wanted = query.value.get('address') ?? ''
   const [typed, setTyped] = useState(wanted)
-  const list = useList(listInboxMessages, { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } })
+  const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
+  const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []
-  const hasNew = useWait(inboxId, list.read.state === 'ready' ? (rows[0]?.id ?? '') : undefined, list.reload, onLive)
   const step = (by: number): void => {
     const next = rows[rows.findIndex(({ id }) => id === chosen) + by]
     if (next) go(link(`/captures/${inboxId}/${next.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
@@ -147,12 +151,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </form>
-      {hasNew && (
-        <button class="new-pill" onClick={list.reload}>
-          <Icon name="up" />
-          {w.newMail}
-        </button>
-      )}
+      <Arrivals inboxId={inboxId} input={input} list={list} onLive={onLive} />
       <div class="message-list">
         <Show read={list.read} reload={list.reload} failure={w.messagesFailed}>
           {(messages) =>
@@ -172,6 +171,30 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
         )}
       </div>
     </section>
+  )
+}
+
+interface ArrivalsProps extends Pick<MessagesProps, 'inboxId' | 'onLive'> {
+  readonly input: InputOf<typeof listInboxMessages>
+  readonly list: Listing<CapturedMessageSummary>
+}
+
+/** What came since the list was read. An empty list shows it at once. */
+function Arrivals({ inboxId, input, list, onLive }: ArrivalsProps): JSX.Element {
+  const rows = list.read.state === 'ready' ? list.read.data : undefined
+  const news = useNews({ list: 'captures', operation: listInboxMessages, input, rows })
+  // without a stream, the service is asked to answer when mail comes
+  const newest = isStreaming.value || !rows ? undefined : (rows[0]?.id ?? '')
+  const hasNew = useWait(inboxId, newest, list.reload, onLive)
+  useEffect(() => {
+    if (rows?.length === 0 && news.added > 0) list.reload()
+  }, [news, rows])
+  if (!hasNew || news.added > 0) return <NewPill {...news} onShow={list.reload} />
+  return (
+    <button class="new-pill" onClick={list.reload}>
+      <Icon name="up" />
+      {words().newMail}
+    </button>
   )
 }
 
@@ -227,7 +250,7 @@ function useWait(inboxId: string, newest: string | undefined, reload: () => void
   const [hasNew, setHasNew] = useState(false)
   useEffect(() => {
     setHasNew(false)
-    if (newest === undefined) return undefined
+    if (newest === undefined) return onLive(true)
     const aborter = new AbortController()
     const began = new Date().toISOString()
     const wait = async (): Promise<void> => {

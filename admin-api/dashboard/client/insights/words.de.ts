@@ -16,6 +16,7 @@ export const insights: InsightWords = {
   timeShown: 'Gezeigte Zeit',
   timeZone: 'Zeitzone',
   localTime: 'Lokal',
+  updatedOnes: (count) => `${String(count)} geändert`,
   compare: 'Vergleichen',
   days: (count) => `${String(count)} T`,
   sendsPlot: 'Sendungen',

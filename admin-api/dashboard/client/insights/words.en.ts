@@ -15,6 +15,7 @@ export const insights = {
   timeShown: 'Time shown',
   timeZone: 'Time zone',
   localTime: 'Local',
+  updatedOnes: (count: number) => `${String(count)} updated`,
   compare: 'Compare',
   days: (count: number) => `${String(count)} d`,
   sendsPlot: 'Sends',

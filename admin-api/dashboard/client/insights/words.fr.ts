@@ -16,6 +16,7 @@ export const insights: InsightWords = {
   timeShown: 'Période affichée',
   timeZone: 'Fuseau horaire',
   localTime: 'Local',
+  updatedOnes: (count) => `${String(count)} mis à jour`,
   compare: 'Comparer',
   days: (count) => `${String(count)} j`,
   sendsPlot: 'Envois',

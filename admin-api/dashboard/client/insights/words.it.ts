@@ -16,6 +16,7 @@ export const insights: InsightWords = {
   timeShown: 'Periodo mostrato',
   timeZone: 'Fuso orario',
   localTime: 'Locale',
+  updatedOnes: (count) => `${String(count)} aggiornati`,
   compare: 'Confronta',
   days: (count) => `${String(count)} g`,
   sendsPlot: 'Invii',

@@ -11,6 +11,7 @@ import { speak, words } from '../words/words.ts'
 import { boot } from '../app/boot.ts'
 import { shownCall } from '../app/api.ts'
 import { bind, listenToKeys } from '../app/keys.ts'
+import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, path } from '../app/location.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
 import { badges, isPaletteOpen } from '../app/open.ts'
@@ -200,6 +201,7 @@ async function begin(root: HTMLElement): Promise<void> {
   })
   listenToKeys()
   followProjects()
+  followChanges()
   forgetWithPlace()
   await speak(preferredLanguage())
   root.textContent = ''

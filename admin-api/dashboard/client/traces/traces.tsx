@@ -3,12 +3,14 @@ import type { JSX } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
+import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useTicks } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { NewPill as Pill } from '../parts/new-pill.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { SendTest } from '../overview/send-test.tsx'
@@ -176,7 +178,7 @@ function NewPill({
   readonly filters: Filters
   readonly since: string | undefined
   readonly onShow: () => void
-}): JSX.Element | null {
+}): JSX.Element {
   const [count, setCount] = useState(0)
   const key = JSON.stringify(filters)
   useEffect(() => setCount(0), [since, key])
@@ -189,12 +191,7 @@ function NewPill({
       () => undefined,
     )
   }, [since, key])
-  useTicks(newEveryMs, look)
-  if (count === 0) return null
-  return (
-    <button class="new-pill" onClick={onShow}>
-      <Icon name="up" />
-      {words().newOnes(count)}
-    </button>
-  )
+  useTicks(everyMs(newEveryMs), look)
+  useChanges('traces', look)
+  return <Pill added={count} changed={0} onShow={onShow} />
 }

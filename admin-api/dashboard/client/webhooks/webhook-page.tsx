@@ -4,11 +4,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
+import { isStreaming } from '../app/live.ts'
+import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useList, useRead } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { List, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
+import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { Show, State } from '../parts/states.tsx'
@@ -52,7 +55,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   )
   return (
     <>
-      <TopBar title={plain(name) || w.webhooks} heading={heading}>
+      <TopBar title={plain(name) || w.webhooks} heading={heading} isLive={isStreaming.value}>
         {mayChange.value && read.data && (
           <>
             <button class="button wide-only" onClick={() => setRotating(true)}>
@@ -102,7 +105,10 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
 function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
   const w = words()
   const status = statuses.find((one) => one === query.value.get('status'))
-  const list = useList(listWebhookAttempts, { path: { id: endpoint.id }, query: { limit: '50', ...(status && { status }) } })
+  const input = { path: { id: endpoint.id }, query: { limit: '50', ...(status && { status }) } }
+  const list = useList(listWebhookAttempts, input)
+  const rows = list.read.state === 'ready' ? list.read.data : undefined
+  const news = useNews({ list: 'webhook_deliveries', operation: listWebhookAttempts, input, rows })
   const shown = query.value.get('attempt') ?? undefined
   useEffect(() => bind({ Escape: () => go(shown === undefined ? link('/webhooks') : linkHere({ attempt: '' })) }), [shown])
   return (
@@ -120,6 +126,7 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
               </button>
             ))}
           </div>
+          <NewPill {...news} onShow={list.reload} />
         </div>
         <List
           label={w.deliveries}

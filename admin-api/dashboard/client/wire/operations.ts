@@ -241,6 +241,7 @@ export const getDomainInsight = operation<{ query?: { project?: string; from?: s
 export const getWebhookInsight = operation<{ query?: { project?: string; from?: string; to?: string; step_seconds?: string } }, WebhookInsight>('getWebhookInsight', 'GET', '/v1/insights/webhooks', 'api:read')
 export const getSuppressionInsight = operation<{ query?: { project?: string; from?: string; to?: string; step_seconds?: string } }, SuppressionInsight>('getSuppressionInsight', 'GET', '/v1/insights/suppressions', 'api:read')
 export const getSmtpInsight = operation<{ query?: { project?: string; from?: string; to?: string; step_seconds?: string } }, SmtpInsight>('getSmtpInsight', 'GET', '/v1/insights/smtp', 'api:read')
+export const streamEvents = operation<{ query?: { project?: string } }, Blob>('streamEvents', 'GET', '/v1/events', 'api:read')
 export const listInboundRoutes = operation<{ query?: { limit?: string; cursor?: string; project?: string } }, { data: (InboundRoute)[]; next_cursor: (string | null) }>('listInboundRoutes', 'GET', '/v1/inbound-routes', 'api:read')
 export const createInboundRoute = operation<{ body: { local_part_pattern: string; webhook_url: string; project_id?: string } }, MintedInboundRoute>('createInboundRoute', 'POST', '/v1/inbound-routes', 'api:admin')
 export const getInboundRoute = operation<{ path: { id: string } }, InboundRoute>('getInboundRoute', 'GET', '/v1/inbound-routes/{id}', 'api:read')

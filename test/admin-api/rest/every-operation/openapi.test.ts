@@ -49,6 +49,7 @@ const expected = [
   'GET /v1/domains',
   'GET /v1/domains/{id}',
   'GET /v1/domains/{id}/records',
+  'GET /v1/events',
   'GET /v1/failover/policy',
   'GET /v1/flags',
   'GET /v1/inbound-routes',

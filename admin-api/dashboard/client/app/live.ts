@@ -1,0 +1,120 @@
+/**
+ * Follows what changes: one stream for all screens of this window, while it is seen. Whoever shows a list is called when it has changed and
+ * asks for it again. Without a stream, screens go on asking now and then.
+ */
+import { effect, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { addressOf } from '../wire/operation.ts'
+import { streamEvents } from '../wire/operations.ts'
+import { organization, projectId } from './location.ts'
+import { mayRead } from './permissions.ts'
+
+export type LiveList = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions'
+
+/** A stream is open. */
+export const isStreaming = signal(false)
+
+/** How often screens ask by themselves while a stream tells them of changes, and while none does. */
+export const everyMs = (withoutStream: number): number => (isStreaming.value ? 60_000 : withoutStream)
+
+const listeners = new Map<LiveList, Set<() => void>>()
+
+/** Calls `onChange` when the list has changed. */
+export function useChanges(list: LiveList, onChange: () => void): void {
+  const latest = useRef(onChange)
+  latest.current = onChange
+  useEffect(() => {
+    const listener = (): void => latest.current()
+    listeners.set(list, (listeners.get(list) ?? new Set<() => void>()).add(listener))
+    return () => void listeners.get(list)?.delete(listener)
+  }, [list])
+}
+
+const retryMs = 5000
+/** Refused, as by a service without streams: they are asked for again after so long. */
+const refusedMs = 60_000
+
+/** Opens the stream, and opens it anew for another project, after an interruption, and when the window is seen again. */
+export function followChanges(): void {
+  const isSeen = signal(document.visibilityState === 'visible')
+  document.addEventListener('visibilitychange', () => (isSeen.value = document.visibilityState === 'visible'))
+  effect(() => {
+    const id = organization.value?.id
+    const project = projectId.value
+    if (id === undefined || !mayRead.value || !isSeen.value) return undefined
+    const aborter = new AbortController()
+    void follow(id, project, aborter.signal)
+    return () => aborter.abort()
+  })
+}
+
+async function follow(organizationId: string, project: string | undefined, aborts: AbortSignal): Promise<void> {
+  const address = addressOf(streamEvents, { query: { project } })
+  let lastId: string | undefined
+  while (!aborts.aborted) {
+    let pauseMs = retryMs
+    try {
+      const headers = {
+        accept: 'text/event-stream',
+        'x-organization-id': organizationId,
+        ...(lastId !== undefined && { 'last-event-id': lastId }),
+      }
+      const response = await fetch(address, { headers, credentials: 'same-origin', cache: 'no-store', signal: aborts })
+      if (response.ok && response.body) {
+        isStreaming.value = true
+        lastId = await read(response.body, lastId)
+      } else pauseMs = refusedMs
+    } catch {
+      // interrupted, or the window is not seen any more
+    }
+    isStreaming.value = false
+    if (!aborts.aborted) await pause(pauseMs, aborts)
+  }
+}
+
+const pause = (ms: number, aborts: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    const timer = setTimeout(done, ms)
+    aborts.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true })
+  })
+
+/** Until the stream ends. Returns the id of its last event. */
+async function read(body: ReadableStream<Uint8Array>, before: string | undefined): Promise<string | undefined> {
+  let lastId = before
+  let text = ''
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }) as const)
+    if (done || value === undefined) return lastId
+    text += value
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      lastId = /^id: (.*)$/m.exec(block)?.[1] ?? lastId
+      tell(/^event: (.*)$/m.exec(block)?.[1], /^data: (.*)$/m.exec(block)?.[1])
+    }
+  }
+}
+
+/** The lists whose listeners were called just now, and whether they have changed once more since. */
+const resting = new Map<LiveList, boolean>()
+const restMs = 2000
+
+/** A list that changes all the time is read again every two seconds. */
+function notify(list: LiveList): void {
+  if (resting.has(list)) return void resting.set(list, true)
+  resting.set(list, false)
+  for (const listener of listeners.get(list) ?? []) listener()
+  setTimeout(() => {
+    const isAgain = resting.get(list) === true
+    resting.delete(list)
+    if (isAgain) notify(list)
+  }, restMs)
+}
+
+/** After an interruption anything may have changed. */
+function tell(event: string | undefined, data = '{}'): void {
+  if (event === 'reset') for (const list of listeners.keys()) notify(list)
+  if (event !== 'change') return
+  notify((JSON.parse(data) as { readonly list: LiveList }).list)
+}

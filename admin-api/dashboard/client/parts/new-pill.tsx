@@ -1,0 +1,19 @@
+/** Says how many are new, and shows them when it is pressed. */
+import type { JSX } from 'preact'
+import type { News } from '../app/new-entries.ts'
+import { words } from '../words/words.ts'
+import { Icon } from './icon.tsx'
+
+export function NewPill({ added, changed, onShow }: News & { readonly onShow: () => void }): JSX.Element {
+  const w = words()
+  return (
+    <div role="status" class="news">
+      {added + changed > 0 && (
+        <button class="new-pill" onClick={onShow}>
+          <Icon name="up" />
+          {added > 0 ? w.newOnes(added) : w.updatedOnes(changed)}
+        </button>
+      )}
+    </div>
+  )
+}
