@@ -16,7 +16,7 @@ const paths = [
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
-  ...['/members'],
+  ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
 ] as const
 
 /** Of screens that are shown to everybody. */

@@ -1,4 +1,4 @@
-/** What the dashboard knows of the wire is what the OpenAPI document says; its colours can be read. */
+/** What the dashboard knows of the wire is what the OpenAPI document says; its keys lead to one screen each; its colours can be read. */
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { wireTypes } from '../../../admin-api/dashboard/wire-types.ts'
@@ -7,6 +7,16 @@ const client = new URL('../../../admin-api/dashboard/client/', import.meta.url)
 
 test('the types of the wire are current', (t) => {
   t.is(readFileSync(new URL('wire/operations.ts', client), 'utf8'), wireTypes(), 'run npm run generate')
+})
+
+test('no two screens have one key', (t) => {
+  const list = readFileSync(new URL('shell/screens.ts', client), 'utf8')
+  const keys = [...list.matchAll(/\bkey: '(\w)'/g)].map(([, key]) => key)
+  t.true(keys.length > 10)
+  t.deepEqual(
+    keys.filter((key, i) => keys.indexOf(key) !== i),
+    [],
+  )
 })
 
 const luminance = (hex: string): number => {

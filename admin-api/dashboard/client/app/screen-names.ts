@@ -2,6 +2,7 @@
 const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members'],
+  ...['routing', 'scheduled', 'inspect', 'bounce-sources'],
 ])
 
 export const screenAt = (path: string): boolean => screenNames.has(path.split('/')[1] ?? '')

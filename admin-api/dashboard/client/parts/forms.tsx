@@ -31,6 +31,8 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
 interface FormDialogProps {
   readonly title: string
   readonly submit: string
+  /** What closes it without anything, where that is not to cancel. */
+  readonly close?: string
   /** Asks for a recent proof of identity before anything is filled in. */
   readonly needsConfirmation?: boolean
   readonly isDangerous?: boolean
@@ -42,7 +44,7 @@ interface FormDialogProps {
 }
 
 export function FormDialog(props: FormDialogProps): JSX.Element {
-  const { title, submit, needsConfirmation = false, isDangerous = false, isReady = true, onClose, onSubmit, children } = props
+  const { title, submit, close, needsConfirmation = false, isDangerous = false, isReady = true, onClose, onSubmit, children } = props
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
   const w = words()
@@ -73,7 +75,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
         <Fault fault={fault} />
         <footer>
           <button class="button quiet" type="button" onClick={onClose}>
-            {w.cancel}
+            {close ?? w.cancel}
           </button>
           <button class={isDangerous ? 'button filled danger' : 'button primary'} aria-disabled={isBusy || !isReady}>
             {submit}

@@ -1,0 +1,68 @@
+/** Checks of a mail: what each found, and how to mend it. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import type { InspectTest } from '../wire/operations.ts'
+import { words } from './inspect-words.ts'
+
+type Check = InspectTest['checks'][number]
+
+const marks = { pass: 'ok', warn: 'warning', fail: 'failed', na: 'none' } as const
+
+export const Checks = ({ checks, isOpen }: { readonly checks: readonly Check[]; readonly isOpen: boolean }): JSX.Element => (
+  <ul class="inspected">
+    {checks.map((check) => (
+      <li key={check.id}>
+        <details open={isOpen}>
+          <summary>
+            <Mark name={marks[check.status]} />
+            <b lang="en">{check.title}</b>
+            <span class="faint">
+              {check.status} {check.max > 0 && `· ${words().points(check.points, check.max)}`}
+            </span>
+          </summary>
+          <div lang="en" class="found">
+            <p>
+              <SafeText text={check.summary} />
+            </p>
+            {check.fix !== null && (
+              <p class="note wash">
+                <span>
+                  <b lang={document.documentElement.lang}>{words().fix}:</b> <SafeText text={check.fix} />
+                </span>
+              </p>
+            )}
+            <Evidence check={check} />
+          </div>
+        </details>
+      </li>
+    ))}
+  </ul>
+)
+
+/** References lead to documents that the checks themselves name; nothing of the mail becomes a link. */
+const Evidence = ({ check: { evidence, references } }: { readonly check: Check }): JSX.Element => (
+  <>
+    {evidence.length > 0 && (
+      <dl class="facts">
+        {evidence.map(({ label, value }) => (
+          <div key={label} class="fact-row">
+            <dt>{label}</dt>
+            <dd class="mono">
+              <SafeText text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    )}
+    {references.length > 0 && (
+      <p>
+        {references.map(({ title, url }) => (
+          <a key={url} href={url} target="_blank" rel="noopener noreferrer">
+            {title}
+          </a>
+        ))}
+      </p>
+    )}
+  </>
+)

@@ -1,0 +1,92 @@
+/** Deliverability tests: an address to send to, and what its mail scored. */
+import type { JSX } from 'preact'
+import { link, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark, Status } from '../parts/mark.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listInspectTests, type InspectTestSummary } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { beginTest } from './begin-test.ts'
+import { words } from './inspect-words.ts'
+import { TestPage } from './test-page.tsx'
+
+export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
+  return id === undefined ? <Tests /> : <TestPage key={id} id={id} />
+}
+
+function Tests(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listInspectTests, { query: { ...project, limit: '50' } })
+  const [isBusy, start] = useBusy()
+  const begin = mayChange.value && (
+    <button class="button primary" aria-disabled={isBusy} onClick={() => start(beginTest)}>
+      <Icon name="plus" />
+      <span class="shell-label">{w.getAddress}</span>
+    </button>
+  )
+  return (
+    <>
+      <TopBar title={common.inspect}>{begin}</TopBar>
+      <div class="sheet">
+        <History tests={list.read.data ?? []} />
+        <List
+          label={common.inspect}
+          list={list}
+          failure={w.inspectFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/inspect/${id}`)}
+          empty={
+            <State title={w.noTests} text={w.noTestsText}>
+              {begin && <div class="actions">{begin}</div>}
+            </State>
+          }
+          columns={[
+            { head: w.address, class: 'strong', cell: ({ id, address }) => <a href={link(`/inspect/${id}`)}>{address}</a> },
+            { head: common.status, class: 'c-outcome', cell: ({ status }) => <Status name={markOf(status)} /> },
+            { head: w.score, class: 'c-took num', cell: (test) => scoreOf(test) },
+            { head: w.created, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+          ]}
+          narrow={(test) => [<Mark name={markOf(test.status)} />, test.address, shortTime(test.created_at), scoreOf(test)]}
+        />
+      </div>
+    </>
+  )
+}
+
+const scoreOf = ({ score, grade }: InspectTestSummary): string => (score === null ? '–' : `${grade ?? ''} ${String(score)}`)
+
+/** The state of a test by the mark that has its shape and its word. */
+const markOf = (status: InspectTestSummary['status']): string =>
+  ({ waiting: 'pending', scoring: 'queued', ready: 'ok', failed: 'failed', expired: 'canceled' })[status]
+
+const shown = 20
+const [width, height] = [240, 40] as const
+
+/** The scores so far as a line; the sentence says the same. */
+function History({ tests }: { readonly tests: readonly InspectTestSummary[] }): JSX.Element | null {
+  const w = words()
+  const scores = tests
+    .flatMap(({ score }) => (score === null ? [] : [score]))
+    .slice(0, shown)
+    .reverse()
+  if (scores.length < 2) return null
+  const points = scores.map((score, i) => `${String((i * width) / (scores.length - 1))},${String(height - (score / 100) * height)}`)
+  return (
+    <figure class="history">
+      <figcaption>{w.history}</figcaption>
+      <svg viewBox={`-3 -3 ${String(width + 6)} ${String(height + 6)}`} role="img" aria-label={w.historySentence(scores.join(', '))}>
+        <path class="thin" d={`M0 ${String(height)}H${String(width)}`} />
+        <polyline points={points.join(' ')} />
+      </svg>
+      <span class="num">{scores.join(' · ')}</span>
+    </figure>
+  )
+}

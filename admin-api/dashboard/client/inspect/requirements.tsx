@@ -1,0 +1,34 @@
+/** What large receivers ask for, and whether the mail had it. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import type { InspectTest } from '../wire/operations.ts'
+import { words } from './inspect-words.ts'
+
+type Requirement = InspectTest['requirements'][number]
+
+const marks = { met: 'ok', missed: 'failed', unknown: 'pending', not_applicable: 'none' } as const
+
+export const Requirements = ({ requirements }: { readonly requirements: readonly Requirement[] }): JSX.Element => (
+  <>
+    <div class="head">
+      <h2>{words().requirements}</h2>
+    </div>
+    <ul class="required">
+      {requirements.map(({ id, rule, senders, providers }) => (
+        <li key={id}>
+          <p lang="en">
+            {rule} <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
+          </p>
+          <p class="faint">
+            {providers.map(({ provider, status, refusal }) => (
+              <span key={provider} class="status" title={refusal ?? undefined}>
+                <Mark name={marks[status]} />
+                {provider}: {status.replaceAll('_', ' ')}
+              </span>
+            ))}
+          </p>
+        </li>
+      ))}
+    </ul>
+  </>
+)

@@ -1,0 +1,35 @@
+/** German: deliverability tests and their reports. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  inspectFailed: 'Die Zustelltests konnten nicht gelesen werden',
+  getAddress: 'Adresse holen',
+  noTests: 'Noch kein Test',
+  noTestsText: 'Holen Sie eine Adresse, senden Sie ihr eine Mail wie an andere, und lesen Sie, was Empfänger davon halten.',
+  address: 'Adresse',
+  score: 'Punkte',
+  ofHundred: (score) => `${String(score)} von 100`,
+  created: 'Erstellt',
+  history: 'Bisherige Punkte',
+  historySentence: (scores) => `Vom ältesten zum neuesten: ${scores}.`,
+  waitingTitle: 'Wartet auf Ihre Mail',
+  waitingText: (at) => `Die erste Mail bis ${at} wird geprüft; der Bericht erscheint hier von selbst.`,
+  scoringTitle: 'Ihre Mail wird geprüft',
+  scoringText: 'Sie ist da. Das DNS wird nach dem Absender gefragt; das dauert einige Sekunden.',
+  expiredTitle: 'Keine Mail kam',
+  expiredText: (at) => `Die Adresse nahm bis ${at} Mail an, und keine kam.`,
+  failedTitle: 'Die Mail konnte nicht geprüft werden',
+  testAgain: 'Erneut testen',
+  publicReport: 'Öffentlicher Bericht',
+  partial: 'Einige Prüfungen haben noch keine Antwort, die Punkte können sich ändern.',
+  capped: (limit, reason) => `Höchstens ${String(limit)}: ${reason}`,
+  toMend: 'Zuerst beheben',
+  nothingToMend: 'Nichts zu beheben.',
+  otherChecks: 'In Ordnung oder nicht verlangt',
+  points: (points, max) => `${String(points)} von ${String(max)}`,
+  fix: 'Was zu tun ist',
+  requirements: 'Was grosse Empfänger verlangen',
+  allSenders: 'alle',
+  bulkSenders: 'ab 5000 am Tag',
+}

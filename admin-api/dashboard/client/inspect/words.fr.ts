@@ -1,0 +1,35 @@
+/** French: deliverability tests and their reports. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  inspectFailed: 'Les tests de délivrabilité n’ont pas pu être lus',
+  getAddress: 'Obtenir une adresse',
+  noTests: 'Pas encore de test',
+  noTestsText: 'Obtenez une adresse, envoyez-y un e-mail comme aux autres, et lisez ce que les destinataires en penseront.',
+  address: 'Adresse',
+  score: 'Score',
+  ofHundred: (score) => `${String(score)} sur 100`,
+  created: 'Créé',
+  history: 'Scores jusqu’ici',
+  historySentence: (scores) => `Du plus ancien au plus récent : ${scores}.`,
+  waitingTitle: 'En attente de votre e-mail',
+  waitingText: (at) => `Le premier e-mail reçu avant ${at} est examiné ; le rapport s’affiche ici de lui-même.`,
+  scoringTitle: 'Votre e-mail est examiné',
+  scoringText: 'Il est arrivé. Le DNS est interrogé sur l’expéditeur, quelques secondes.',
+  expiredTitle: 'Aucun e-mail reçu',
+  expiredText: (at) => `L’adresse a accepté du courrier jusqu’à ${at}, et rien n’est arrivé.`,
+  failedTitle: 'L’e-mail n’a pas pu être examiné',
+  testAgain: 'Tester à nouveau',
+  publicReport: 'Rapport public',
+  partial: 'Certains contrôles sont sans réponse, le score peut changer.',
+  capped: (limit, reason) => `Au plus ${String(limit)} : ${reason}`,
+  toMend: 'À corriger d’abord',
+  nothingToMend: 'Rien à corriger.',
+  otherChecks: 'En ordre ou non demandé',
+  points: (points, max) => `${String(points)} sur ${String(max)}`,
+  fix: 'Que faire',
+  requirements: 'Ce qu’exigent les grands destinataires',
+  allSenders: 'tous',
+  bulkSenders: 'dès 5000 par jour',
+}

@@ -1,0 +1,35 @@
+/** Italian: deliverability tests and their reports. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  inspectFailed: 'Non è stato possibile leggere i test di recapito',
+  getAddress: 'Ottieni un indirizzo',
+  noTests: 'Ancora nessun test',
+  noTestsText: 'Ottenga un indirizzo, vi invii un messaggio come agli altri e legga che cosa ne penseranno i destinatari.',
+  address: 'Indirizzo',
+  score: 'Punteggio',
+  ofHundred: (score) => `${String(score)} su 100`,
+  created: 'Creato',
+  history: 'Punteggi finora',
+  historySentence: (scores) => `Dal più vecchio al più nuovo: ${scores}.`,
+  waitingTitle: 'In attesa del messaggio',
+  waitingText: (at) => `Il primo messaggio entro ${at} viene esaminato; il rapporto appare qui da solo.`,
+  scoringTitle: 'Il messaggio è in esame',
+  scoringText: 'È arrivato. Si interroga il DNS sul mittente, alcuni secondi.',
+  expiredTitle: 'Nessun messaggio arrivato',
+  expiredText: (at) => `L’indirizzo ha accettato posta fino a ${at} e non è arrivato nulla.`,
+  failedTitle: 'Non è stato possibile esaminare il messaggio',
+  testAgain: 'Prova di nuovo',
+  publicReport: 'Rapporto pubblico',
+  partial: 'Alcuni controlli non hanno risposta, il punteggio può cambiare.',
+  capped: (limit, reason) => `Al massimo ${String(limit)}: ${reason}`,
+  toMend: 'Da correggere prima',
+  nothingToMend: 'Nulla da correggere.',
+  otherChecks: 'A posto o non richiesto',
+  points: (points, max) => `${String(points)} su ${String(max)}`,
+  fix: 'Che cosa fare',
+  requirements: 'Che cosa chiedono i grandi destinatari',
+  allSenders: 'tutti',
+  bulkSenders: 'da 5000 al giorno',
+}

@@ -1,0 +1,122 @@
+/** Failover policies: which destinations take over for another, in which order, and when. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList } from '../app/query.ts'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteFailoverPolicy, listFailoverPolicies, setFailoverPolicy, type Destination, type FailoverPolicy } from '../wire/operations.ts'
+import { useHealths } from '../overview/destination-healths.tsx'
+import { words as allWords } from '../words/words.ts'
+import { conditionWords, EditFailover } from './edit-failover.tsx'
+import { words } from './routing-words.ts'
+
+export function Failover({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listFailoverPolicies, { query: { ...project, limit: '200' } })
+  const healths = useHealths(destinations)
+  const rows = list.read.data ?? []
+  const nameOf = (id: string): string => plain(destinations.find((one) => one.id === id)?.name ?? id)
+  const isDown = ({ primary_id: id }: FailoverPolicy): boolean => healths.get(id)?.breaker.state === 'open'
+  const tell = (error: unknown): void => toast(asFault(error).message)
+  const remove = async (policy: FailoverPolicy): Promise<void> => {
+    const { primary_id, fallback_ids, project_id, conditions } = policy
+    const { on, latency_ms: latency } = conditions
+    const again = { primary_id, fallback_ids, project_id, conditions: { on, ...(latency !== null && { latency_ms: latency }) } }
+    try {
+      await call(deleteFailoverPolicy, { path: { primary_id }, query: { project: project_id } })
+      list.reload()
+      toast(w.failoverDeleted, () => void call(setFailoverPolicy, { body: again }).then(list.reload, tell))
+    } catch (error) {
+      tell(error)
+    }
+  }
+  const actions = (policy: FailoverPolicy): JSX.Element | string =>
+    mayChange.value ? <PolicyButtons policy={policy} name={nameOf(policy.primary_id)} onRemove={remove} /> : ''
+  const edited = rows.find(({ id }) => id === query.value.get('edit'))
+  const way = ({ fallback_ids: ids }: FailoverPolicy): string => ids.map((id) => nameOf(id)).join(' → ')
+  return (
+    <>
+      <List
+        label={w.failover}
+        list={list}
+        failure={w.failoverFailed}
+        keyOf={({ id }) => id}
+        empty={<State title={w.noFailover} text={w.noFailoverText} />}
+        columns={[
+          {
+            head: w.primary,
+            class: 'strong',
+            cell: ({ primary_id: id }) => <a href={link(`/destinations/${id}`)}>{nameOf(id)}</a>,
+          },
+          { head: w.fallbacks, cell: (policy) => <Fallbacks policy={policy} destinations={destinations} /> },
+          { head: w.conditions, cell: ({ conditions: { on } }) => on.map((one) => conditionWords()[one]).join(', ') },
+          { head: w.state, class: 'c-path', cell: (policy) => <FailoverState isDown={isDown(policy)} /> },
+          { head: '', class: 'c-actions num', cell: actions },
+        ]}
+        narrow={(policy) => [
+          <Mark name={isDown(policy) ? 'paused' : 'ok'} />,
+          nameOf(policy.primary_id),
+          `→ ${way(policy)}`,
+          actions(policy),
+        ]}
+      />
+      {(query.value.get('new') === '1' || edited) && (
+        <EditFailover
+          key={edited?.id ?? ''}
+          policy={edited}
+          destinations={destinations}
+          onClose={() => go(linkHere({ new: '', edit: '' }), { replaces: true })}
+          onDone={list.reload}
+        />
+      )}
+    </>
+  )
+}
+
+interface ButtonsProps {
+  readonly policy: FailoverPolicy
+  readonly name: string
+  readonly onRemove: (policy: FailoverPolicy) => Promise<void>
+}
+
+const PolicyButtons = ({ policy, name, onRemove }: ButtonsProps): JSX.Element => (
+  <span class="row-buttons">
+    <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${words().edit}: ${name}`}>
+      {words().edit}
+    </a>
+    <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed(name)}>
+      {allWords().remove}
+    </button>
+  </span>
+)
+
+interface FallbacksProps {
+  readonly policy: FailoverPolicy
+  readonly destinations: readonly Destination[]
+}
+
+const Fallbacks = ({ policy, destinations }: FallbacksProps): JSX.Element => (
+  <ol class="chain">
+    {policy.fallback_ids.map((id) => {
+      const destination = destinations.find((one) => one.id === id)
+      return (
+        <li key={id}>
+          {plain(destination?.name ?? id)} {destination?.mode === 'sandbox' && <span class="faint">({words().sandboxSkipped})</span>}
+        </li>
+      )
+    })}
+  </ol>
+)
+
+const FailoverState = ({ isDown }: { readonly isDown: boolean }): JSX.Element => (
+  <span class="status">
+    <Mark name={isDown ? 'paused' : 'ok'} />
+    {isDown ? words().othersTakeOver : words().takesMail}
+  </span>
+)

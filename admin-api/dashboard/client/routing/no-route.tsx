@@ -1,0 +1,62 @@
+/** What happens to mail of a project that no rule fits. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { mayChange } from '../app/permissions.ts'
+import { homeProject, projects } from '../app/projects.ts'
+import { asFault } from '../app/query.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { updateProject, type Project } from '../wire/operations.ts'
+import { words } from './routing-words.ts'
+
+type Policy = Project['no_route_policy']
+
+export function NoRoute(): JSX.Element | null {
+  const w = words()
+  const project = homeProject()
+  if (!project) return null
+  const choices: readonly (readonly [value: Policy, label: string, text: string])[] = [
+    ['capture', w.policyCapture, w.policyCaptureText],
+    ['reject', w.policyReject, w.policyRejectText],
+    ['relay_default', w.policyRelay, w.policyRelayText],
+  ]
+  const set = async (policy: Policy): Promise<void> => {
+    const before = project.no_route_policy
+    try {
+      await keep(project, policy)
+      toast(w.policySaved, () => void keep(project, before))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <div class="block choices" role="radiogroup" aria-labelledby="no-route">
+      <div>
+        <h2 id="no-route">{w.noRoute}</h2>
+        <p class="soft">{w.noRouteOf(plain(project.name))}</p>
+      </div>
+      {choices.map(([value, label, text]) => (
+        <label class="check" key={value}>
+          <input
+            type="radio"
+            name="no-route"
+            disabled={!mayChange.value}
+            checked={project.no_route_policy === value}
+            onChange={() => void set(value)}
+          />
+          <span>
+            {label}
+            <br />
+            <span class="faint">{text}</span>
+          </span>
+        </label>
+      ))}
+    </div>
+  )
+}
+
+/** In the service, and in the list of projects that all screens have. */
+async function keep({ id }: Project, policy: Policy): Promise<void> {
+  const changed = await call(updateProject, { path: { id }, body: { no_route_policy: policy } })
+  projects.value = projects.value.map((one) => (one.id === id ? changed : one))
+}

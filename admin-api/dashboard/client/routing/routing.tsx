@@ -1,0 +1,61 @@
+/** Where mail goes: the rules in their order, what happens without one, which would fit, and who takes over when a provider is down. */
+import type { JSX } from 'preact'
+import { go, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import { Tabs } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listDestinations } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Failover } from './failover.tsx'
+import { NoRoute } from './no-route.tsx'
+import { Rules } from './rules.tsx'
+import { words } from './routing-words.ts'
+import { Tester } from './tester.tsx'
+
+export default function Routing(): JSX.Element {
+  const w = words()
+  const isFailover = query.value.get('view') === 'failover'
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
+  const known = destinations.read.data ?? []
+  return (
+    <>
+      <TopBar title={allWords().routing}>
+        {mayChange.value && (
+          <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
+            <Icon name="plus" />
+            <span class="shell-label">{isFailover ? w.newFailover : w.newRule}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Tabs
+          label={allWords().routing}
+          tabs={[
+            { id: 'rules', label: w.rules },
+            { id: 'failover', label: w.failover },
+          ]}
+          value={isFailover ? 'failover' : 'rules'}
+          onChoose={(id) => go(linkHere({ view: id === 'failover' ? id : '', new: '', edit: '' }))}
+        />
+        <div role="tabpanel" aria-label={isFailover ? w.failover : w.rules}>
+          {isFailover ? (
+            <Failover destinations={known} />
+          ) : (
+            <div class="columns">
+              <section aria-label={w.rules}>
+                <Rules destinations={known} />
+              </section>
+              <aside aria-label={w.whichRule}>
+                <Tester />
+                <NoRoute />
+              </aside>
+            </div>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}

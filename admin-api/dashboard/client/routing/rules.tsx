@@ -1,0 +1,142 @@
+/** The rules in the order in which they are tried. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { asFault, useList } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import {
+  createRoutingRule,
+  deleteRoutingRule,
+  listRoutingRules,
+  updateRoutingRule,
+  type Destination,
+  type RoutingRule,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { EditRule } from './edit-rule.tsx'
+import { matchOf, orderAfter } from './rule-order.ts'
+import { words } from './routing-words.ts'
+
+export function Rules({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listRoutingRules, { query: { ...project, limit: '200' } })
+  const rows = list.read.data ?? []
+  const nameOf = ({ destination_id: id, environment }: RoutingRule): string =>
+    environment === null ? plain(destinations.find((one) => one.id === id)?.name ?? id ?? '–') : w.environmentNamed(plain(environment))
+  const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
+  const tell = (error: unknown): void => toast(asFault(error).message)
+  const move = async (rule: RoutingRule, by: -1 | 1): Promise<void> => {
+    try {
+      for (const [id, priority] of orderAfter(ofProject(rows, rule), rule, by))
+        await call(updateRoutingRule, { path: { id }, body: { priority } })
+      toast(w.moved)
+    } catch (error) {
+      tell(error)
+    }
+    list.reload()
+  }
+  const remove = async (rule: RoutingRule): Promise<void> => {
+    const { id, match, destination_id, environment, priority, project_id } = rule
+    try {
+      await call(deleteRoutingRule, { path: { id } })
+      list.reload()
+      const way = environment === null ? { destination_id } : { environment }
+      toast(w.ruleDeleted, () => void call(createRoutingRule, { body: { match, ...way, priority, project_id } }).then(list.reload, tell))
+    } catch (error) {
+      tell(error)
+    }
+  }
+  const actions = (rule: RoutingRule): JSX.Element | string =>
+    mayChange.value ? <RuleButtons rule={rule} siblings={ofProject(rows, rule)} onMove={move} onRemove={remove} /> : ''
+  const edited = rows.find(({ id }) => id === query.value.get('edit'))
+  return (
+    <>
+      <List
+        label={w.rules}
+        list={list}
+        failure={w.rulesFailed}
+        keyOf={({ id }) => id}
+        empty={<State title={w.noRules} text={w.noRulesText} />}
+        columns={[
+          { head: common.priority, class: 'c-took num', cell: ({ priority }) => priority },
+          { head: w.sender, class: 'strong', cell: (rule) => <Sender rule={rule} /> },
+          { head: w.leadsTo, cell: (rule) => <Way rule={rule} name={nameOf(rule)} /> },
+          ...(projectId.value === undefined && projects.value.length > 1
+            ? [{ head: common.project, class: 'c-outcome', cell: (rule: RoutingRule) => projectOf(rule) }]
+            : []),
+          { head: '', class: 'c-rule num', cell: actions },
+        ]}
+        narrow={(rule) => [<Mark name="relayed" />, <Sender rule={rule} />, `${String(rule.priority)} · ${nameOf(rule)}`, actions(rule)]}
+      />
+      {(query.value.get('new') === '1' || edited) && (
+        <EditRule key={edited?.id ?? ''} rule={edited} destinations={destinations} onClose={close} onDone={list.reload} />
+      )}
+    </>
+  )
+}
+
+const ofProject = (rows: readonly RoutingRule[], { project_id: project }: RoutingRule): readonly RoutingRule[] =>
+  rows.filter((one) => one.project_id === project)
+
+const projectOf = ({ project_id: id }: RoutingRule): string => plain(projects.value.find((one) => one.id === id)?.name ?? id)
+
+const Sender = ({ rule }: { readonly rule: RoutingRule }): JSX.Element => (
+  <>
+    <code>
+      <SafeText text={matchOf(rule)} />
+    </code>{' '}
+    {'any' in rule.match && <span class="faint">{words().anySender}</span>}
+  </>
+)
+
+const Way = ({ rule, name }: { readonly rule: RoutingRule; readonly name: string }): JSX.Element =>
+  rule.destination_id === null ? <>{name}</> : <a href={link(`/destinations/${rule.destination_id}`)}>{name}</a>
+
+interface ButtonsProps {
+  readonly rule: RoutingRule
+  readonly siblings: readonly RoutingRule[]
+  readonly onMove: (rule: RoutingRule, by: -1 | 1) => Promise<void>
+  readonly onRemove: (rule: RoutingRule) => Promise<void>
+}
+
+function RuleButtons({ rule, siblings, onMove, onRemove }: ButtonsProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const name = plain(matchOf(rule))
+  const [isFirst, isLast] = [siblings[0] === rule, siblings.at(-1) === rule]
+  return (
+    <span class="row-buttons">
+      <button
+        class="button small square"
+        aria-disabled={isFirst}
+        aria-label={`${w.earlier}: ${name}`}
+        title={w.earlier}
+        onClick={() => isFirst || void onMove(rule, -1)}
+      >
+        <Icon name="up" />
+      </button>
+      <button
+        class="button small square"
+        aria-disabled={isLast}
+        aria-label={`${w.later}: ${name}`}
+        title={w.later}
+        onClick={() => isLast || void onMove(rule, 1)}
+      >
+        <Icon name="down" />
+      </button>
+      <a class="button small" href={linkHere({ edit: rule.id, new: '' })} aria-label={`${w.edit}: ${name}`}>
+        {w.edit}
+      </a>
+      <button class="button small danger" onClick={() => void onRemove(rule)} aria-label={common.removeNamed(name)}>
+        {common.remove}
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,75 @@
+/** Which rule would fit a message, and what would become of it, step by step. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { go, linkHere, projectId, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './routing-words.ts'
+
+export function Tester(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [from, setFrom] = useState(query.value.get('from') ?? boot.email)
+  const [to, setTo] = useState(query.value.get('to') ?? boot.email)
+  const asked = { from: query.value.get('from') ?? '', to: query.value.get('to') ?? '' }
+  const isAsked = asked.from !== '' && asked.to !== ''
+  const project = projectId.value === undefined ? {} : { project_id: projectId.value }
+  const read = useRead(simulateRouting, isAsked ? { body: { ...project, ...asked } } : undefined)
+  return (
+    <div class="block">
+      <h2>{w.whichRule}</h2>
+      <p class="soft">{w.whichRuleText}</p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ from: from.trim(), to: to.trim() }), { replaces: true })
+        }}
+      >
+        <TextField label={common.from} value={from} onChange={setFrom} />
+        <TextField label={common.to} value={to} onChange={setTo} />
+        <div class="actions">
+          <button class="button">{w.try_}</button>
+        </div>
+      </form>
+      {isAsked && (
+        <Show read={read} reload={read.reload} failure={w.rulesFailed} rows={3}>
+          {(simulation) => <Verdict simulation={simulation} />}
+        </Show>
+      )}
+    </div>
+  )
+}
+
+function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
+  const w = words()
+  const { outcome, refusal, reason, steps } = simulation
+  const mark = refusal ? 'refused' : outcome === 'relayed' ? 'relayed' : 'captured'
+  return (
+    <div role="status" class="verdict">
+      <p class="status">
+        <Mark name={mark} />
+        <b>{refusal ? w.wouldRefuse(refusal.code) : w.wouldBe(outcome ?? '–')}</b>
+      </p>
+      <p class="soft" lang="en">
+        <SafeText text={refusal?.message ?? reason} />
+      </p>
+      <ol class="decisions">
+        {steps.map(({ result, message }, i) => (
+          <li key={i}>
+            <Icon name={result === 'not_matched' || result === 'refused' || result === 'destination_gone' ? 'close' : 'check'} />
+            <span lang="en">
+              <SafeText text={message} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+/** German: messages that wait for their time. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  scheduledFailed: 'Die geplanten Sendungen konnten nicht gelesen werden',
+  noScheduled: 'Nichts ist geplant',
+  noScheduledText: 'Eine Nachricht mit send_at wartet hier bis zu ihrer Zeit, auch über einen Neustart hinweg.',
+  scheduledSay: (n, at) => `Wartend: ${String(n)}. Die nächste geht ${at} hinaus.`,
+  scheduledText: 'Keine geht zu früh hinaus; ein bestätigter Abbruch gewinnt.',
+  when: 'Geht hinaus',
+  recipient: 'An',
+  subject: 'Betreff',
+  waiting: 'wartend',
+  canceled: 'abgebrochen',
+  canceledAt: (at) => `abgebrochen ${at}`,
+  cancelSend: 'Abbrechen',
+  cancelQuestion: 'Diese Sendung abbrechen?',
+  cancelEffect: (to, at) => `Die Nachricht an ${to} geht weder am ${at} noch später hinaus.`,
+  keepIt: 'Behalten',
+  cancelNow: 'Sendung abbrechen',
+  canceledNow: 'Die Sendung ist abgebrochen.',
+}

@@ -1,0 +1,20 @@
+/** English: messages that wait for their time. */
+export const en = {
+  scheduledFailed: 'The scheduled sends could not be read',
+  noScheduled: 'Nothing is scheduled',
+  noScheduledText: 'A message that is sent with send_at waits here until its time, also over a restart.',
+  scheduledSay: (n: number, at: string) => `Waiting: ${String(n)}. The next one leaves ${at}.`,
+  scheduledText: 'None leaves early; a cancel that is confirmed wins.',
+  when: 'Leaves',
+  recipient: 'To',
+  subject: 'Subject',
+  waiting: 'waiting',
+  canceled: 'canceled',
+  canceledAt: (at: string) => `canceled ${at}`,
+  cancelSend: 'Cancel',
+  cancelQuestion: 'Cancel this send?',
+  cancelEffect: (to: string, at: string) => `The message to ${to} does not leave at ${at}, nor later.`,
+  keepIt: 'Keep it',
+  cancelNow: 'Cancel the send',
+  canceledNow: 'The send is canceled.',
+} as const

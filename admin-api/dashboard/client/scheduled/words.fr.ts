@@ -1,0 +1,23 @@
+/** French: messages that wait for their time. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  scheduledFailed: 'Les envois programmés n’ont pas pu être lus',
+  noScheduled: 'Rien n’est programmé',
+  noScheduledText: 'Un message envoyé avec send_at attend ici son heure, même après un redémarrage.',
+  scheduledSay: (n, at) => `En attente : ${String(n)}. Le prochain part ${at}.`,
+  scheduledText: 'Aucun ne part trop tôt ; une annulation confirmée l’emporte.',
+  when: 'Départ',
+  recipient: 'À',
+  subject: 'Objet',
+  waiting: 'en attente',
+  canceled: 'annulé',
+  canceledAt: (at) => `annulé ${at}`,
+  cancelSend: 'Annuler',
+  cancelQuestion: 'Annuler cet envoi ?',
+  cancelEffect: (to, at) => `Le message à ${to} ne partira ni à ${at} ni plus tard.`,
+  keepIt: 'Garder',
+  cancelNow: 'Annuler l’envoi',
+  canceledNow: 'L’envoi est annulé.',
+}

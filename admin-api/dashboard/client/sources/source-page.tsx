@@ -1,0 +1,206 @@
+/** One bounce source: when it last reported, what fitted no message, how to set it up, and its end. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { copy } from '../parts/controls.tsx'
+import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime, number, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getIngestSource, revokeIngestSource, type IngestSourceDetail } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Mappings } from './mappings.tsx'
+import { markOf } from './source-mark.ts'
+import { words } from './sources-words.ts'
+
+export function SourcePage({ id }: { readonly id: string }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const read = useRead(getIngestSource, { path: { id } }, { isShown: true })
+  const [isEnding, setEnding] = useState(false)
+  const name = plain(read.data?.label || (read.data?.provider ?? ''))
+  return (
+    <>
+      <TopBar
+        title={name || common.bounceSources}
+        heading={
+          <>
+            <a href={link('/bounce-sources')}>{common.bounceSources}</a>
+            <span class="cut">{name}</span>
+          </>
+        }
+      />
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.sourcesFailed}>
+          {(source) => (
+            <div class="columns">
+              <section aria-label={w.source}>
+                <Facts source={source} />
+                <Unmatched source={source} />
+                {source.provider === 'mailenable' && <Mappings sourceId={id} dropped={source.dropped_postoffices} />}
+              </section>
+              <aside aria-label={w.install}>
+                {source.mode === 'push' && <Install source={source} />}
+                {mayAdminister.value && (
+                  <div class="block">
+                    <div class="actions">
+                      <button class="button danger" onClick={() => setEnding(true)}>
+                        {w.revokeSource}
+                      </button>
+                    </div>
+                  </div>
+                )}
+              </aside>
+            </div>
+          )}
+        </Show>
+      </div>
+      {isEnding && (
+        <EndDialog
+          title={w.revokeSource}
+          effects={[w.revokeSourceEffect]}
+          name={name}
+          submit={w.revokeSource}
+          onClose={() => setEnding(false)}
+          onSubmit={async () => {
+            await call(revokeIngestSource, { path: { id } })
+            toast(common.revoked(name))
+            go(link('/bounce-sources'))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Facts({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
+  const w = words()
+  const { imap } = source
+  const at = (time: string | null): string => (time === null ? w.neverSeen : longTime(time))
+  const rows: readonly (readonly [name: string, value: string])[] = [
+    [w.provider, source.provider],
+    [w.lastSeen, at(source.last_seen_at)],
+    ...(source.agent === null ? [] : [[w.agent, source.agent] as const]),
+    ...(imap
+      ? ([
+          [w.mailbox, `${imap.username} @ ${imap.host}:${String(imap.port)} ${imap.mailbox}`],
+          [w.polled, at(imap.last_polled_at)],
+          [w.skipped, number(imap.skipped_mails)],
+        ] as const)
+      : []),
+  ]
+  return (
+    <div class="block">
+      <h2 class="status">
+        <Mark name={markOf(source)} />
+        <SafeText text={source.label || source.provider} />
+      </h2>
+      {imap?.last_error != null && (
+        <div class="note bad">
+          <Mark name="failed" />
+          <p>
+            <b>{w.pollError}</b> <span class="faint">{imap.last_error_at === null ? '' : shortTime(imap.last_error_at)}</span>
+            <br />
+            <span lang="en">
+              <SafeText text={imap.last_error} />
+            </span>
+          </p>
+        </div>
+      )}
+      <dl class="facts">
+        {rows.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>
+              <SafeText text={value} />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+function Unmatched({
+  source: { unmatched, domain_complaints: complaints, last_seen_at: seen },
+}: {
+  readonly source: IngestSourceDetail
+}): JSX.Element {
+  const w = words()
+  const counts = (['bounced', 'complained', 'deferred', 'delivered'] as const).filter((type) => unmatched[type] > 0)
+  return (
+    <>
+      <div class="block">
+        <h2>{w.unmatched}</h2>
+        {counts.length === 0 ? (
+          <p class="soft">{seen === null ? w.neverSeen : w.unmatchedNone}</p>
+        ) : (
+          <p>{counts.map((type) => `${type} ${number(unmatched[type])}`).join(' · ')}</p>
+        )}
+        <ul class="recipients">
+          {unmatched.latest.map(({ type, recipient, diagnostic, at }, i) => (
+            <li key={i}>
+              <span class="status">
+                <Mark name={type} />
+                <SafeText text={recipient ?? '–'} />
+              </span>
+              <span class="faint">{shortTime(at)}</span>
+              {diagnostic !== null && (
+                <div class="wire">
+                  <SafeText text={diagnostic} />
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
+      {complaints.length > 0 && (
+        <div class="block">
+          <h2>{w.complaints}</h2>
+          <dl class="facts">
+            {complaints.map(({ domain, complaints: count, last_at: at }) => (
+              <>
+                <dt>{domain}</dt>
+                <dd>
+                  {number(count)} <span class="faint">{shortTime(at)}</span>
+                </dd>
+              </>
+            ))}
+          </dl>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The request that the server makes, with its own address; the secret is never in it. */
+function Install({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
+  const w = words()
+  const address = new URL(source.webhook_url, boot.baseUrl).href
+  const text = [
+    'SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < report | cut -d\' \' -f1)',
+    `curl '${address}' \\\n  -H "X-Service-Signature: sha256=$SIGNATURE" \\\n  --data-binary @report`,
+  ].join('\n')
+  return (
+    <div class="block">
+      <h2>{w.install}</h2>
+      <p class="soft">{w.installText}</p>
+      <pre class="code wrap" tabIndex={0}>
+        {text}
+      </pre>
+      <div class="actions">
+        <button class="button small" onClick={() => void copy(text)}>
+          <Icon name="copy" />
+          {allWords().copy}
+        </button>
+      </div>
+    </div>
+  )
+}

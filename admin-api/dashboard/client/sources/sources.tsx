@@ -1,0 +1,81 @@
+/** Where bounces and complaints are reported from. */
+import type { JSX } from 'preact'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listIngestSources, type IngestSource } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { NewSource } from './new-source.tsx'
+import { SourcePage } from './source-page.tsx'
+import { markOf } from './source-mark.ts'
+import { words } from './sources-words.ts'
+
+export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
+  return id === undefined ? <SourceList /> : <SourcePage key={id} id={id} />
+}
+
+function SourceList(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const list = useList(listIngestSources, { query: { limit: '50' } })
+  const isMaking = query.value.get('new') === '1'
+  const begin = mayAdminister.value && (
+    <a class="button primary" href={linkHere({ new: '1' })}>
+      <Icon name="plus" />
+      <span class="shell-label">{w.newSource}</span>
+    </a>
+  )
+  const seen = ({ last_seen_at: at }: IngestSource): string => (at === null ? w.neverSeen : shortTime(at))
+  const way = ({ mode }: IngestSource): string => (mode === 'imap' ? w.imap : w.push)
+  return (
+    <>
+      <TopBar title={common.bounceSources}>{begin}</TopBar>
+      <div class="sheet">
+        <List
+          label={common.bounceSources}
+          list={list}
+          failure={w.sourcesFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/bounce-sources/${id}`)}
+          empty={
+            <State title={w.noSources} text={w.noSourcesText}>
+              {begin && <div class="actions">{begin}</div>}
+            </State>
+          }
+          columns={[
+            {
+              head: w.source,
+              class: 'strong',
+              cell: (source) => (
+                <span class="status">
+                  <Mark name={markOf(source)} />
+                  <a href={link(`/bounce-sources/${source.id}`)}>
+                    <SafeText text={source.label || source.provider} />
+                  </a>
+                </span>
+              ),
+            },
+            { head: w.provider, class: 'c-outcome', cell: ({ provider }) => provider },
+            { head: w.mode, class: 'c-destination', cell: way },
+            { head: w.agent, class: 'c-outcome', cell: ({ agent }) => <SafeText text={agent ?? '–'} /> },
+            { head: w.lastSeen, class: 'c-outcome', cell: seen },
+          ]}
+          narrow={(source) => [
+            <Mark name={markOf(source)} />,
+            <SafeText text={source.label || source.provider} />,
+            `${source.provider} · ${way(source)}`,
+            seen(source),
+          ]}
+        />
+      </div>
+      {isMaking && <NewSource onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={list.reload} />}
+    </>
+  )
+}

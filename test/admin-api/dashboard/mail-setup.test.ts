@@ -1,0 +1,193 @@
+/** Routing, scheduled sends, deliverability tests and bounce sources in Chromium, each with its states. */
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+const relay = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
+
+test('rules are made, ordered, tried and taken back', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const [first, second] = await Promise.all(
+    ['First', 'Second'].map(async (name) => String((await rest.must('POST', '/v1/destinations', { name, ...relay }))['id'])),
+  )
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/routing')
+  await page.waitForSelector('text=No rule yet')
+  await tab.check(t)
+  for (const [sender, name] of [
+    ['shop@example.ch', 'First'],
+    ['*', 'Second'],
+  ] as const) {
+    await page.click('header >> text=New rule')
+    await fill(tab, 'Sender', sender)
+    await page.getByLabel('Destination', { exact: true }).selectOption({ label: `${name} (sandbox)` })
+    await page.click('dialog >> button:has-text("Create")')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    await page.waitForSelector(`tbody >> text=${sender}`)
+  }
+  await tab.check(t)
+  const order = async () =>
+    ((await rest.must('GET', '/v1/routing/rules'))['data'] as { destination_id: string }[]).map((one) => one.destination_id)
+  t.deepEqual(await order(), [first, second])
+  await page.click('[aria-label="Try earlier: *"] >> visible=true')
+  await page.waitForSelector('.toast >> text=The order is changed.')
+  t.deepEqual(await order(), [second, first])
+  await page.click('[aria-label="Edit: *"] >> visible=true')
+  await page.waitForURL(/edit=rul_/)
+  await tab.check(t)
+  await fill(tab, 'Sender', 'nonsense nonsense')
+  await page.click('dialog >> button:has-text("Save")')
+  await page.waitForSelector('dialog [role=alert]')
+  await page.click('dialog >> text=Cancel')
+  await fill(tab, 'From', 'shop@example.ch')
+  await fill(tab, 'To', 'ada@example.org')
+  await page.click('aside >> text=Try')
+  await page.waitForURL(/from=shop/)
+  await page.waitForSelector('text=It would be captured.sandbox_destination.')
+  await tab.check(t)
+  await page.check('text=The program that sends gets the error no_route.')
+  await page.waitForSelector('.toast >> text=Saved: mail that no rule fits')
+  t.is(
+    (await rest.must('GET', `/v1/projects/${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`))['no_route_policy'],
+    'reject',
+  )
+  await page.click('[aria-label="Remove *"] >> visible=true')
+  await page.waitForSelector('.toast >> text=The rule is deleted.')
+  t.deepEqual(await order(), [first])
+  await page.click('.toast button')
+  await page.waitForSelector('tbody tr >> nth=1')
+  t.deepEqual(await order(), [second, first])
+})
+
+test('another destination takes over by a policy', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const [first, second] = await Promise.all(
+    ['First', 'Second'].map(async (name) => String((await rest.must('POST', '/v1/destinations', { name, ...relay }))['id'])),
+  )
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  await tab.go('/routing')
+  await page.click('[role=tab]:has-text("Failover")')
+  await page.waitForSelector('text=No failover policy yet')
+  await tab.check(t)
+  await page.click('header >> text=New failover policy')
+  await page.getByLabel('Destination', { exact: true }).selectOption(first ?? '')
+  await page.getByLabel('Fallback 1', { exact: true }).selectOption(second ?? '')
+  await page.check('text=it is too slow')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Save")')
+  await page.waitForSelector('tbody >> text=Second')
+  t.regex(await page.innerText('tbody'), /First[^]*Second[^]*takes mail/)
+  await tab.check(t)
+  await page.click('[aria-label="Remove First"] >> visible=true')
+  await page.waitForSelector('text=No failover policy yet')
+  await page.click('.toast button')
+  await page.waitForSelector('tbody >> text=Second')
+})
+
+test('a scheduled send is seen and canceled', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  await tab.go('/scheduled')
+  await page.waitForSelector('text=Nothing is scheduled')
+  await tab.check(t)
+  const { id } = await rest.must('POST', '/v1/destinations', { name: 'Live', ...relay })
+  await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)
+  const { trace_id: trace } = await rest.must('POST', '/v1/messages', {
+    ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Tomorrow', text: 'x', destination_id: id },
+    send_at: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await tab.go('/scheduled')
+  await page.waitForSelector('text=Waiting: 1.')
+  await tab.check(t)
+  await page.click('[aria-label="Cancel: Tomorrow"] >> visible=true')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Cancel the send")')
+  await page.waitForSelector('.toast >> text=The send is canceled.')
+  await page.waitForSelector('text=Nothing is scheduled')
+  await page.click('.pills >> text=canceled')
+  await page.waitForURL(/status=canceled/)
+  await page.waitForSelector('tbody >> text=Tomorrow')
+  t.is((await rest.must('GET', `/v1/traces/${String(trace)}`))['status'], 'canceled')
+  await tab.check(t)
+})
+
+test('a bounce source shows its secret once, how to post, and what fitted no message', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/bounce-sources')
+  await page.waitForSelector('text=No bounce source yet')
+  await tab.check(t)
+  await page.click('header >> text=New bounce source')
+  await fill(tab, 'Name', 'mx1')
+  await page.check('text=Poll a mailbox')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('dialog [role=alert]')
+  await page.uncheck('text=Poll a mailbox')
+  await page.getByLabel('Server', { exact: true }).selectOption('mailenable')
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('text=The signing secret of mx1')
+  t.true((await page.innerText('[data-secret=hmac_secret]')).length > 20)
+  await page.check('dialog >> text=I stored it')
+  await page.click('dialog >> text=Done')
+  await page.click('tbody >> text=mx1')
+  await page.waitForURL(/\/bounce-sources\/src_/)
+  t.regex(await page.innerText('aside pre'), /X-Service-Signature: sha256=\$SIGNATURE/)
+  await page.click('text=Map a postoffice')
+  await fill(tab, 'Postoffice', 'Customer-A')
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('main >> text=Customer-A')
+  await tab.check(t)
+  await page.click('[aria-label="Remove Customer-A"]')
+  await page.waitForSelector('text=No postoffice is mapped')
+  await page.click('.toast button')
+  await page.waitForSelector('main >> text=Customer-A')
+  await page.click('text=Revoke the source')
+  await fill(tab, 'Type mx1 to confirm', 'mx1')
+  await page.click('dialog >> button:has-text("Revoke the source")')
+  await page.waitForSelector('text=No bounce source yet')
+})
+
+test('a deliverability test waits for its mail and shows what to mend, with evidence', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/inspect')
+  await page.waitForSelector('text=No test yet')
+  await tab.check(t)
+  await page.click('header >> text=Get an address')
+  await page.waitForSelector('text=Waiting for your mail')
+  await tab.check(t)
+  const address = await page.innerText('.target code')
+  const client = await SmtpClient.connect({ port: Number(server.daemon.addresses.mx.split(':')[1]) })
+  const hostile = '<img src=x onerror=alert(1)>'
+  const content = Buffer.from(
+    `From: Shop ${hostile.replaceAll(/[<>]/g, '')} <shop@alpenblick.example>\r\nTo: ${address}\r\nSubject: ${hostile}\r\n\r\nHello\r\n`,
+  )
+  t.true((await client.send({ from: 'shop@alpenblick.example', to: [address], content })).accepted)
+  await client.quit()
+  await page.waitForSelector('h2 >> text=/\\d+ of 100/')
+  await page.waitForSelector('h2 >> text=Mend first')
+  t.is(await page.locator('main img').count(), 0)
+  t.regex(await page.innerText('main'), /DKIM/)
+  await tab.check(t)
+  await page.click('.inspected >> nth=1 >> summary >> nth=0')
+  await page.waitForSelector('.inspected >> nth=1 >> details[open]')
+  await page.click('header >> text=Test again')
+  await page.waitForSelector('text=Waiting for your mail')
+  await tab.go('/inspect')
+  await page.waitForSelector('tbody tr >> nth=1')
+  await tab.check(t)
+})
