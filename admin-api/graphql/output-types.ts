@@ -1,4 +1,5 @@
 /** Types of results, made from the schemas of what actions return. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   GraphQLID,
   GraphQLInterfaceType,
@@ -74,7 +75,7 @@ export class OutputTypes {
     const item = this.#typeOf(list.item, '')
     const items = new GraphQLList(nonNull(item.type))
     if (!list.isPaged) return items
-    const nodes: Field = { type: nonNull(items), resolve: ({ data }) => data }
+    const nodes: Field = { type: nonNull(items), resolve: ({ data }) => inTurns(data as readonly Wire[]) }
     const name = `${nameOf(item.type)}Connection`
     return this.#object(name, undefined, () => ({
       nodes,
@@ -156,6 +157,19 @@ export class OutputTypes {
       }),
     )
   }
+}
+
+/** So many entries of a list are written in one piece. */
+const maxEntriesAtOnce = 20
+
+/** Between the pieces of a long list others have their turn. */
+function inTurns(entries: readonly Wire[]): readonly (Wire | Promise<Wire>)[] {
+  let turn: Promise<unknown> = Promise.resolve()
+  return entries.map((entry, index) => {
+    if (index < maxEntriesAtOnce) return entry
+    if (index % maxEntriesAtOnce === 0) turn = turn.then(() => nextTurn())
+    return turn.then(() => entry)
+  })
 }
 
 const nonNull = <T extends GraphQLNullableOutputType>(type: T): GraphQLNonNull<T> => new GraphQLNonNull(type)

@@ -133,3 +133,23 @@ test('what breaks inside is reported to the operator, and not shown', async (t) 
   t.notRegex(JSON.stringify(failure), /disk|stack|\.ts/)
   t.regex(JSON.stringify(fixture.failures.splice(0)), /"operation":"traces"/)
 })
+
+test('a query that takes too long is ended, and the client is asked to repeat it', async (t) => {
+  let skippedMs = 0
+  const fixture = await startFixture(t, {
+    server: { monotonic: () => performance.now() + skippedMs, limits: { deadlineCheckMs: 5, frozenMsMin: Infinity } },
+  })
+  await graphqlCaller(fixture).must('{ me { name } }')
+  const { traces } = fixture.daemon.part('rest')
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
+  traces.list = () => {
+    asked.resolve()
+    return held.promise
+  }
+  const answer = post(fixture, { query: '{ traces { nodes { traceId } } }' })
+  await asked.promise
+  skippedMs = 31_000
+  const { status, headers, body } = await answer
+  t.deepEqual([status, headers.get('retry-after')], [503, '2'])
+  t.like(body.errors, [{ extensions: { code: 'overloaded', next_action: 'retry_later', status: 503 } }])
+})
