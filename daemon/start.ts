@@ -164,9 +164,13 @@ function closeStreams({ decisions, changeStreams }: Daemon): void {
 }
 
 /** What is counted late is written at the end of everything that counts. */
-const countsOf = ({ rollUp, lateCounts }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
+const countsOf = ({
+  rollUp,
+  lateCounts,
+  agentCalls,
+}: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   start: async () => rollUp.start(),
-  stop: async () => void (await Promise.all([rollUp.stop(), lateCounts.stop()])),
+  stop: async () => void (await Promise.all([rollUp.stop(), lateCounts.stop(), agentCalls.stop()])),
 })
 
 /** Mail from other servers, and the mailboxes that are looked into. */

@@ -12,13 +12,14 @@ import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
 import { requireOwnOrigin } from './origins.ts'
-import { mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { ListChanges } from './list-changes.ts'
+import { listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { selectionOf } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
 import { ToolCalls, type Caller, type ToolCallsOptions } from './tools/tool-calls.ts'
 
 export interface AgentEndpointOptions
-  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf'> {
+  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf' | 'clock'> {
   /** Public address of the endpoint. */
   readonly url: string
   readonly resource: ProtectedResource
@@ -32,6 +33,8 @@ export interface AgentEndpointOptions
 
 /** As long as the longest wait of a tool, and some seconds. */
 const deadlineSeconds = 130
+/** So long one connection listens to changes. */
+const listenSeconds = 120
 /** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
 const parseError = -32_700
 const serverError = -32_000
@@ -51,11 +54,17 @@ export class AgentEndpoint {
   readonly #options: AgentEndpointOptions
   readonly #closing = new AbortController()
   readonly #calls: ToolCalls
+  readonly #changes: ListChanges
   #handler: Promise<McpHttpHandler> | undefined
 
   constructor(options: AgentEndpointOptions) {
     this.#options = options
     this.#calls = new ToolCalls({ ...options, monotonic: () => performance.now() })
+    this.#changes = new ListChanges({
+      clock: options.clock,
+      listedFor: async (caller) => (await listed(options, caller)).map(({ binding }) => binding.name),
+      onError: (error) => options.events.failed(error, { requestId: '', operationId: 'subscriptions/listen' }),
+    })
   }
 
   /** Ends waits and subscriptions; calls that write are answered. */
@@ -105,16 +114,35 @@ export class AgentEndpoint {
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
     if (this.#closing.signal.aborted)
       throw new Refusal('overloaded', 'The service is restarting; repeat the request.', { retryAfterSeconds: 2 })
-    const { url, version, website, tools, resources, organizationOf } = this.#options
+    const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls] = [this.#closing.signal, this.#calls]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
-    this.#handler ??= mcpHandler({ version, website, tools, resources, organizationOf, closing, calls, onError })
+    this.#handler ??= mcpHandler({
+      version,
+      website,
+      tools,
+      resources,
+      organizationOf,
+      closing,
+      calls,
+      clock,
+      bus: this.#changes.bus,
+      onError,
+    })
     const handler = await this.#handler
     const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
-    const request = new Request(url, { method: 'POST', headers: given, signal })
+    // who listens does so anew before the deadline of a request ends the connection
+    const until = isListening(body) ? AbortSignal.any([signal, this.#closing.signal, this.#patience()]) : signal
+    const request = new Request(url, { method: 'POST', headers: given, signal: until })
     const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
-    return answerOf(await handler.fetch(request, { authInfo, parsedBody: body }))
+    return answerOf(await this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body })))
+  }
+
+  #patience(): AbortSignal {
+    const patience = new AbortController()
+    this.#options.clock.after(listenSeconds * 1000, () => patience.abort())
+    return patience.signal
   }
 
   #page(path: string): Operation {
@@ -131,6 +159,8 @@ export class AgentEndpoint {
 }
 
 const bearerOf = ({ authorization = '' }: IncomingHttpHeaders): string => authorization.replace(/^bearer +/i, '').trimEnd()
+
+const isListening = (body: unknown): boolean => (Object(body) as { readonly method?: unknown }).method === 'subscriptions/listen'
 
 /** The names of the tools that a request, or each of a batch, calls. */
 function calledTools(body: unknown): readonly string[] {

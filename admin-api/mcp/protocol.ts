@@ -2,18 +2,23 @@
  * The Model Context Protocol on top of the tools, in both of its eras: 2025-03-26 to 2025-11-25, and 2026-07-28. Every request stands for
  * itself: there are no sessions, and the project is that of the token.
  */
-import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server'
+import type { McpHttpHandler, McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
+import type { Clock } from '#core/clock.ts'
 import { guide, guideUri } from './resources/guides.ts'
 import { instructions } from './instructions.ts'
 import { problemOf, prompts, textOf } from './prompts.ts'
 import { addResources, type ResourceOptions } from './resources/resource-requests.ts'
 import { isListed } from './tools/selection.ts'
+import type { Tool } from './tools/tool.ts'
 import type { Caller } from './tools/tool-calls.ts'
 
 export interface ProtocolOptions extends ResourceOptions {
   readonly version: string
   /** Public address of the service. */
   readonly website: string
+  readonly clock: Clock
+  /** Who listens to changes. */
+  readonly bus: ServerEventBus
   readonly onError: (error: Error) => void
 }
 
@@ -31,7 +36,7 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     const server = new sdk.Server(
       { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
       {
-        capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+        capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
         instructions,
         cacheHints: {
           ...Object.fromEntries(cachedLists.map((method) => [method, { ttlMs: listMs, cacheScope: 'private' }])),
@@ -39,7 +44,7 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
         },
       },
     )
-    server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)) as never }))
+    server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)).map((tool) => tool.listed) as never }))
     server.setRequestHandler('prompts/list', () => ({
       prompts: prompts.map(({ text: _text, topic: _topic, ...prompt }) => prompt) as never,
     }))
@@ -65,7 +70,9 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
       const stop =
         token === undefined
           ? undefined
-          : reportProgress((params) => mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }))
+          : reportProgress(options.clock, (params) =>
+              mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }),
+            )
       try {
         const result = await options.calls.call(caller, name, given, signal)
         if (result) return { ...result }
@@ -78,13 +85,17 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     })
     return server
   }
-  return sdk.createMcpHandler(factory, { onerror: options.onError })
+  return sdk.createMcpHandler(factory, { onerror: options.onError, bus: options.bus })
 }
 
-async function listed({ tools, organizationOf }: ProtocolOptions, { principal, selection }: Caller): Promise<readonly unknown[]> {
+/** The tools that the caller is shown. */
+export async function listed(
+  { tools, organizationOf }: Pick<ProtocolOptions, 'tools' | 'organizationOf'>,
+  { principal, selection }: Caller,
+): Promise<readonly Tool[]> {
   const { agent, organizationId } = principal
   const organization = await organizationOf(organizationId)
-  return tools.filter((tool) => agent && isListed(tool, agent, organization, selection)).map((tool) => tool.listed)
+  return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
 }
 
 interface Progress {
@@ -93,11 +104,13 @@ interface Progress {
 }
 
 /** Until the returned function is called. */
-function reportProgress(notify: (progress: Progress) => Promise<void>): () => void {
+function reportProgress(clock: Clock, notify: (progress: Progress) => Promise<void>): () => void {
   let seconds = 0
-  const timer = setInterval(() => {
+  const report = (): void => {
     seconds += progressMs / 1000
+    timer = clock.after(progressMs, report)
     void notify({ progress: seconds, message: `Under way for ${seconds} seconds` }).catch(() => {}) // the client has gone
-  }, progressMs)
-  return () => clearInterval(timer)
+  }
+  let timer = clock.after(progressMs, report)
+  return () => timer.cancel()
 }

@@ -80,7 +80,8 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
 
 /** The MCP endpoint: the tools of every table of actions, and who may call them. */
 export function agentEndpoint({ get, config, version }: Composition): AgentEndpoint {
-  const { policies } = get('core')
+  const { policies, clock } = get('core')
+  const [observer, agentCalls] = [get('observer'), get('agentCalls')]
   const { urls, agentResource, tokenCheck } = get('oauth')
   const website = publicUrl(config, config.http.listen)
   const table = restTable(get('rest'))
@@ -97,7 +98,14 @@ export function agentEndpoint({ get, config, version }: Composition): AgentEndpo
     requireFlag: flagCheck(policies),
     organizationOf: async (organizationId) => (await policies.of(organizationId)).organization,
     admission: get('admission'),
-    events: get('observer'),
+    events: {
+      toolCalled(call) {
+        observer.toolCalled(call)
+        agentCalls.count(call.organizationId)
+      },
+      failed: (error, where) => observer.failed(error, where),
+    },
+    clock,
     maxBodyBytes: config.http.maxBodyBytes,
     maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
   })

@@ -22,6 +22,7 @@ import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Insights } from '#core/insights/insights.ts'
+import type { AgentCalls } from '#core/billing/agent-calls.ts'
 import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { LateCounts } from '#core/insights/late-counts.ts'
 import type { RollUp } from '#core/insights/roll-up.ts'
@@ -125,6 +126,7 @@ export interface Parts {
   readonly inboxes: InboxCore
   readonly ingest: Ingest
   readonly insights: Insights
+  readonly agentCalls: AgentCalls
   readonly lateCounts: LateCounts
   readonly mailDoors: MailDoors
   readonly oauth: OAuthServer
@@ -176,6 +178,7 @@ const started = [
   'housekeeping',
   'retention',
   'rollUp',
+  'agentCalls',
   'lateCounts',
   'changeStreams',
   'transport',

@@ -20,6 +20,7 @@ const usageShape = z
     until: wireTime,
     plan: z.enum(planNames),
     sends: z.int().meta({ description: 'Accepted sends of every kind, including those that a replay queued.' }),
+    agent_calls: z.int().meta({ description: 'Calls of agent tools; they are not billed.' }),
     axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
     projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
     limits: z

@@ -5,6 +5,7 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Insights } from '#core/insights/insights.ts'
+import { AgentCalls } from '#core/billing/agent-calls.ts'
 import { ChangeStreams } from '#core/live/change-stream.ts'
 import { Changes } from '#core/live/changes.ts'
 import { LateCounts } from '#core/insights/late-counts.ts'
@@ -44,6 +45,7 @@ export function addCore(add: Add): void {
   add('administration', administration)
   add('changeStreams', ({ get }) => new ChangeStreams({ ...get('core'), changes: new Changes(get('database')) }))
   add('insights', ({ get }) => new Insights(get('core')))
+  add('agentCalls', (composition) => new AgentCalls({ ...composition.get('core'), onError: broke(composition, 'agent calls') }))
   add('lateCounts', (composition) => new LateCounts({ ...composition.get('core'), onError: broke(composition, 'counts') }))
   add('rollUp', (composition) => {
     const others = [{ organizationId: systemOrganizationId, projectId: systemProjectId }]

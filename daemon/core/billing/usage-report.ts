@@ -11,6 +11,7 @@ import { peakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
 import { templates } from '../templates/template.ts'
 import {
+  agentCallCounter,
   captureCounter,
   dayOf,
   organizationSendCounter,
@@ -46,6 +47,8 @@ export interface UsageReport {
   readonly plan: PlanName
   /** Accepted sends, by every door, with those that a replay queued again. */
   readonly sends: number
+  /** Calls of agents. */
+  readonly agentCalls: number
   readonly axes: Readonly<Record<Axis, number>>
   readonly projects: readonly ProjectUsage[]
   readonly limits: readonly LimitUse[]
@@ -71,6 +74,7 @@ export class Usage {
       period,
       plan: stored.record.plan,
       sends: sum(daily),
+      agentCalls: await this.#count(agentCallCounter(organizationId, period.month)),
       axes: await this.#axes(stored.record, terms, period, daily),
       projects: await this.#projects(organizationId, period),
       limits: await this.#limits(stored.record, now),

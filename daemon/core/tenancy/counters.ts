@@ -54,6 +54,9 @@ export function meter(change: Change, axis: EventAxis, organizationId: string, p
   if (projectId !== undefined) change.add(usageCounter(organizationId, axis, month, projectId), 1)
 }
 
+/** Calls of agents in a month, which are shown and never billed. */
+export const agentCallCounter = (organizationId: string, month: string): readonly Element[] => counter(organizationId, 'agent_calls', month)
+
 /** Traces that the organization has now. */
 export const storedTracesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'traces')
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
@@ -88,6 +91,7 @@ export function organizationCounters(organizationId: string, fromMs: number, toM
   return [
     ...days.map((day) => organizationSendCounter(organizationId, day)),
     ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month))),
+    ...months.map((month) => agentCallCounter(organizationId, month)),
     storedTracesCounter(organizationId),
     storedInboundCounter(organizationId),
   ]

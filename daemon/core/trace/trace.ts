@@ -9,7 +9,7 @@ import { reportTypes } from './trace-report.ts'
 import { traceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
-export const doors = ['rest', 'smtp', 'publishable_key'] as const
+export const doors = ['rest', 'smtp', 'publishable_key', 'mcp'] as const
 export type Door = (typeof doors)[number]
 
 /** Spec "Send response", `outcome`. */

@@ -49,23 +49,24 @@ interface Gate {
 
 const REST = 'rest'
 const KEY = 'publishable_key'
+const MCP = 'mcp'
 const SMTP = 'smtp'
 const REPLAY = 'replay'
 const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: pass.name, doors, pass })
 
 // prettier-ignore
 const gates: readonly Gate[] = [
-  gate(smtpRelay,       [           SMTP        ]),
-  gate(recipientCount,  [REST, KEY, SMTP        ]),
-  gate(messageSize,     [REST, KEY, SMTP        ]),
-  gate(attachments,     [REST, KEY, SMTP        ]),
-  gate(schedule,        [REST, KEY              ]),
-  gate(unsubscribeLink, [REST, KEY              ]),
-  gate(submitterRate,   [           SMTP        ]),
-  gate(keyWindows,      [      KEY              ]), // after those of the page, which come before: see page-send.ts
-  gate(captureCap,      [REST, KEY, SMTP        ]),
-  gate(planSends,       [REST, KEY, SMTP, REPLAY]),
-  gate(sendBudget,      [REST, KEY, SMTP, REPLAY]), // last: a refused send consumes nothing
+  gate(smtpRelay,       [                SMTP        ]),
+  gate(recipientCount,  [REST, MCP, KEY, SMTP        ]),
+  gate(messageSize,     [REST, MCP, KEY, SMTP        ]),
+  gate(attachments,     [REST, MCP, KEY, SMTP        ]),
+  gate(schedule,        [REST, MCP, KEY              ]),
+  gate(unsubscribeLink, [REST, MCP, KEY              ]),
+  gate(submitterRate,   [                SMTP        ]),
+  gate(keyWindows,      [           KEY              ]), // after those of the page, which come before: see page-send.ts
+  gate(captureCap,      [REST, MCP, KEY, SMTP        ]),
+  gate(planSends,       [REST, MCP, KEY, SMTP, REPLAY]),
+  gate(sendBudget,      [REST, MCP, KEY, SMTP, REPLAY]), // last: a refused send consumes nothing
 ]
 
 /** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */

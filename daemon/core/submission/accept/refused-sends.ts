@@ -118,7 +118,7 @@ function traceOf(principal: Principal, projectId: string, { from, to, bcc }: Ref
     ...{
       id,
       projectId,
-      door: principal.publishableToken === undefined ? 'rest' : 'publishable_key',
+      door: principal.publishableToken !== undefined ? 'publishable_key' : principal.agent ? 'mcp' : 'rest',
       submittedBy: principal.credentialId,
       createdAt: now,
       updatedAt: now,

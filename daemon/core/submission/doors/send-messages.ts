@@ -114,7 +114,7 @@ export class SendMessages {
     const draft = await drafted(new Draft(database, principal.organizationId, traceId), composed)
     return accept.accept({
       ...page,
-      door: page ? 'publishable_key' : 'rest',
+      door: page ? 'publishable_key' : principal.agent ? 'mcp' : 'rest',
       principal,
       projectId,
       traceId,

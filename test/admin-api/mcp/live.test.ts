@@ -1,0 +1,126 @@
+/** What goes on while a client waits or listens, and what is left of its calls: progress, changed lists, counts and traces. */
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import { mcpResource } from '../oauth/oauth-fixture.ts'
+import { startMcp, type McpFixture } from './mcp-fixture.ts'
+
+const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setImmediate()
+}
+
+for (const era of ['legacy', 'modern'] as const)
+  test(`${era}: a wait reports its progress every ten seconds, and ends with the message`, async (t) => {
+    const fixture = await startMcp(t)
+    const agent = await fixture.agent({ era })
+    const reported: number[] = []
+    const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*', timeout_seconds: 60 } }
+    const waiting = agent.client.callTool(params, { onprogress: ({ progress }) => void reported.push(progress) })
+    for (const seconds of [10, 20, 30]) {
+      await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+      fixture.clock.advance(10_000)
+      await until(() => reported.includes(seconds))
+    }
+    t.deepEqual(reported, [10, 20, 30])
+    const sent = await agent.must('email_send_test', mail)
+    t.like((await waiting).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
+  })
+
+test('a wait ends at once when the client goes', async (t) => {
+  const fixture = await startMcp(t)
+  const agent = await fixture.agent()
+  const leaving = new AbortController()
+  const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*' } }
+  const waiting = agent.client.callTool(params, { signal: leaving.signal })
+  await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+  leaving.abort()
+  await t.throwsAsync(waiting)
+  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 0)
+  t.pass()
+})
+
+/** Messages of a subscription as they come. */
+async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerator<{ readonly method?: string; readonly params?: object }>> {
+  const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+  const params = { _meta: meta, notifications: { toolsListChanged: true } }
+  const response = await fixture.fetch(mcpResource, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` },
+      ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params }),
+  })
+  return messagesOf(response)
+}
+
+async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method?: string }> {
+  let text = ''
+  for await (const piece of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    text += piece
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event)?.[1]
+      if (data !== undefined) yield JSON.parse(data) as { method?: string }
+    }
+  }
+}
+
+test('who listens is told when flags, the plan, or the role change the list of tools, and of no change of others', async (t) => {
+  const fixture = await startMcp(t)
+  const messages = await listen(fixture, await fixture.tokenOf())
+  const next = async (): Promise<unknown> => ((await messages.next()) as IteratorYieldResult<{ method?: string }>).value.method
+  t.is(await next(), 'notifications/subscriptions/acknowledged')
+  const other = await fixture.addOrganization()
+  const look = async (): Promise<void> => {
+    for (let n = 0; n < 50; n++) await setImmediate()
+    fixture.clock.advance(5000)
+  }
+  const changes: readonly (() => Promise<unknown>)[] = [
+    () => fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/flags`, { webhooks: false }),
+    () => fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/plan`, { plan: 'free' }),
+    () => fixture.setRole('viewer'),
+  ]
+  for (const change of changes) {
+    const coming = next()
+    let isTold = false
+    void coming.then(() => (isTold = true))
+    await fixture.operator.must('PUT', `/operator/v1/organizations/${other.organizationId}/flags`, { templates: false })
+    for (let n = 0; n < 3; n++) await look()
+    t.false(isTold, 'what others change is theirs')
+    await change()
+    while (!isTold) await look()
+    t.is(await coming, 'notifications/tools/list_changed')
+  }
+  t.deepEqual(fixture.failures, [])
+})
+
+test('the older era, which cannot carry it, is not promised notices of changed lists', async (t) => {
+  const fixture = await startMcp(t)
+  t.true((await fixture.agent({ era: 'modern' })).client.getServerCapabilities()?.tools?.listChanged)
+  t.falsy((await fixture.agent({ era: 'legacy' })).client.getServerCapabilities()?.tools?.listChanged)
+})
+
+test('calls are counted in the usage of the organization, and are no axis that is billed', async (t) => {
+  const fixture = await startMcp(t)
+  const agent = await fixture.agent()
+  await agent.must('account_status')
+  await agent.refused('email_provider_health', { destination_id: 'dst_1' })
+  fixture.clock.advance(1000)
+  const used = async () => (await fixture.rest.must('GET', '/v1/usage')) as { agent_calls: number; axes: { axis: string }[] }
+  let usage = await used()
+  while (usage.agent_calls === 0) usage = await used()
+  t.is(usage.agent_calls, 2)
+  t.false(usage.axes.some(({ axis }) => axis.includes('agent')))
+})
+
+test('a trace says that an agent sent it', async (t) => {
+  const fixture = await startMcp(t)
+  const agent = await fixture.agent()
+  const { trace_id: traceId } = await agent.must('email_send_test', mail)
+  t.like(await fixture.rest.must('GET', `/v1/traces/${String(traceId)}`), { door: 'mcp' })
+  const { body } = await fixture.rest.call('GET', `/v1/traces/${String(traceId)}`)
+  t.regex(JSON.stringify(body), /an agent/)
+})
