@@ -9,6 +9,7 @@ import { measureIntake } from './sections/intake.ts'
 import { measureLogs } from './sections/logs.ts'
 import { measureLookup } from './sections/lookup.ts'
 import { readOptions, type BenchOptions, type SectionName } from './options.ts'
+import { measureMcp } from './sections/mcp.ts'
 import { measureRelay } from './sections/relay.ts'
 import { measureRest } from './sections/rest-intake.ts'
 import type { Section } from './results.ts'
@@ -25,6 +26,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   logs: measureLogs,
   wait: measureWaits,
   handshakes: measureHandshakes,
+  mcp: measureMcp,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -33,6 +33,8 @@ export interface RestJob extends LoadJob {
   readonly key: string
   /** How long a connection rests between an acknowledgement and its next request; not at all by default. */
   readonly restMs?: number
+  /** Sent as it is in place of a message; without a body it is a GET. */
+  readonly request?: { readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 }
 
 /** Clients that come for a handshake, until the storm is ended. */

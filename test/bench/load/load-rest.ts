@@ -19,7 +19,7 @@ class Client {
   readonly #name: string
 
   constructor(number: number) {
-    this.#request = makeRequest()
+    this.#request = job.request ? fixedRequest(job.request) : makeRequest()
     for (let at = this.#request.indexOf(stamp); at >= 0; at = this.#request.indexOf(stamp, at + 1)) this.#stampsAt.push(at)
     this.#name = String(number).padStart(4, '0')
     this.open()
@@ -79,6 +79,13 @@ function makeRequest(): Buffer {
     `Content-Length: ${String(body.length)}`,
   ]
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+function fixedRequest({ path, headers = {}, body }: NonNullable<RestJob['request']>): Buffer {
+  const all = { Host: '127.0.0.1', Authorization: `Bearer ${job.key}`, ...headers }
+  const length = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
+  const lines = Object.entries({ ...all, ...length }).map(([name, value]) => `${name}: ${value}`)
+  return Buffer.from([`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`, ...lines, '', body ?? ''].join('\r\n'))
 }
 
 for (let i = 0; i < job.sessions; i++) new Client(i)
