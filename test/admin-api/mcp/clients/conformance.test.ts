@@ -31,6 +31,9 @@ const needingTools = new Set([
   ...['sep-2575-http-server-no-independent-requests-on-stream', 'sep-2575-server-no-log-without-loglevel'],
 ])
 
+/** Calls a diagnostic tool that changes the list, and warns without one; `live.test.ts` changes it. */
+const needingChange = 'sep-2575-server-sends-tools-list-changed-on-subscription'
+
 const scenarios = [
   ...legacy.map((scenario) => ['2025-11-25', scenario] as const),
   ['2025-11-25', 'server-session-lifecycle'] as const,
@@ -45,10 +48,11 @@ for (const [version, scenario] of scenarios)
     const given = ['server', '--url', url, '--scenario', scenario, '--spec-version', version, '-o', folder.path]
     await run(process.execPath, [suite, ...given]).catch(() => {}) // its checks are read below
     const checks = await checksIn(folder.path)
-    t.true(checks.length > 0 && checks.every(({ status }) => /^(?:SUCCESS|INFO|SKIPPED|FAILURE)$/.test(status)))
+    t.true(checks.length > 0)
     for (const { id, status, errorMessage, details } of checks) {
       if (needingTools.has(id)) t.true(details?.untestable, id)
-      else t.not(status, 'FAILURE', `${id}: ${errorMessage ?? ''} ${JSON.stringify(details)}`)
+      else if (id === needingChange) t.not(status, 'FAILURE')
+      else t.regex(status, /^(?:SUCCESS|INFO|SKIPPED)$/, `${id}: ${errorMessage ?? ''} ${JSON.stringify(details)}`)
     }
     t.deepEqual(fixture.failures, [])
   })
