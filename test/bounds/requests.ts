@@ -8,6 +8,7 @@ import type { MeasuredDaemon } from './daemon.ts'
 import { documentAttacks } from './graphql-attacks.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
 import type { Served } from './daemon-probe.ts'
+import { agentOf, hostileCalls, type ToolUser } from './tools.ts'
 
 /** A request that attacks. */
 export interface Hostile {
@@ -92,6 +93,7 @@ export interface Ground {
   /** The person who owns the place, in a browser. */
   readonly browser: Browser
   readonly publishableKey: string
+  readonly agent: ToolUser
   readonly ids: ReadonlyMap<string, string>
   readonly sources: ReadonlyMap<string, { readonly id: string; readonly secret: string }>
 }
@@ -125,10 +127,12 @@ export async function prepare(measured: MeasuredDaemon, client: HostileClient): 
   }
   const key = { allowed_origins: [origin], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch', name: 'walk' }
   const { raw_token: publishableKey } = await daemon.rest.must('POST', '/v1/publishable-keys', key)
+  const browser = await signIn(daemon, client)
   return {
     operations,
     adminKey: daemon.adminKey,
-    browser: await signIn(daemon, client),
+    browser,
+    agent: await agentOf(client, measured, browser),
     publishableKey: String(publishableKey),
     ids,
     sources,
@@ -154,6 +158,7 @@ const endsSession = /^(?:signOut|endSession|endOtherSessions|endOrganization|lea
 export function* hostileRequests(ground: Ground, extent: Extent): Iterable<Hostile> {
   const order = (served: Served): number => (served.method === 'DELETE' ? 2 : served.path.includes('{') ? 1 : 0)
   for (const served of ground.operations.toSorted((a, b) => order(a) - order(b))) yield* against(served, ground, extent)
+  yield* hostileCalls(ground.agent, extent)
 }
 
 function* against(served: Served, ground: Ground, extent: Extent): Iterable<Hostile> {

@@ -1,4 +1,4 @@
-/** An agent from nothing to a diagnosis: a sandbox, captured mail, a person who takes it over, a provider, live mail, and why some did not arrive. */
+/** An agent from nothing to a diagnosis: a sandbox, a person who takes it over, a provider, live mail, and why some did not arrive. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test from 'ava'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
