@@ -1,4 +1,4 @@
-/** API keys and SMTP logins: who may send and change, since when, and until when; secrets are shown once. */
+/** API keys, SMTP logins and keys of web pages: who may send and change, since when, and until when; secrets are shown once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -16,51 +16,62 @@ import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createApiKey, listApiKeys, listSmtpCredentials, revokeApiKey, rotateApiKey, type ApiKey } from '../wire/operations.ts'
+import {
+  createApiKey,
+  listApiKeys,
+  listPublishableKeys,
+  listSmtpCredentials,
+  revokeApiKey,
+  rotateApiKey,
+  type ApiKey,
+} from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { PublishableKeys } from '../publishable/publishable-keys.tsx'
+import { words as pageWords } from '../publishable/publishable-words.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
 import { SmtpLogins } from './smtp-logins.tsx'
 
+const kinds = ['api', 'smtp', 'pages'] as const
+
 export default function Keys(): JSX.Element {
   const w = words()
-  const isSmtp = query.value.get('kind') === 'smtp'
+  const kind = kinds.find((one) => one === query.value.get('kind')) ?? 'api'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const keys = useList(listApiKeys, isSmtp ? undefined : { query: { ...project, limit: '50' } })
-  const logins = useList(listSmtpCredentials, isSmtp ? { query: { ...project, limit: '50' } } : undefined)
+  const asked = { query: { ...project, limit: '50' } }
+  const keys = useList(listApiKeys, kind === 'api' ? asked : undefined)
+  const logins = useList(listSmtpCredentials, kind === 'smtp' ? asked : undefined)
+  const publishable = useList(listPublishableKeys, kind === 'pages' ? asked : undefined)
   const [secret, setSecret] = useState<Secret>()
   const isMaking = query.value.get('new') === '1'
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
   const show = (made: Secret): void => {
     close()
     setSecret(made)
-    ;(isSmtp ? logins : keys).reload()
+    ;({ api: keys, smtp: logins, pages: publishable })[kind].reload()
   }
+  const labels = { api: w.apiKeys, smtp: w.smtpLogins, pages: pageWords().pages }
+  const shared = { isMaking, onClose: close, onSecret: show }
   return (
     <>
       <TopBar title={w.keysAndLogins}>
         {mayChange.value && (
           <a class="button primary" href={linkHere({ new: '1' })}>
             <Icon name="plus" />
-            <span class="shell-label">{isSmtp ? w.newLogin : w.newKey}</span>
+            <span class="shell-label">{{ api: w.newKey, smtp: w.newLogin, pages: pageWords().newPublishable }[kind]}</span>
           </a>
         )}
       </TopBar>
       <div class="sheet">
         <Tabs
           label={w.keysAndLogins}
-          tabs={[
-            { id: 'api', label: w.apiKeys },
-            { id: 'smtp', label: w.smtpLogins },
-          ]}
-          value={isSmtp ? 'smtp' : 'api'}
-          onChoose={(id) => go(linkHere({ kind: id === 'smtp' ? 'smtp' : '', new: '' }))}
+          tabs={kinds.map((id) => ({ id, label: labels[id] }))}
+          value={kind}
+          onChoose={(id) => go(linkHere({ kind: id === 'api' ? '' : id, new: '' }))}
         />
-        <div role="tabpanel" aria-label={isSmtp ? w.smtpLogins : w.apiKeys}>
-          {isSmtp ? (
-            <SmtpLogins list={logins} isMaking={isMaking} onClose={close} onSecret={show} />
-          ) : (
-            <ApiKeys list={keys} isMaking={isMaking} onClose={close} onSecret={show} />
-          )}
+        <div role="tabpanel" aria-label={labels[kind]}>
+          {kind === 'api' && <ApiKeys list={keys} {...shared} />}
+          {kind === 'smtp' && <SmtpLogins list={logins} {...shared} />}
+          {kind === 'pages' && <PublishableKeys list={publishable} {...shared} />}
         </div>
       </div>
       {secret && <SecretDialog secret={secret} onDone={() => setSecret(undefined)} />}

@@ -1,0 +1,134 @@
+/** Keys that may stand in web pages: where from, to whom and how often they send, and what to paste. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { linkHere } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import type { Listing } from '../app/query.ts'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import type { Secret } from '../parts/secret-dialog.tsx'
+import { State } from '../parts/states.tsx'
+import { number } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
+import { NewPublishable } from './new-publishable.tsx'
+import { words } from './publishable-words.ts'
+import { SnippetDialog } from './snippet-dialog.tsx'
+
+interface KeysProps {
+  readonly list: Listing<PublishableKey>
+  readonly isMaking: boolean
+  readonly onClose: () => void
+  readonly onSecret: (secret: Secret) => void
+}
+
+const nameOf = ({ name, key_preview: preview }: PublishableKey): string => name || preview
+
+export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [doing, setDoing] = useState<{ readonly what: SecretAction | 'snippet'; readonly key: PublishableKey }>()
+  return (
+    <>
+      <List
+        label={w.pages}
+        list={list}
+        failure={w.publishableFailed}
+        keyOf={({ id }) => id}
+        empty={
+          <State title={w.noPublishable} text={w.noPublishableText}>
+            {mayChange.value && (
+              <div class="actions">
+                <a class="button primary" href={linkHere({ new: '1' })}>
+                  {w.newPublishable}
+                </a>
+              </div>
+            )}
+          </State>
+        }
+        columns={[
+          { head: common.name, class: 'tall strong', cell: (key) => <Name publishable={key} /> },
+          { head: w.origins, cell: ({ allowed_origins: origins }) => <SafeText text={origins.join(', ')} /> },
+          { head: w.recipients, cell: ({ allowed_to: to }) => <SafeText text={to.join(', ')} /> },
+          { head: w.rate, class: 'c-path', cell: (key) => rateOf(key) },
+          { head: common.status, class: 'c-time', cell: ({ status }) => <KeyStatus status={status} /> },
+          { head: '', class: 'c-members num', cell: (key) => <Actions publishable={key} onDo={(what) => setDoing({ what, key })} /> },
+        ]}
+        narrow={(key) => [
+          <Mark name={key.status === 'active' ? 'ok' : 'canceled'} />,
+          <SafeText text={nameOf(key)} />,
+          plain(key.allowed_origins.join(', ')),
+          <Actions publishable={key} onDo={(what) => setDoing({ what, key })} />,
+        ]}
+      />
+      {isMaking && <NewPublishable onClose={onClose} onSecret={onSecret} />}
+      {doing?.what === 'snippet' && <SnippetDialog publishable={doing.key} onClose={() => setDoing(undefined)} />}
+      {doing && doing.what !== 'snippet' && (
+        <SecretActionDialog
+          what={doing.what}
+          name={nameOf(doing.key)}
+          onClose={() => setDoing(undefined)}
+          rotate={async () => {
+            const made = await call(rotatePublishableKey, { path: { id: doing.key.id } })
+            setDoing(undefined)
+            onSecret({
+              title: common.newSecretOf(plain(nameOf(made))),
+              fields: [['publishable_key', made.raw_token ?? '']],
+              note: `${w.rotateHint} ${w.publishableNote}`,
+            })
+          }}
+          revoke={async () => {
+            await call(revokePublishableKey, { path: { id: doing.key.id } })
+            setDoing(undefined)
+            toast(common.revoked(plain(nameOf(doing.key))))
+            list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface ActionsProps {
+  readonly publishable: PublishableKey
+  readonly onDo: (what: SecretAction | 'snippet') => void
+}
+
+const Actions = ({ publishable, onDo }: ActionsProps): JSX.Element | null =>
+  publishable.status === 'active' ? (
+    <span class="row-buttons">
+      <button
+        class="button small"
+        onClick={() => onDo('snippet')}
+        aria-label={`${words().snippet}: ${plain(nameOf(publishable))}`}
+        title={words().snippet}
+      >
+        {'</>'}
+      </button>
+      <SecretButtons name={nameOf(publishable)} onDo={onDo} />
+    </span>
+  ) : null
+
+const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey): string => words().rateOf(bound(ip), bound(day))
+
+const bound = (most: number): string => (most === 0 ? allWords().withoutLimit : number(most))
+
+const Name = ({ publishable }: { readonly publishable: PublishableKey }): JSX.Element => (
+  <>
+    <SafeText text={nameOf(publishable)} />{' '}
+    {publishable.captcha_provider !== null && <span class="tag">{publishable.captcha_provider}</span>}
+    <small>
+      <SafeText text={publishable.locked_from} />
+    </small>
+  </>
+)
+
+const KeyStatus = ({ status }: Pick<PublishableKey, 'status'>): JSX.Element => (
+  <span class="status">
+    <Mark name={status === 'active' ? 'ok' : 'canceled'} />
+    {status}
+  </span>
+)

@@ -1,0 +1,28 @@
+/** English: publishable keys. */
+export const en = {
+  publishableFailed: 'The publishable keys could not be read',
+  noPublishable: 'No publishable key yet',
+  noPublishableText:
+    'It may stand in the source of a web page. Five gates guard it: the page, the recipients, one sender, windows of time, and a captcha if you wish.',
+  newPublishable: 'New publishable key',
+  origins: 'Pages',
+  originsHint: 'Origins, one a line: https://www.example.com',
+  recipients: 'Recipients',
+  recipientsHint: 'Addresses or @domains, one a line',
+  sender: 'Sender',
+  rate: 'Rate',
+  rateOf: (ip: string, day: string) => `${ip} an hour per visitor, ${day} a day`,
+  strict: 'strict: 3 an hour per visitor, 300 a day',
+  normal: 'normal: 10 an hour per visitor, 1000 a day',
+  loose: 'loose: 20 an hour per visitor, 2000 a day',
+  captcha: 'Captcha',
+  noCaptcha: 'none',
+  siteKey: 'Site key',
+  captchaSecret: 'Secret of the captcha',
+  publishableNote: 'It is not secret, but stands in your page alone. When it is misused, rotate it.',
+  snippet: 'Snippet for the page',
+  snippetOf: (name: string) => `Snippet for ${name}`,
+  snippetText: 'Paste it into a page of one of these origins, with the key in place of YOUR_KEY.',
+  rotateHint: 'Pages with the old one cannot send any more.',
+  pages: 'Web pages',
+} as const

@@ -1,0 +1,66 @@
+/** Keys of web pages in Chromium: made with their gates, pasted, rotated and revoked. */
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+test('a key for a web page is made with its gates, pasted, rotated and revoked', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  const secret = async (): Promise<string> => {
+    const shown = await page.innerText('[data-secret=publishable_key]')
+    await tab.check(t)
+    await page.check('dialog >> text=I stored it')
+    await page.click('dialog >> text=Done')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    return shown
+  }
+  const send = async (key: string, origin: string): Promise<number> => {
+    const body = JSON.stringify({ to: 'office@alpenblick.example', subject: 'Contact', text: 'x' })
+    const headers = { origin, authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    return (await fetch(`${server.url}/v1/messages`, { method: 'POST', headers, body })).status
+  }
+  await tab.go('/keys?kind=pages')
+  await page.waitForSelector('text=No publishable key yet')
+  await tab.check(t)
+  await page.click('header >> text=New publishable key')
+  await fill(tab, 'Name', 'Contact form')
+  await fill(tab, 'Pages', 'nonsense')
+  await fill(tab, 'Recipients', 'office@alpenblick.example')
+  await fill(tab, 'Sender', 'form@alpenblick.example')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('dialog [role=alert]')
+  await fill(tab, 'Pages', 'https://www.alpenblick.example\nhttps://alpenblick.example')
+  await page.getByLabel('Rate', { exact: true }).selectOption('strict')
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('text=The secret of Contact form')
+  const first = await secret()
+  t.regex(first, /^svcpub_/)
+  t.is(await send(first, 'https://www.alpenblick.example'), 200)
+  t.is(await send(first, 'https://evil.example'), 403)
+  await page.waitForSelector('tbody >> text=3 an hour per visitor, 300 a day')
+  await tab.check(t)
+  await page.click('[aria-label="Snippet for the page: Contact form"] >> visible=true')
+  const snippet = await page.innerText('dialog pre')
+  t.regex(snippet, /Bearer YOUR_KEY[^]*"office@alpenblick\.example"/)
+  t.false(snippet.includes(first))
+  await tab.check(t)
+  await page.click('dialog >> text=Close')
+  await page.click('[aria-label="Rotate Contact form"] >> visible=true')
+  await page.click('dialog >> button:has-text("Rotate")')
+  await page.waitForSelector('text=The new secret of Contact form')
+  const second = await secret()
+  t.is(await send(first, 'https://www.alpenblick.example'), 401)
+  t.is(await send(second, 'https://www.alpenblick.example'), 200)
+  await page.click('[aria-label="Revoke Contact form"] >> visible=true')
+  await fill(tab, 'Type Contact form to confirm', 'Contact form')
+  await page.click('dialog >> button:has-text("Revoke")')
+  await page.waitForSelector('.toast >> text=Contact form is revoked.')
+  t.is(await send(second, 'https://www.alpenblick.example'), 401)
+})
