@@ -31,10 +31,10 @@ const media = 'application/graphql-response+json'
 export function graphqlEngine(options: GraphqlOptions): Engine {
   const built = buildGraphqlSchema(boundActions(options.table))
   const handler = createHandler<undefined, GraphqlRequest, Record<never, never>>({
-    parseRequestParams: ({ context }) => context.call.params as RequestParams,
+    parseRequestParams: ({ context }) => context.call.params,
     onSubscribe: ({ context }, params) => prepared(built, context, params),
     execute: run,
-    onOperation: ({ context }, _args, result) => forCaller(result as ExecutionResult, context),
+    onOperation: ({ context }, _args, result) => forCaller(result, context),
   })
   return async (call) => {
     const [body, { status, headers }] = await handler({

@@ -77,7 +77,7 @@ export class InputTypes {
     if (schema instanceof z.ZodEnum) return { type: this.#names.enumOf(schema) ?? GraphQLString }
     if (!(schema instanceof z.ZodObject)) return { type: scalarOf(schema, wire) }
     const name = `${path.replace(/Input$/, '')}${pascal(wire)}Input`
-    const inner = this.fieldsOf(schema.shape as Shape, name)
+    const inner = this.fieldsOf(schema.shape, name)
     return { type: this.object(name, inner, schema.meta()?.description), inner }
   }
 }

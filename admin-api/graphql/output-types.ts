@@ -103,12 +103,7 @@ export class OutputTypes {
     }
     if (schema instanceof z.ZodEnum) return this.#names.enumOf(schema) ?? GraphQLString
     if (!(schema instanceof z.ZodObject)) return scalarOf(schema, field)
-    return this.#object(
-      this.#names.of(schema),
-      schema.meta()?.description,
-      () => this.#objectFields(schema.shape as Shape),
-      isOwned(schema.shape as Shape),
-    )
+    return this.#object(this.#names.of(schema), schema.meta()?.description, () => this.#objectFields(schema.shape), isOwned(schema.shape))
   }
 
   #object(

@@ -63,7 +63,7 @@ function shapeOf({ id, input }: Bound): Shape {
   const { schema } = bare(input, 'input')
   if (schema instanceof z.ZodUnion) return mergedShape(schema.options as readonly z.ZodObject[])
   assert(schema instanceof z.ZodObject, `${id}: the input is an object`)
-  return schema.shape as Shape
+  return schema.shape
 }
 
 function without(shape: Shape, names: readonly string[] = []): Shape {

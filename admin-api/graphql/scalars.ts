@@ -8,7 +8,6 @@ import {
   GraphQLScalarType,
   GraphQLString,
   Kind,
-  type ValueNode,
   valueFromASTUntyped,
 } from 'graphql'
 import * as z from 'zod'
@@ -28,7 +27,7 @@ export const Json = new GraphQLScalarType({
   description: 'Any JSON value; the names in it are those of REST.',
   coerceOutputValue: (value) => value,
   coerceInputValue: (value) => value,
-  coerceInputLiteral: (node) => valueFromASTUntyped(node as ValueNode),
+  coerceInputLiteral: (node) => valueFromASTUntyped(node),
 })
 
 function asText(value: unknown): string {

@@ -26,7 +26,7 @@ export class TypeNames {
     if (!(schema instanceof z.ZodObject)) return
     const own = (io === 'output' && id) || path
     this.#offer(shapeOf(schema), own, id)
-    for (const [name, field] of Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>)) {
+    for (const [name, field] of Object.entries(schema.shape)) {
       if (isShapeless(name)) continue
       const { schema: inner } = bare(field, io)
       this.add(field, own + pascal(inner instanceof z.ZodArray ? singular(name) : name), io)

@@ -56,7 +56,7 @@ function figures<S extends Shape, T extends Shape>(
     ...timesOf(counted),
     points: counted.points.map(({ at, counts }) => ({ at: toWireTime(at), ...read(counts) })),
     totals: { ...read(counted.total), ...more?.read(counted.total) },
-  })) as Encoder<Counted>
+  }))
 }
 
 const count = z.int().min(0)

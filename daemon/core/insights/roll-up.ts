@@ -66,7 +66,7 @@ export class RollUp {
     const { database, clock } = this.#options
     const now = clock.now()
     const before = await rolledTo(database)
-    if (before.size === 0) return void (await this.#note(new Map(levels.slice(1).map(({ name, ms }) => [name, now - (now % ms)]))))
+    if (before.size === 0) return await this.#note(new Map(levels.slice(1).map(({ name, ms }) => [name, now - (now % ms)])))
     let reached = before
     for (const [at, level] of levels.entries()) {
       const finer = levels[at - 1]

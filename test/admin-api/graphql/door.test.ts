@@ -6,7 +6,7 @@ import { startPageServer, type PageServer } from '../pages/page-server.ts'
 import { graphqlCaller, post } from './graphql-fixture.ts'
 
 const get = (fixture: Pick<Fixture, 'address'>, search: Readonly<Record<string, string>>, headers: Record<string, string> = {}) =>
-  fetch(`http://${fixture.address}/v1/graphql?${new URLSearchParams(search)}`, {
+  fetch(`http://${fixture.address}/v1/graphql?${new URLSearchParams(search).toString()}`, {
     headers: { authorization: `Bearer ${adminKey}`, ...headers },
   })
 

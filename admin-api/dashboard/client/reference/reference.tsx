@@ -66,7 +66,7 @@ function Beginning({ document, subjects }: { readonly document: OpenApi; readonl
   const w = words()
   const url = document.servers[0]?.url ?? ''
   useEffect(() => {
-    shownCall.value = { operation: getOpenApi as never, input: {} }
+    shownCall.value = { operation: getOpenApi, input: {} }
   }, [])
   return (
     <>
