@@ -16,6 +16,7 @@ const paths = [
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
+  ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
 ] as const
 

@@ -205,7 +205,16 @@ test('a viewer is shown nothing that they may not do; a member without mail is s
     await page.context().close()
   }
   const vera = await server.open({ link: await server.signInLink('vera@alpenblick.example') })
-  const setUp = ['/routing', '/routing?view=failover', '/scheduled', '/inspect', '/bounce-sources', '/members', '/keys?kind=pages']
+  const setUp = [
+    '/routing',
+    '/routing?view=failover',
+    '/scheduled',
+    '/inspect',
+    '/bounce-sources',
+    '/members',
+    '/keys?kind=pages',
+    '/projects',
+  ]
   for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
     await vera.go(path)
     const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
@@ -253,7 +262,9 @@ test('hostile names, subjects and headers are text, and what is not seen in them
   await rest.must('POST', '/v1/ingest-sources', { provider: 'postfix', label: hostile.slice(0, 60) })
   const key = { name: hostile.slice(0, 60), allowed_origins: ['https://a.example'], allowed_to: ['@a.example'], locked_from: 'a@a.example' }
   await rest.must('POST', '/v1/publishable-keys', key)
-  for (const path of ['/routing?new=1', '/routing?view=failover&new=1', '/bounce-sources', '/keys?kind=pages', '/members']) {
+  const project = String((await rest.must('POST', '/v1/projects', { name }))['id'])
+  const ofProject = ['/projects', `/projects/${project}?do=delete`, `/projects/${project}/move`]
+  for (const path of [...ofProject, '/routing?new=1', '/routing?view=failover&new=1', '/bounce-sources', '/keys?kind=pages', '/members']) {
     await tab.go(path)
     t.is(await page.locator('main script, main img, dialog script, dialog img, [onload]').count(), 0, path)
   }

@@ -25,3 +25,14 @@ export function followProjects(): void {
 /** The project that new things belong to: the chosen one, else the default of the organization. */
 export const homeProject = (): Project | undefined =>
   projects.value.find(({ id }) => id === projectId.value) ?? projects.value.find(({ is_default: isDefault }) => isDefault)
+
+/** After one was made or changed. */
+export function rememberProject(changed: Project): void {
+  const isKnown = projects.value.some(({ id }) => id === changed.id)
+  projects.value = isKnown ? projects.value.map((one) => (one.id === changed.id ? changed : one)) : [changed, ...projects.value]
+}
+
+/** After it was deleted with its partitions. */
+export function forgetProject(gone: string): void {
+  projects.value = projects.value.filter(({ id, parent_id: parent }) => id !== gone && parent !== gone)
+}

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
-import { homeProject, projects } from '../app/projects.ts'
+import { homeProject, rememberProject } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -55,8 +55,5 @@ export function NoRoute(): JSX.Element | null {
   )
 }
 
-/** In the service, and in the list of projects that all screens have. */
-async function keep({ id }: Project, policy: Policy): Promise<void> {
-  const changed = await call(updateProject, { path: { id }, body: { no_route_policy: policy } })
-  projects.value = projects.value.map((one) => (one.id === id ? changed : one))
-}
+const keep = async ({ id }: Project, policy: Policy): Promise<void> =>
+  rememberProject(await call(updateProject, { path: { id }, body: { no_route_policy: policy } }))

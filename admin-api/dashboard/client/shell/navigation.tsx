@@ -112,6 +112,11 @@ function ProjectMenu(): JSX.Element {
               <span class="cut">{name}</span>
             </a>
           ))}
+          {mayRead.value && (
+            <a href={link('/projects')} onClick={close}>
+              {w.manageProjects}
+            </a>
+          )}
           <h3>{w.organizations}</h3>
           {boot.organizations.map(({ id, name }) => (
             <a key={id} href={`/?org=${id}`} onClick={close} aria-current={id === owner?.id ? 'true' : undefined}>

@@ -10,7 +10,7 @@ import { words } from '../words/words.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
-import { mayRead } from '../app/permissions.ts'
+import { mayChange, mayRead } from '../app/permissions.ts'
 import { beginningOf, screens } from './screens.ts'
 import { setTheme } from '../app/settings.ts'
 
@@ -170,6 +170,16 @@ function goings(text: string): Choice[] {
       run: () => go(link(beginningOf(screen))),
     })),
     { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
+    ...(mayChange.value ? screens : []).flatMap((screen): Choice[] =>
+      screen.makes === undefined
+        ? []
+        : [
+            {
+              ...{ id: `new-${screen.name}`, group: w.doThings, label: screen.makes(w), icon: 'plus' },
+              run: () => go(link(beginningOf(screen), { new: '1' })),
+            },
+          ],
+    ),
     { id: 'api', group: w.doThings, label: w.asApiCall, icon: 'code', run: () => void (isApiCallOpen.value = true) },
     { id: 'light', group: w.doThings, label: `${w.theme}: ${w.themeLight}`, icon: 'theme', run: () => setTheme('light') },
     { id: 'dark', group: w.doThings, label: `${w.theme}: ${w.themeDark}`, icon: 'theme', run: () => setTheme('dark') },

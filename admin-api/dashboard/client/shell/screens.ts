@@ -18,6 +18,8 @@ export interface Screen {
   readonly isOpen?: boolean
   /** The key behind `g`. */
   readonly key: string
+  /** What `?new=1` makes there, for those who may change things. */
+  readonly makes?: (words: Words) => string
   readonly load: Load
 }
 
@@ -48,6 +50,7 @@ export const screens: readonly Screen[] = [
     icon: 'destinations',
     group: 'delivery',
     key: 'd',
+    makes: (w) => w.newDestination,
     load: () => import('../destinations/destinations.tsx'),
   },
   {
@@ -75,14 +78,32 @@ export const screens: readonly Screen[] = [
     key: 'c',
     load: () => import('../sources/sources.tsx'),
   },
-  { name: 'keys', label: (w) => w.keysAndLogins, icon: 'keys', group: 'access', key: 'k', load: () => import('../access/keys.tsx') },
+  {
+    name: 'keys',
+    label: (w) => w.keysAndLogins,
+    icon: 'keys',
+    group: 'access',
+    key: 'k',
+    makes: (w) => w.newKey,
+    load: () => import('../access/keys.tsx'),
+  },
   {
     name: 'webhooks',
     label: (w) => w.webhooks,
     icon: 'webhooks',
     group: 'access',
     key: 'w',
+    makes: (w) => w.newEndpoint,
     load: () => import('../webhooks/webhooks.tsx'),
+  },
+  {
+    name: 'projects',
+    label: (w) => w.projects,
+    icon: 'projects',
+    group: 'access',
+    key: 'j',
+    makes: (w) => w.newProject,
+    load: () => import('../projects/projects.tsx'),
   },
   { name: 'members', label: (w) => w.members, icon: 'members', group: 'access', key: 'p', load: () => import('../members/members.tsx') },
   {

@@ -20,6 +20,8 @@ export const de: Words = {
   projects: 'Projekte',
   organizations: 'Organisationen',
   manageOrganizations: 'Alle Organisationen',
+  manageProjects: 'Projekte verwalten',
+  newProject: 'Neues Projekt',
   groupDelivery: 'Zustellung',
   groupAccess: 'Zugang',
   overview: 'Übersicht',

@@ -20,6 +20,8 @@ export const en = {
   projects: 'Projects',
   organizations: 'Organizations',
   manageOrganizations: 'All organizations',
+  manageProjects: 'Manage projects',
+  newProject: 'New project',
   groupDelivery: 'Delivery',
   groupAccess: 'Access',
   overview: 'Overview',

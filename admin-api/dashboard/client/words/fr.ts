@@ -20,6 +20,8 @@ export const fr: Words = {
   projects: 'Projets',
   organizations: 'Organisations',
   manageOrganizations: 'Toutes les organisations',
+  manageProjects: 'Gérer les projets',
+  newProject: 'Nouveau projet',
   groupDelivery: 'Distribution',
   groupAccess: 'Accès',
   overview: 'Vue d’ensemble',

@@ -20,6 +20,8 @@ export const it: Words = {
   projects: 'Progetti',
   organizations: 'Organizzazioni',
   manageOrganizations: 'Tutte le organizzazioni',
+  manageProjects: 'Gestire i progetti',
+  newProject: 'Nuovo progetto',
   groupDelivery: 'Consegna',
   groupAccess: 'Accesso',
   overview: 'Panoramica',

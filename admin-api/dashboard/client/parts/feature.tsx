@@ -1,0 +1,28 @@
+/** What the plan or the operator has not switched on stays visible, with the reason. */
+import type { JSX } from 'preact'
+import { organization } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { listFlags, type Flag } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { Mark } from './mark.tsx'
+
+/** Undefined until it is known, and where it cannot be read: then the service decides alone. */
+export function useFlag(name: Flag['flag']): Flag | undefined {
+  const read = useRead(listFlags, {})
+  return read.data?.data.find(({ flag }) => flag === name)
+}
+
+export function FeatureNote({ flag }: { readonly flag: Flag | undefined }): JSX.Element | null {
+  if (flag?.enabled !== false) return null
+  return (
+    <div class="note warn">
+      <Mark name="warning" />
+      <p>
+        <span lang="en">{flag.reason}</span>
+      </p>
+      <a class="button small" href={`/organizations/${organization.value?.id ?? ''}/usage`}>
+        {words().usage}
+      </a>
+    </div>
+  )
+}

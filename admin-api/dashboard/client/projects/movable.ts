@@ -1,0 +1,114 @@
+/** What moves between projects: each kind with its list, its name, and the call that moves one. */
+import { call } from '../app/api.ts'
+import {
+  listDestinations,
+  listInboundRoutes,
+  listInboxes,
+  listSmtpCredentials,
+  listTemplates,
+  listWebhooks,
+  moveTemplate,
+  updateDestination,
+  updateInboundRoute,
+  updateInbox,
+  updateSmtpCredential,
+  updateWebhook,
+} from '../wire/operations.ts'
+import type { Operation } from '../wire/operation.ts'
+import type { en } from './words.en.ts'
+
+export type Kind = keyof (typeof en)['kinds']
+
+export interface Movable {
+  readonly kind: Kind
+  readonly id: string
+  readonly name: string
+  /** It belongs to the whole organization, and stays. */
+  readonly isShared: boolean
+}
+
+interface Page<T> {
+  readonly data: readonly T[]
+  readonly next_cursor: string | null
+}
+
+type Listing<T> = Operation<{ query?: { limit?: string; project?: string; cursor?: string } }, Page<T>>
+
+export interface MovableKind {
+  readonly kind: Kind
+  /** All of the project. */
+  readonly list: (projectId: string) => Promise<readonly Movable[]>
+  /** Returns what does not work any more where it is now. */
+  readonly move: (id: string, projectId: string) => Promise<readonly string[]>
+}
+
+/** Pages of two hundred; more of one kind move in another turn. */
+const mostPages = 10
+
+function lister<T extends { readonly id: string; readonly project_id: string }>(
+  kind: Kind,
+  operation: Listing<T>,
+  nameOf: (row: T) => string,
+  isShared: (row: T) => boolean = () => false,
+): MovableKind['list'] {
+  return async (projectId) => {
+    const found: T[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < mostPages; page += 1) {
+      const { data, next_cursor: next } = await call(operation, {
+        query: { project: projectId, limit: '200', ...(cursor !== undefined && { cursor }) },
+      })
+      found.push(...data.filter(({ project_id: owner }) => owner === projectId))
+      if (next === null) break
+      cursor = next
+    }
+    return found.map((row) => ({ kind, id: row.id, name: nameOf(row) || row.id, isShared: isShared(row) }))
+  }
+}
+
+const quietly =
+  (move: (id: string, projectId: string) => Promise<unknown>): MovableKind['move'] =>
+  async (id, projectId) => {
+    await move(id, projectId)
+    return []
+  }
+
+const inProject = (id: string, project: string) => ({ path: { id }, body: { project_id: project } })
+
+export const movableKinds: readonly MovableKind[] = [
+  {
+    kind: 'destination',
+    list: lister(
+      'destination',
+      listDestinations,
+      ({ name }) => name,
+      ({ scope }) => scope === 'org',
+    ),
+    move: quietly((id, project) => call(updateDestination, inProject(id, project))),
+  },
+  {
+    kind: 'smtp_credential',
+    list: lister('smtp_credential', listSmtpCredentials, ({ label, username }) => label || username),
+    move: async (id, project) => ((await call(updateSmtpCredential, inProject(id, project))).warnings ?? []).map(({ message }) => message),
+  },
+  {
+    kind: 'virtual_inbox',
+    list: lister('virtual_inbox', listInboxes, ({ name, address_pattern: pattern }) => name || pattern),
+    move: quietly((id, project) => call(updateInbox, inProject(id, project))),
+  },
+  {
+    kind: 'email_template',
+    list: lister('email_template', listTemplates, ({ name, slug }) => name || slug),
+    move: quietly((id, project) => call(moveTemplate, inProject(id, project))),
+  },
+  {
+    kind: 'webhook_endpoint',
+    list: lister('webhook_endpoint', listWebhooks, ({ name }) => name),
+    move: quietly((id, project) => call(updateWebhook, inProject(id, project))),
+  },
+  {
+    kind: 'inbound_route',
+    list: lister('inbound_route', listInboundRoutes, ({ local_part_pattern: pattern }) => pattern),
+    move: quietly((id, project) => call(updateInboundRoute, inProject(id, project))),
+  },
+]

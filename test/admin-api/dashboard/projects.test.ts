@@ -1,0 +1,116 @@
+/** Projects in Chromium: made, limited, split into partitions, emptied into another one and deleted. */
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+test('a project is made, changed with a way back, and deleted by its name; Default stays', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  const { rest } = server.daemon
+  await tab.go('/projects')
+  await page.waitForSelector('h2 >> text=One project; 0 sends today.')
+  await tab.check(t)
+  await page.keyboard.press('c')
+  await page.waitForSelector('dialog')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('dialog [role=alert]')
+  await fill(tab, 'Name', 'Newsletter')
+  await fill(tab, 'Sends a day, at most', '20')
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForURL(/\/projects\/prj_/)
+  await page.waitForSelector('.ledger >> text=of 20')
+  await tab.check(t)
+  await page.click('header >> text=Edit')
+  await fill(tab, 'Name', 'Letters')
+  await page.getByLabel('Without a route', { exact: true }).selectOption('reject')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Save")')
+  await page.waitForSelector('main h2 >> text=Letters')
+  const id = new URL(page.url()).pathname.split('/')[2] ?? ''
+  t.like(await rest.must('GET', `/v1/projects/${id}`), { name: 'Letters', no_route_policy: 'reject', send_budget: 20 })
+  await page.click('.toast button')
+  await page.waitForSelector('main h2 >> text=Newsletter')
+  t.like(await rest.must('GET', `/v1/projects/${id}`), { name: 'Newsletter', no_route_policy: 'capture' })
+  await page.click('button.project')
+  await page.waitForSelector('.menu >> text=Newsletter')
+  await page.keyboard.press('Escape')
+  await tab.go(`/projects/${id}?project=${id}`)
+  await page.click('main >> text=Delete the project')
+  await tab.check(t)
+  await fill(tab, 'Type Newsletter to confirm', 'Newsletter')
+  await page.click('dialog >> button:has-text("Delete the project")')
+  await page.waitForURL(/\/projects$/)
+  await page.waitForSelector('h2 >> text=One project; 0 sends today.')
+  t.is((await rest.call('GET', `/v1/projects/${id}`)).status, 404)
+  await page.click('tbody a')
+  await page.waitForSelector('text=The project Default of an organization cannot be deleted.')
+  t.is(await page.locator('text=Delete the project').count(), 0)
+  await tab.go('/projects/prj_00000000000000000000000000000000')
+  await page.waitForSelector('text=Projects cannot be shown.')
+  await tab.check(t)
+})
+
+test('a partition is made on a plan that has them, with a budget of its own', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  const { rest } = server.daemon
+  const { data } = (await rest.must('GET', '/v1/projects')) as { data: { id: string }[] }
+  const parent = data[0]?.id ?? ''
+  await tab.go(`/projects/${parent}`)
+  await page.click('text=New partition')
+  await page.waitForSelector('dialog >> text=Partition of')
+  await fill(tab, 'Name', 'Customer A')
+  await fill(tab, 'Sends a day, at most', '5')
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('.links >> text=Customer A')
+  await tab.check(t)
+  await tab.go('/projects')
+  await page.waitForSelector('h2 >> text=One project with one partition')
+  await tab.check(t)
+  await page.click('tbody >> text=Customer A')
+  await page.waitForSelector('.ledger >> text=of 5')
+  await tab.check(t)
+})
+
+test('things move to another project one by one, what is refused says why, and all go back', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { data } = (await rest.must('GET', '/v1/projects')) as { data: { id: string }[] }
+  const home = data[0]?.id ?? ''
+  const other = String((await rest.must('POST', '/v1/projects', { name: 'Shop' }))['id'])
+  const credentials = { host: '127.0.0.1', port: 9, security: 'none' }
+  const named = String((await rest.must('POST', '/v1/destinations', { name: 'Named', provider: 'smtp', credentials }))['id'])
+  const free = String((await rest.must('POST', '/v1/destinations', { name: 'Free', provider: 'smtp', credentials }))['id'])
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: named })
+  const inbox = String((await rest.must('POST', '/v1/inboxes', { address_pattern: 'qa@example.test', name: 'QA' }))['id'])
+  const homeOf = async (path: string): Promise<unknown> => (await rest.must('GET', path))['project_id']
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go(`/projects/${home}`)
+  await page.click('text=Move to another project')
+  await page.waitForSelector('text=Choose what moves')
+  await tab.check(t)
+  await page.check('label:has-text("Named") input')
+  await page.check('label:has-text("Free") input')
+  await page.check('label:has-text("QA") input')
+  await page.waitForSelector('text=3 things move')
+  await page.getByLabel('To the project', { exact: true }).selectOption({ label: 'Shop' })
+  await page.click('button:has-text("Move 3")')
+  await page.waitForSelector('.toast >> text=2 moved to Shop.')
+  await page.waitForSelector('label:has-text("Named") >> text=stayed')
+  await tab.check(t)
+  t.deepEqual([await homeOf(`/v1/destinations/${free}`), await homeOf(`/v1/inboxes/${inbox}`)], [other, other])
+  t.is(await homeOf(`/v1/destinations/${named}`), home)
+  await page.click('.toast button')
+  await page.waitForSelector('label:has-text("Free") >> text=moved', { state: 'detached' })
+  await page.waitForSelector('label:has-text("QA") >> text=moved', { state: 'detached' })
+  t.deepEqual([await homeOf(`/v1/destinations/${free}`), await homeOf(`/v1/inboxes/${inbox}`)], [home, home])
+})
