@@ -24,6 +24,12 @@ export interface Client {
   readonly requestId: string
 }
 
+export interface Continued {
+  readonly traceId: string
+  /** The user of the agent does not want it sent. */
+  readonly isDeclined: boolean
+}
+
 /** What an action knows of a call besides its input. */
 export interface CallContext<P = Principal> {
   /** Undefined for actions with the scope `none` or `operator`. */
@@ -31,6 +37,8 @@ export interface CallContext<P = Principal> {
   /** Aborts when the caller has gone, the deadline has passed or the server closes. */
   readonly signal: AbortSignal
   readonly client: Client
+  /** The earlier round of the same call, whose message waited for a person. */
+  readonly continues?: Continued | undefined
 }
 
 /** Actions with the scope `none` or `operator` have no principal. */

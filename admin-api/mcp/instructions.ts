@@ -2,7 +2,7 @@
 export const instructions = `Postern sends mail through the user's own providers and shows the outcome of each send. You work in one project; it is bound to your token.
 
 Sandbox first: sends of an unclaimed project, and to destinations in sandbox mode, are captured and reach no one. Try everything there: email_send_test, then read the capture.
-The outcome of a send says what happened: "relayed" went to a real provider, "captured.*" did not. After each send call email_trace_lookup with its trace_id.
+The outcome of a send says what happened: "relayed" went to a real provider, "captured.*" did not. Status "awaiting_approval": give the user approval.url; it leaves when they approve, so do not send again. After each send call email_trace_lookup with its trace_id.
 When mail is missing use email_diagnose_missing; after a bounce use email_diagnose_bounce. Do not guess.
 
 Going live: email_provider_connect, email_provider_test, email_domain_verify_records, and only after the user agreed destination_promote_to_live. Ask the user before anything that reaches real people or deletes something.

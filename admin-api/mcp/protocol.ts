@@ -4,6 +4,7 @@
  */
 import type { McpHttpHandler, McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Clock } from '#core/clock.ts'
+import { askedFor, roundOf } from './approval-round.ts'
 import { guide, guideUri } from './resources/guides.ts'
 import { instructions } from './instructions.ts'
 import { problemOf, prompts, textOf } from './prompts.ts'
@@ -65,6 +66,7 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     })
     addResources(server, sdk, options, caller)
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
+      const round = roundOf(mcpReq)
       const signal = AbortSignal.any([mcpReq.signal, options.closing])
       const token = meta?.progressToken
       const stop =
@@ -74,8 +76,8 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
               mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }),
             )
       try {
-        const result = await options.calls.call(caller, name, given, signal)
-        if (result) return { ...result }
+        const result = await options.calls.call(caller, name, given, signal, round)
+        if (result) return (!round && askedFor(sdk, result, mcpReq)) || { ...result }
       } finally {
         stop?.()
       }

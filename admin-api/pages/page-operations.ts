@@ -1,6 +1,7 @@
 /** Every page for people, in two lists: their own, and those about applications. */
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
+import { approvalOperations } from './agents/approvals.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
 import { dashboardOperations } from '../dashboard/mount.ts'
 import type { Operation } from '../operation/operation.ts'
@@ -48,6 +49,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...accountOperations(pages),
     ...inboxPageOperations(pages, core),
     ...messageViewOperations(pages, core),
+    ...approvalOperations(pages, core),
     draftFrameOperation(core.people),
   ])
 }

@@ -35,6 +35,7 @@ import type { Policies } from '#core/routing/policy/policy.ts'
 import type { RoutingRules } from '#core/routing/rules/rules.ts'
 import type { ConnectionTest } from '#core/submission/doors/connection-test.ts'
 import type { PublishableSends } from '#core/submission/doors/publishable-send.ts'
+import type { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import type { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import type { Replays } from '#core/submission/replay/replays.ts'
 import type { Retries } from '#core/submission/replay/retries.ts'
@@ -85,6 +86,7 @@ export interface RestCore {
   readonly replays: Replays
   readonly retries: Retries
   readonly scheduledSends: ScheduledSends
+  readonly sendApprovals: SendApprovals
   readonly traces: TraceReader
   readonly diagnoses: Diagnoses
   readonly suppressions: Suppressions

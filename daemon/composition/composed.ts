@@ -10,6 +10,7 @@ import type { Capture } from '#core/capture/capture.ts'
 import type { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { Notifier } from '#core/capture/notify/notifier.ts'
+import type { Readings } from '#core/capture/reading/readings.ts'
 import type { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
 import type { Feedback } from '#core/feedback/intake/feedback.ts'
@@ -56,6 +57,7 @@ export interface InboxCore {
   readonly inboxNotifier: Notifier
   readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
+  readonly readings: Readings
   /** A capture is durable: who waits for it is notified, and its body is read. */
   readonly onCaptured: (capture: Capture) => void
 }

@@ -38,6 +38,7 @@ export function inboxCore(composition: Composition): InboxCore {
       // whoever writes a message names its images, so nothing but the public internet is asked for them
       get: guardedGet({ ...network, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
     }),
+    readings,
     backgroundRead,
     onCaptured: (capture) => captureEvents.notify(capture),
   }

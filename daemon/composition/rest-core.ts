@@ -1,5 +1,5 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
-import { publicUrl } from '#config/settings/load.ts'
+import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
@@ -13,6 +13,7 @@ import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules/rules.ts'
+import { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { ConnectionTest } from '#core/submission/doors/connection-test.ts'
 import { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
@@ -73,6 +74,12 @@ export function restCore(composition: Composition): RestCore {
     replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     scheduledSends: new ScheduledSends(core),
+    sendApprovals: new SendApprovals({
+      ...core,
+      readings: get('inboxes').readings,
+      origin: pagesUrl(config, config.http.listen),
+      queued: (entry) => get('queue').offer(entry, undefined, false),
+    }),
     diagnoses: new Diagnoses({
       ...{ ...core, traces, resolver, records: resolver },
       waiting: (organizationId, trace) => probes.waiting(organizationId, trace),

@@ -42,6 +42,7 @@ import { templateDisagreements } from './templates/version-agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
 import { storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/story/engagement.ts'
+import { waitsForApproval } from './trace/approval/held-trace.ts'
 import { keeperOf } from './trace/story/raw-report.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
@@ -217,7 +218,7 @@ async function missing(database: Database, organizationId: string, noun: string,
 async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<string[]> {
   const stored = await traceInAnyForm(database, entry, entry.traceId)
   if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
-  if (stored.record.status !== 'queued')
+  if (stored.record.status !== 'queued' && !waitsForApproval(stored.record))
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
   if (stored.record.projectId !== entry.projectId)
     return [`the trace ${entry.traceId} is of project ${stored.record.projectId}, but is queued for project ${entry.projectId}`]

@@ -17,6 +17,7 @@ export const refusals = {
   key_kind_mismatch: { http: 401, smtp: '535 5.7.8', nextAction: 'mint_publishable_key' },
   invalid_signature: { http: 401, smtp: '535 5.7.8', nextAction: 'check_secret' },
   insufficient_scope: { http: 403, smtp: '550 5.7.1', nextAction: 'use_key_with_scope' },
+  approval_required: { http: 403, smtp: '550 5.7.1', nextAction: 'ask_member' },
   sender_not_allowed: { http: 403, smtp: '553 5.7.1', nextAction: 'use_allowed_sender' },
   origin_not_allowed: { http: 403, smtp: '550 5.7.1', nextAction: 'use_allowed_origin' },
   recipient_not_allowed: { http: 403, smtp: '550 5.7.1', nextAction: 'use_allowed_recipient' },

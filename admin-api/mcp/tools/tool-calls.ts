@@ -3,7 +3,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
-import type { Client } from '../../actions/action.ts'
+import type { Client, Continued } from '../../actions/action.ts'
 import { toolScopes } from '../../actions/tool-binding.ts'
 import { isSelected, type Selection } from './selection.ts'
 import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
@@ -85,10 +85,10 @@ export class ToolCalls {
   }
 
   /** Undefined for a name that no tool has. */
-  async call(caller: Caller, name: string, given: unknown, signal: AbortSignal): Promise<CallResult | undefined> {
+  async call(caller: Caller, name: string, given: unknown, signal: AbortSignal, continues?: Continued): Promise<CallResult | undefined> {
     const tool = this.#byName.get(name)
     if (!tool) return undefined
-    const called = this.#call(tool, caller, given, signal)
+    const called = this.#call(tool, caller, given, signal, continues)
     this.#inFlight.add(called)
     try {
       return await called
@@ -102,11 +102,11 @@ export class ToolCalls {
     return this.#noted(tool, caller, signal, async () => bounded(await this.#run(tool, caller, given, signal)))
   }
 
-  async #call(tool: Tool, caller: Caller, given: unknown, signal: AbortSignal): Promise<CallResult> {
+  async #call(tool: Tool, caller: Caller, given: unknown, signal: AbortSignal, continues: Continued | undefined): Promise<CallResult> {
     try {
       return await this.#noted(tool, caller, signal, async () => {
         if (!isSelected(tool, caller.selection)) throw notSelected(tool)
-        return goodResult(tool, await this.#run(tool, caller, given, signal), caller.protocolVersion)
+        return goodResult(tool, await this.#run(tool, caller, given, signal, continues), caller.protocolVersion)
       })
     } catch (error) {
       if (error instanceof Refusal) return errorResult(error)
@@ -143,10 +143,10 @@ export class ToolCalls {
     return closest(name, [...this.#byName.keys()])
   }
 
-  #run(tool: Tool, { principal, client }: Caller, given: unknown, signal: AbortSignal): Promise<ToolResult> {
+  #run(tool: Tool, { principal, client }: Caller, given: unknown, signal: AbortSignal, continues?: Continued): Promise<ToolResult> {
     if (lacksScope(tool, principal)) throw missingScope(tool, principal)
     if (!tool.readOnly) this.#options.admission.check('writing')
-    return tool.call({ principal, client, signal }, given, this.#options.requireFlag)
+    return tool.call({ principal, client, signal, continues }, given, this.#options.requireFlag)
   }
 
   #broke(error: unknown, { binding: { name } }: Tool, requestId: string): Refusal {

@@ -101,7 +101,7 @@ function addressRows({ capture, trace, read }: CapturedMessage): (readonly [labe
   return rows.filter(([, value]) => value !== '')
 }
 
-const named = ({ name, address }: ReadAddress): string => (name === '' ? address : `${shortened(name)} <${address}>`)
+export const named = ({ name, address }: ReadAddress): string => (name === '' ? address : `${shortened(name)} <${address}>`)
 
 /** Subjects are as long as their writers want; all of it stands under Headers. */
 export function shortened(subject: string): string {
@@ -149,7 +149,7 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   </dl>`
 }
 
-function framed({ base, self, showsRemote }: ShownMessage, message: ReadMessage): Html {
+export function framed({ base, self, showsRemote }: Pick<ShownMessage, 'base' | 'self' | 'showsRemote'>, message: ReadMessage): Html {
   const count = remoteImages(message)
   return html`${
       count > 0 &&
@@ -168,7 +168,7 @@ function framed({ base, self, showsRemote }: ShownMessage, message: ReadMessage)
     ></iframe>`
 }
 
-const files = (base: string, { attachments }: ReadMessage): Html =>
+export const files = (base: string, { attachments }: ReadMessage): Html =>
   html`<ul class="files">
     ${attachments.map(
       ({ filename, contentType, size }, index) =>

@@ -2,10 +2,11 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
-import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes/inboxes.ts'
-import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
+import type { Inboxes, RawMessage } from '#core/capture/inboxes/inboxes.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
+import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 import { Refusal } from '#core/refusals.ts'
+import type { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
 import { operation, pathParameters, type Operation } from '../../operation/operation.ts'
 import { attachmentFile, messageFile } from '../../http/download.ts'
@@ -17,6 +18,7 @@ import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface MessageViewCore {
   readonly inboxes: Inboxes
+  readonly sendApprovals: SendApprovals
   readonly messageViews: MessageViews
 }
 
@@ -63,17 +65,40 @@ async function show(
 interface Asked {
   readonly viewed: ViewedMessage
   readonly principal: Principal
+  readonly source: ViewSource
   readonly base: string
   readonly index: number
   readonly query: (name: string) => string | undefined
   readonly signal: AbortSignal
 }
 
+/** In place of the id of an inbox: the message waits for an approval, and its id is that of its trace. */
+export const awaitingApproval = 'approval'
+
+/** A message that a link shows. */
+interface ViewSource {
+  read(): Promise<ReadResult>
+  attachment(index: number): Promise<Uint8Array>
+  raw(): Promise<RawMessage>
+}
+
+function sourceOf({ inboxes, sendApprovals }: MessageViewCore, principal: Principal, { inboxId, captureId }: ViewedMessage): ViewSource {
+  if (inboxId === awaitingApproval)
+    return {
+      read: async () => (await sendApprovals.show(principal, captureId)).read,
+      attachment: (index) => sendApprovals.attachment(principal, captureId, index),
+      raw: () => sendApprovals.raw(principal, captureId),
+    }
+  return {
+    read: async () => (await inboxes.message(principal, inboxId, captureId)).read,
+    attachment: (index) => inboxes.attachment(principal, inboxId, captureId, index),
+    raw: () => inboxes.raw(principal, inboxId, captureId),
+  }
+}
+
 /** Everything under a link. No cookie counts here: the link alone says what may be seen. */
 function parts(core: MessageViewCore): readonly Operation[] {
-  const { inboxes, messageViews } = core
-  const read = async ({ principal, viewed }: Asked): Promise<CapturedMessage> =>
-    inboxes.message(principal, viewed.inboxId, viewed.captureId)
+  const { messageViews } = core
   const part = (path: string, operationId: string, summary: string, answer: (asked: Asked) => Promise<Answer>): Operation => {
     const full = `/view/{token}${path}`
     return operation({
@@ -96,6 +121,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
         return answer({
           viewed,
           principal,
+          source: sourceOf(core, principal, viewed),
           base: `/view/${token}`,
           index: /^\d{1,4}$/.test(index) ? Number(index) : -1,
           query: one,
@@ -111,29 +137,29 @@ function parts(core: MessageViewCore): readonly Operation[] {
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
       const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`
       const options = { origin: messageViews.origin, base: asked.base, showsRemote: asked.query('images') === '1', remote }
-      return messageFrame(readOf(await read(asked)), options)
+      return messageFrame(readOf(await asked.source.read()), options)
     }),
     part('/image', 'viewMessageImage', 'A remote image of a message', async ({ viewed, query, signal }) =>
       imageAnswer(await messageViews.image(viewed, query('u') ?? '', query('s') ?? '', signal)),
     ),
-    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ principal, viewed, index }) =>
-      imageAnswer(shown(await inboxes.attachment(principal, viewed.inboxId, viewed.captureId, index))),
+    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ source, index }) =>
+      imageAnswer(shown(await source.attachment(index))),
     ),
     part('/attachments/{index}', 'viewMessageAttachment', 'Download a file of a message', async (asked) => {
-      const { principal, viewed, index } = asked
-      const bytes = await inboxes.attachment(principal, viewed.inboxId, viewed.captureId, index)
-      const known = readOf(await read(asked)).attachments[index]
+      const { source, index } = asked
+      const bytes = await source.attachment(index)
+      const known = readOf(await source.read()).attachments[index]
       return attachmentFile(bytes, index, known, saved)
     }),
-    part('/raw', 'viewMessageRaw', 'Download a message', async ({ principal, viewed }) => {
-      const { size, pieces } = await inboxes.raw(principal, viewed.inboxId, viewed.captureId)
+    part('/raw', 'viewMessageRaw', 'Download a message', async ({ source, viewed }) => {
+      const { size, pieces } = await source.raw()
       const body = Readable.from(pieces, { objectMode: false })
       return messageFile(body, viewed.captureId, { ...saved, 'content-length': String(size) })
     }),
   ]
 }
 
-function readOf({ read }: CapturedMessage): ReadMessage {
+function readOf(read: ReadResult): ReadMessage {
   if (read.ok) return read.message
   throw new Refusal('not_found', read.unreadable)
 }

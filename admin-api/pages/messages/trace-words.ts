@@ -14,7 +14,7 @@ interface StatusWords {
 }
 
 const statuses: Readonly<Record<TraceStatus, StatusWords>> = {
-  pending: { label: 'pending', tone: 'soft', sentence: 'The message is being accepted.' },
+  pending: { label: 'pending', tone: 'soft', sentence: 'The message waits until a member of the organization has approved it.' },
   queued: { label: 'queued', tone: 'soft', sentence: 'The message is queued for its next delivery attempt.' },
   sent: { label: 'sent', tone: 'sent', sentence: 'The mail provider accepted the message. No report has been received yet.' },
   delivered: { label: 'delivered', tone: 'good', sentence: 'The message was delivered to the mail server of the recipient.' },
@@ -57,6 +57,11 @@ const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, t
   partly_sent: ['Accepted by the provider for some recipients', 'warn'],
   failed: ['Given up', 'bad'],
   canceled: ['Canceled', 'soft'],
+  approval_requested: ['Waiting for approval', 'held'],
+  approved: ['Approved', 'good'],
+  refused: ['Refused by a person', 'bad'],
+  expired: ['Not approved in time', 'warn'],
+  withdrawn: ['Withdrawn', 'soft'],
   tracking: ['Tracking decided', 'soft'],
   opened: ['Opened', 'good'],
   clicked: ['Link clicked', 'good'],

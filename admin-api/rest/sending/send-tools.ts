@@ -3,12 +3,13 @@ import * as z from 'zod'
 import { Refusal, invalid } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Mailbox } from '#core/addresses.ts'
+import { requestDigest } from '#core/submission/doors/send-messages.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { encoderOf } from '../../wire/fields/codec.ts'
 import { filledLine } from '../../wire/fields/text.ts'
 import { mailboxes } from '../../wire/fields/mailbox.ts'
 import { pageEncoder } from '../../wire/fields/paging.ts'
-import { acceptance, sendInput, toSendOrder } from '../../wire/sending/send.ts'
+import { agentAcceptance, sendInput, toSendOrder } from '../../wire/sending/send.ts'
 import { trace, traceSummary, type TraceSeen } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../rest-core.ts'
 import { byOwnNames, outsideFields, seen, traceFilter } from './traces.ts'
@@ -40,23 +41,27 @@ const sending = (core: RestCore): Action =>
     tags: ['messages'],
     scope: 'api:send',
     input: testInput,
-    output: acceptance,
+    errors: ['conflict'],
+    output: agentAcceptance,
     tool: {
       ...about,
       name: 'email_send_test',
       description:
-        'Send one email through the bound project. Unclaimed projects, sandbox destinations and tokens with mcp:send-sandbox capture it; outcome "relayed" means that it went to a real provider, ' +
-        'so ask the user first. To repeat failed sends use email_bulk_replay. Next: email_trace_lookup(trace_id).',
+        'Send one email through the bound project. Unclaimed projects, sandbox destinations and tokens with mcp:send-sandbox capture it; outcome "relayed" means a real provider, ' +
+        'so ask the user first. Status "awaiting_approval": give the user approval.url and do not send again. To repeat failed sends use email_bulk_replay. Next: email_trace_lookup(trace_id).',
       arguments: sendFields,
       resource: 'email://traces/{trace_id}',
       scope: 'mcp:send-sandbox',
       hints: { openWorld: true },
     },
-    async run({ principal }, fields) {
-      const order = toSendOrder(fields)
-      await requireOwnReplyTo(core, principal, order.replyTo)
-      const extra = (fields as { readonly toExtra?: readonly Mailbox[] }).toExtra ?? []
-      return core.sendMessages.send(principal, { ...order, to: [...order.to, ...extra] })
+    async run({ principal, continues, signal }, fields) {
+      const given = toSendOrder(fields)
+      await requireOwnReplyTo(core, principal, given.replyTo)
+      const order = { ...given, to: [...given.to, ...((fields as { readonly toExtra?: readonly Mailbox[] }).toExtra ?? [])] }
+      if (continues) return core.sendApprovals.continue(principal, continues, requestDigest(order), signal)
+      const accepted = await core.sendMessages.send(principal, order)
+      if (accepted.status !== 'awaiting_approval') return accepted
+      return { ...accepted, ...(await core.sendApprovals.outcomeOf(principal, accepted.traceId)) }
     },
   })
 

@@ -1,7 +1,7 @@
 /** The project state on the wire. Spec "Routing rule, failover policy, project state". */
 import * as z from 'zod'
 import { planNames } from '#config/plans/plans.ts'
-import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
+import { noRoutePolicies, sendApprovals, type Project } from '#core/tenancy/organization.ts'
 import type { ProjectState, ProjectView } from '#core/administration/projects.ts'
 import { claimProgress } from './claim.ts'
 import { encoder } from '../fields/codec.ts'
@@ -35,6 +35,7 @@ const projectShape = z
     is_default: z.boolean().meta({ description: 'Whether this is the project Default of the organization, which cannot be deleted.' }),
     status: z.enum(['anonymous', 'claimed']),
     no_route_policy: policy,
+    agent_send_approval: z.enum(sendApprovals),
     environment: z.string().nullable(),
     send_budget: z.int().nullable().meta({ description: 'Sends per UTC day; null is no budget, and the limit of the plan still applies.' }),
     sends_today: z.int().meta({ description: 'Its own sends on the current UTC day, without those of its partitions.' }),
@@ -48,6 +49,10 @@ const limit = z.int().min(0).max(1_000_000_000).nullable()
 
 const changes = {
   no_route_policy: policy.optional().meta({ description: 'Decides about sends that match no destination.' }),
+  agent_send_approval: z.enum(sendApprovals).optional().meta({
+    description:
+      '`always`: what an agent sends to real recipients waits until a member has seen and approved it; also for partitions of the project. Defaults to `never`.',
+  }),
   environment: environmentName.nullable().optional().meta({
     description: 'Mail that no routing rule matches goes to the first live, healthy destination of this environment.',
   }),
@@ -84,5 +89,8 @@ export const projectState = encoder(projectStateShape)
   .via(fieldsOf<ProjectState>)
 
 export const project = encoder(projectShape)
-  .from<Project & Omit<ProjectView, 'project'>>({ monthly_capture_cap: ({ capturesCap }) => capturesCap })
+  .from<Project & Omit<ProjectView, 'project'>>({
+    monthly_capture_cap: ({ capturesCap }) => capturesCap,
+    agent_send_approval: ({ agentSendApproval }) => agentSendApproval ?? 'never',
+  })
   .via(fieldsOf<ProjectView>)

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { SendOrder } from '#core/submission/doors/send-messages.ts'
+import type { AwaitedApproval } from '#core/submission/approval/send-approvals.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
 import { encoder, type Decoded } from '../fields/codec.ts'
@@ -10,6 +11,7 @@ import { messageHeaders } from './message-headers.ts'
 import { sendTime } from './scheduled-send.ts'
 import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } from './template.ts'
 import { besideFaults, environmentName, filledLine, id, line, nameLine } from '../fields/text.ts'
+import { wireTime } from '../fields/time.ts'
 import { outcomes } from './trace.ts'
 
 const maxAddresses = 100
@@ -89,7 +91,10 @@ const sendShape = z
   .object({
     trace_id: z.uuidv4(),
     outcome: z.enum(outcomes),
-    status: z.enum(['queued', 'suppressed']).optional(),
+    status: z
+      .enum(['queued', 'suppressed', 'awaiting_approval'])
+      .optional()
+      .meta({ description: 'awaiting_approval: an agent sent it, and a member has to approve it first.' }),
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
@@ -127,5 +132,22 @@ const otherBody = {
     'use a new key for each message.',
 }
 
+const sendCode = { warnings: ({ differs }: Pick<Acceptance, 'differs'>) => (differs ? [otherBody] : undefined) }
+
 /** Another body under a repeated idempotency key adds a warning. */
-export const acceptance = encoder(sendShape).from<Acceptance>({ warnings: ({ differs }) => (differs ? [otherBody] : undefined) })
+export const acceptance = encoder(sendShape).from<Acceptance>(sendCode)
+
+const approval = z
+  .object({
+    url: z.string().meta({ description: 'Where a signed-in member sees the message and decides.' }),
+    digest: z.string(),
+    expires_at: wireTime,
+  })
+  .meta({ description: 'With the status awaiting_approval: nothing leaves before a member has approved it, and then it leaves by itself.' })
+
+const approvalEncoder = encoder(approval).from<AwaitedApproval>()
+
+/** As agents are answered. */
+export const agentAcceptance = encoder(sendShape.extend({ approval: approval.optional() }).meta({ id: 'AgentSendResponse' })).from<
+  Pick<Acceptance, 'traceId' | 'outcome' | 'status' | 'differs'> & { readonly approval?: AwaitedApproval | undefined }
+>({ ...sendCode, approval: ({ approval: awaited }) => awaited && approvalEncoder.encode(awaited) })

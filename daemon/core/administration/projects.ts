@@ -17,7 +17,7 @@ import { destinations } from '../routing/destination.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import { refuseWhileNamed } from '../routing/policy/references.ts'
 import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } from '../tenancy/counters.ts'
-import { captureCapOf, projects, type NoRoutePolicy, type Project } from '../tenancy/organization.ts'
+import { captureCapOf, projects, type NoRoutePolicy, type Project, type SendApprovalPolicy } from '../tenancy/organization.ts'
 import { insertProject } from '../beginnings/new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { projectRemovalKey } from '../tenancy/removal-key.ts'
@@ -59,6 +59,7 @@ export interface ProjectChanges {
   readonly noRoutePolicy?: NoRoutePolicy | undefined
   /** Where mail goes that no routing rule matches; null leaves that to the organization's default sender. */
   readonly environment?: string | null | undefined
+  readonly agentSendApproval?: SendApprovalPolicy | undefined
   /** Sends a day; null is no cap of its own. */
   readonly sendBudget?: number | null | undefined
   /** Captures a month; null is the plan's. */
@@ -147,14 +148,15 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return this.get(principal, id)
   }
 
-  /** Only what is given changes. Budget and cap are set from above: by keys of the organization, or of the parent. */
+  /** Only what is given changes. Budget, cap and approval are set from above: by keys of the organization, or of the parent. */
   async update(principal: Principal, id: string, changes: ProjectChanges): Promise<ProjectView> {
     const { writes, policies } = this.#options
     await writes.runAudited(principal, 'project.updated', async (change) => {
       const policy = await policies.of(principal.organizationId)
       const project = find(principal, policy, id)
       if (project.parentId !== undefined) requireFlag(policy.organization, 'tenant_partitions')
-      if (changes.sendBudget !== undefined || changes.monthlyCaptureCap !== undefined) requireAbove(principal, id)
+      const limits = [changes.sendBudget, changes.monthlyCaptureCap, changes.agentSendApproval]
+      if (limits.some((limit) => limit !== undefined)) requireAbove(principal, id)
       if (changes.environment != null) requireEnvironment(policy.destinations, id, changes.environment)
       const stored = await this.#stored(principal, id)
       const given = checked(policy, changes)
@@ -248,7 +250,8 @@ function find(principal: Principal, policy: Policy, id: string): Project {
 /** Who is held to a limit does not set it. */
 function requireAbove(principal: Principal, id: string): void {
   if (!principal.bound || id !== principal.projectId) return
-  const message = 'A key of a project cannot set its limits or delete it; use a key of the organization or of the parent project.'
+  const message =
+    'A key of a project cannot set its limits or approval, or delete it; use a key of the organization or of the parent project.'
   throw new Refusal('insufficient_scope', message)
 }
 

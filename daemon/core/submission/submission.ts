@@ -98,13 +98,16 @@ export interface ContentDraft {
 }
 
 /** Added where the outcome alone would mislead. */
-export type AcceptedStatus = 'queued' | 'suppressed'
+export type AcceptedStatus = 'queued' | 'suppressed' | 'awaiting_approval'
 
 /** The message is ours now: everything about it is on disk. */
 export interface Acceptance {
   readonly traceId: string
   readonly outcome: Outcome
-  /** `queued`: kept for the time that the caller asked for; `suppressed`: all recipients are, so that nothing will be sent. */
+  /**
+   * `queued`: kept for the time that the caller asked for; `suppressed`: all recipients are, so that nothing will be sent;
+   * `awaiting_approval`: a person decides first.
+   */
   readonly status?: AcceptedStatus | undefined
   /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
   readonly repeated: boolean

@@ -8,6 +8,10 @@ import { limitsOf, paymentStates, type LimitSettings } from '../plan/limits.ts'
 export const noRoutePolicies = ['capture', 'reject', 'relay_default'] as const
 export type NoRoutePolicy = (typeof noRoutePolicies)[number]
 
+/** Whether a person approves what an agent sends to real recipients. */
+export const sendApprovals = ['never', 'always'] as const
+export type SendApprovalPolicy = (typeof sendApprovals)[number]
+
 const numbers = Object.fromEntries(countedLimits.map((limit) => [limit, z.int().min(-1).optional()]))
 const switches = Object.fromEntries(includedFeatures.map((limit) => [limit, z.boolean().optional()]))
 /** Overrides as they are kept. */
@@ -47,6 +51,8 @@ const projectSchema = z.strictObject({
   /** The organization's default project cannot be deleted. */
   isDefault: z.boolean(),
   noRoutePolicy: z.enum(noRoutePolicies),
+  /** `never` by default. */
+  agentSendApproval: z.enum(sendApprovals).optional(),
   /** Where mail goes that no routing rule matches: to the destination of this environment that takes mail now. */
   environment: z.string().nullable().optional(),
   /** Sends a day, UTC; null is no cap (spec "Project rules" 8). */

@@ -29,7 +29,7 @@ export type TraceEvent =
 
 /** Terminal states have no row. */
 const table: Partial<Record<TraceStatus, Partial<Record<TraceEvent, TraceStatus>>>> = {
-  pending: { routed: 'queued', captured: 'captured', invalid: 'validation_failed', suppressed: 'suppressed' },
+  pending: { routed: 'queued', captured: 'captured', invalid: 'validation_failed', suppressed: 'suppressed', canceled: 'canceled' },
   queued: { accepted_by_provider: 'sent', gave_up: 'failed', captured: 'captured', canceled: 'canceled', suppressed: 'suppressed' },
   sent: { delivery_reported: 'delivered', bounce_reported: 'bounced', complaint_reported: 'complained' },
   failed: { retried: 'queued' },

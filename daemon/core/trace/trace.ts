@@ -6,6 +6,7 @@ import { arrivals } from './arrivals.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
+import { traceApproval } from './approval/trace-approval.ts'
 import { traceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
@@ -169,15 +170,20 @@ const schema = z.strictObject({
   scheduledAddresses: z.array(z.string()).optional(),
   /** When the first attempt of a scheduled send began, or it was captured; from then on it cannot be canceled. */
   begunAt: z.int().optional(),
+  /** There when a person decides, or decided, whether it goes. */
+  approval: traceApproval.optional(),
   /** Who canceled a scheduled send (id of the API key), and when. */
   canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
 })
 
 export type Trace = Immutable<z.infer<typeof schema>>
 
-/** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
+/**
+ * Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. One
+ * that waits for an approval is none yet.
+ */
 export function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonly (string | number)[])[] {
-  if (sendAt === undefined || begunAt !== undefined || status === 'captured') return []
+  if (sendAt === undefined || begunAt !== undefined || status === 'captured' || status === 'pending') return []
   return ['', projectId].flatMap((place) => ['', status].map((state) => [place, state, sendAt]))
 }
 

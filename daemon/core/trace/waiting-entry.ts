@@ -2,14 +2,14 @@
 import type { QueueEntry } from '#store/queue.ts'
 import type { Trace } from './trace.ts'
 
-/** Where scheduled sends wait that will be captured: they go to no destination. */
+/** Where those wait that go to no destination: scheduled sends that will be captured, and messages that a person has to approve. */
 export const noDestination = ''
 
 export const waitingEntry = (
   organizationId: string,
-  { id, projectId, outcome, destinationId, nextAttemptAt, attempts }: Trace,
+  { id, projectId, status, outcome, destinationId, nextAttemptAt, attempts }: Trace,
 ): QueueEntry => ({
-  destinationId: (outcome === 'relayed' ? destinationId : null) ?? noDestination,
+  destinationId: (outcome === 'relayed' && status !== 'pending' ? destinationId : null) ?? noDestination,
   projectId,
   dueMs: nextAttemptAt ?? 0,
   traceId: id,

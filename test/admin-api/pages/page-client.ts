@@ -9,14 +9,15 @@ export interface Visited {
 }
 
 export class PageClient {
-  readonly #server: PageServer
+  readonly #server: Pick<PageServer, 'url' | 'operatorLink'>
   cookie = ''
   /** Headers of every request; those of forms from our own pages by default. */
   origin: Readonly<Record<string, string>>
 
-  constructor(server: PageServer) {
+  /** `origin`: of the pages, where they have another address than `server.url`. */
+  constructor(server: Pick<PageServer, 'url' | 'operatorLink'>, origin = server.url) {
     this.#server = server
-    this.origin = { origin: server.url }
+    this.origin = { origin }
   }
 
   get(path: string): Promise<Visited> {

@@ -21,6 +21,7 @@ test('advance() knows exactly the transitions of the specification and of the ar
     'pending --captured--> captured',
     'pending --invalid--> validation_failed',
     'pending --suppressed--> suppressed',
+    'pending --canceled--> canceled',
     'queued --captured--> captured', // a scheduled send that is captured at its time
     'queued --suppressed--> suppressed',
     'queued --accepted_by_provider--> sent',

@@ -9,6 +9,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { Failover } from './failover.tsx'
+import { AgentApproval } from './agent-approval.tsx'
 import { NoRoute } from './no-route.tsx'
 import { Rules } from './rules.tsx'
 import { words } from './routing-words.ts'
@@ -51,6 +52,7 @@ export default function Routing(): JSX.Element {
               <aside aria-label={w.whichRule}>
                 <Tester />
                 <NoRoute />
+                <AgentApproval />
               </aside>
             </div>
           )}

@@ -68,7 +68,9 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
   suppressed: (seen) => (seen.recipient.suppression?.source === 'unsubscribe' ? unsubscribed(seen) : suppressed(seen)),
   canceled: ({ story: { trace } }) => ({
     ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
-    explanation: `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it was sent.`,
+    explanation: trace.approval?.decision
+      ? `A person had to approve it, and it was ${trace.approval.decision.as} at ${textOf(trace.approval.decision.at)}.`
+      : `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it was sent.`,
     nextAction: { text: 'Send it again.' },
   }),
   validation_failed: ({ story: { trace } }) => ({
@@ -76,7 +78,11 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
     explanation: `The send was refused: ${trace.outcomeReason}`,
     nextAction: read(trace),
   }),
-  pending: (seen, nowMs) => queued(seen, nowMs),
+  pending: ({ story: { trace } }) => ({
+    ...{ id: 'awaiting_approval', verdict: 'not_sent', confidence: 0.97 },
+    explanation: `It waits until a member of the organization has approved it${trace.approval ? `, at the latest at ${textOf(trace.approval.expiresAt)}` : ''}.`,
+    nextAction: { text: 'Ask a member to decide on the page of the approval.' },
+  }),
   queued: (seen, nowMs) => queued(seen, nowMs),
   failed: (seen) => failed(seen),
   bounced: (seen) => bounced(seen, 'bounced', refusalOf(seen.story, seen.recipient)),

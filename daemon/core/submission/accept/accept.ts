@@ -19,9 +19,11 @@ import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy
 import type { Policy } from '../../routing/policy/policy.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
+import { heldForApproval, waitsForApproval } from '../../trace/approval/held-trace.ts'
 import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Tracking } from '../../tracking/message-tracking.ts'
+import { requiresApproval } from '../approval/approval-rule.ts'
 import { passGates } from './accept-gates.ts'
 import { questionOf, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
 import type { Attachment } from '../compose/attachments.ts'
@@ -149,7 +151,9 @@ export class Accept {
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
     const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, principal.organizationId, whole)
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
-    const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, allowed))
+    const isHeld = allowed.status === 'queued' && isRelayed && requiresApproval(policy, project, principal)
+    const sendable = isHeld ? heldForApproval(allowed, submission.orderDigest, nowMs) : allowed
+    const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
     countAccepted(change, { organizationId: principal.organizationId, projectId: trace.projectId }, decision.outcome, nowMs)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
@@ -210,7 +214,7 @@ export class Accept {
       enqueue(change, entry)
       return (content, version) => {
         listener.accepted(trace)
-        listener.queued(entry, content, { record: trace, version })
+        listener.queued(entry, waitsForApproval(trace) ? undefined : content, { record: trace, version })
       }
     }
     const capture = captureOf(trace)
@@ -256,6 +260,7 @@ const again = ({ traceId, outcome, status, digest }: KnownKey, { orderDigest }: 
 /** None or one status. */
 function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
   if (status === 'suppressed') return ['suppressed']
+  if (status === 'pending') return ['awaiting_approval']
   return sendAt === undefined ? [] : ['queued']
 }
 

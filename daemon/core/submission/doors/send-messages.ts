@@ -51,12 +51,14 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly isTest?: boolean | undefined
 }
 
-/** The SHA-256 of everything that the caller asked for but the key itself, in hexadecimal; undefined without a key. */
-export function orderDigest({ idempotencyKey, attachments, text, html, ...rest }: SendOrder): string | undefined {
-  if (idempotencyKey === undefined) return undefined
+/** `requestDigest`, where there is an idempotency key that it belongs to. */
+export const orderDigest = (order: SendOrder): string | undefined => (order.idempotencyKey === undefined ? undefined : requestDigest(order))
+
+/** The SHA-256 of everything that the caller asked for but the idempotency key, in hexadecimal. */
+export function requestDigest({ idempotencyKey: _, attachments, text, html, ...rest }: SendOrder): string {
   const digest = createHash('sha256')
   const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
-  const files = attachments.map(({ content: _, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
+  const files = attachments.map(({ content: _content, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
   // lengths come first, so that nothing can move from one part into the next
   digest.update(JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null]))
   for (const part of [text ?? '', html ?? '', ...digits]) digest.update(part)
@@ -95,7 +97,10 @@ export class SendMessages {
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, order.projectId)
     requireTellable(principal, policy, projectId, order, health)
-    const keyed = { idempotencyKey: ownIdempotencyKey(principal, order.idempotencyKey), orderDigest: orderDigest(order) }
+    const keyed = {
+      idempotencyKey: ownIdempotencyKey(principal, order.idempotencyKey),
+      orderDigest: principal.agent ? requestDigest(order) : orderDigest(order),
+    }
     const earlier = order.template && (await accept.earlier({ principal, projectId, ...keyed }))
     if (earlier) return earlier // also when the template has changed or gone since
     const rendered = order.template && (await templates.render(principal, projectId, order.template))

@@ -10,6 +10,7 @@ import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { matchingTraces } from '../../trace/trace-search.ts'
+import { refuseUnseen } from '../approval/approval-rule.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 import { must, transact } from '../../writes/transact.ts'
 
@@ -64,6 +65,7 @@ export class Replays implements List<OfProject, ReplayJob> {
   async create(principal: Principal, request: ReplayRequest): Promise<ReplayJob> {
     const { database, writes, clock, onJob } = this.#options
     const job = await writes.run(principal.organizationId, async (change) => {
+      refuseUnseen(await this.#options.policies.of(principal.organizationId), principal)
       const filter = await this.#check(principal, request) // in the turn of settings, as the project may just be deleted
       const jobs = await database.all(replayJobs, { organizationId: principal.organizationId })
       if (jobs.filter(({ record }) => record.status === 'running').length >= maxRunning) {

@@ -30,13 +30,14 @@ interface Staged {
 
 /** What else is to be done with a message that cannot be retried. */
 const settled: Partial<Record<TraceStatus, readonly [message: string, nextAction: string]>> = {
+  pending: ['The message waits until a person has approved it; it then leaves by itself.', 'wait_for_approval'],
   sent: ['The provider has the message for every recipient; nothing is left to send.', 'read_trace'],
   delivered: ['The message was delivered; nothing is left to send.', 'read_trace'],
   bounced: ['The message bounced after the provider had accepted it; correct the address and send a new message.', 'send_again'],
   complained: ['The recipient reported the message as spam; do not send it again.', 'read_trace'],
   suppressed: ['Every recipient is suppressed; remove the suppression, then send a new message.', 'remove_suppression'],
   captured: ['The message was captured and not sent; outcome_reason states why. Correct that, then send a new message.', 'send_again'],
-  canceled: ['The scheduled send was canceled; send a new message.', 'send_again'],
+  canceled: ['The send was canceled before it left; send a new message.', 'send_again'],
   validation_failed: ['The request was refused, and no message was kept; correct it and send again.', 'fix_request'],
 }
 

@@ -6,6 +6,7 @@ import { listReachable, type List, type OfProject, type PageQuery } from '../../
 import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { advance } from '../../trace/states.ts'
+import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
@@ -49,6 +50,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
 }
 
 function refuseTooLate({ status, begunAt }: Trace): void {
+  if (status === 'pending') return // no attempt begins before it is approved
   if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
   if (begunAt !== undefined || status !== 'queued')
     throw new Refusal('conflict', 'It is too late: delivery of the message has begun. Its trace has the outcome.', {
@@ -57,6 +59,7 @@ function refuseTooLate({ status, begunAt }: Trace): void {
 }
 
 function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
+  if (waitsForApproval(trace)) return { ...afterDecision(trace, { as: 'withdrawn', at: nowMs, by }), canceled: { at: nowMs, by } }
   const recipients = trace.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'canceled') }))
   const status = advance(trace.status, 'canceled')
   const { scheduledAddresses: _, ...kept } = trace

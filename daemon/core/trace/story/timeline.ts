@@ -24,6 +24,11 @@ export interface TimelineEntry {
     | 'partly_sent'
     | 'failed'
     | 'canceled'
+    | 'approval_requested'
+    | 'approved'
+    | 'refused'
+    | 'expired'
+    | 'withdrawn'
     | 'validation_failed'
     | 'tracking'
     | 'opened'
@@ -84,7 +89,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
-  entries.push(...scheduleEntries(trace), ...verpEntries(trace))
+  entries.push(...scheduleEntries(trace), ...verpEntries(trace), ...approvalEntries(trace))
   const tries = [
     ...suppressionEntries(trace),
     ...(trace.failover?.passes ?? []).map(passEntry),
@@ -115,6 +120,29 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
   const scheduled: TimelineEntry = { at: createdAt, event: 'scheduled', message, detail: { send_at: time } }
   if (!isLater || begunAt === undefined) return [scheduled]
   return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
+}
+
+/** That a person had to approve it, and what they decided. */
+function approvalEntries({ createdAt, approval }: Trace): TimelineEntry[] {
+  if (!approval) return []
+  const { digest, expiresAt, decision } = approval
+  const until = new Date(expiresAt).toISOString()
+  const requested: TimelineEntry = {
+    at: createdAt,
+    event: 'approval_requested',
+    message: `An agent sent it, so a member of the organization has to approve it until ${until}.`,
+    detail: { digest, expires_at: until },
+  }
+  if (!decision) return [requested]
+  const { as, at, by, email } = decision
+  const who = email === undefined ? by : `${email} (${by})`
+  const words = {
+    approved: `Approved by ${who}.`,
+    refused: `Refused by ${who}; it was not sent.`,
+    expired: 'Not approved in time; it was not sent.',
+    withdrawn: `Withdrawn by ${who}; it was not sent.`,
+  } as const
+  return [requested, { at, event: as, message: words[as], detail: { digest, decided_by: by === '' ? null : by, email: email ?? null } }]
 }
 
 /** The outcome of the wish for a return path for each recipient. */

@@ -17,6 +17,7 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
   t.regex(String(id), /^prj_[0-9a-f]{32}$/)
   t.is(typeof created_at, 'string')
   t.deepEqual(shown, {
+    agent_send_approval: 'never',
     name: 'Newsletter',
     parent_id: null,
     sub_project_ids: [],
@@ -126,7 +127,8 @@ test('a key of a project manages its partitions, and neither its own limits nor 
   t.like(await bound.must('PATCH', path, { send_budget: 9 }), { send_budget: 9 })
   t.is(rowsOf(await bound.must('GET', '/v1/projects')).length, 2)
   t.like(await bound.must('PATCH', `/v1/projects/${parent_id}`, { name: 'Mine', no_route_policy: 'reject' }), { name: 'Mine' })
-  const above = 'A key of a project cannot set its limits or delete it; use a key of the organization or of the parent project.'
+  const above =
+    'A key of a project cannot set its limits or approval, or delete it; use a key of the organization or of the parent project.'
   t.deepEqual(refusal(await bound.call('PATCH', `/v1/projects/${parent_id}`, { send_budget: 9 })), [403, 'insufficient_scope', above])
   t.deepEqual(refusal(await bound.call('DELETE', `/v1/projects/${parent_id}`)), [403, 'insufficient_scope', above])
   t.is((await bound.call('POST', '/v1/projects', { name: 'x' })).status, 403)

@@ -1,0 +1,51 @@
+/** Whether a person approves what agents send to real recipients. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { mayChange } from '../app/permissions.ts'
+import { homeProject, projects } from '../app/projects.ts'
+import { asFault } from '../app/query.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { updateProject, type Project } from '../wire/operations.ts'
+import { words } from './routing-words.ts'
+
+export function AgentApproval(): JSX.Element | null {
+  const w = words()
+  const project = homeProject()
+  if (!project) return null
+  const set = async (isAlways: boolean): Promise<void> => {
+    try {
+      await keep(project, isAlways)
+      toast(w.approvalSaved, () => void keep(project, !isAlways))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <div class="block choices">
+      <div>
+        <h2>{w.agents}</h2>
+        <p class="soft">{w.noRouteOf(plain(project.name))}</p>
+      </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          disabled={!mayChange.value}
+          checked={project.agent_send_approval === 'always'}
+          onChange={(event) => void set(event.currentTarget.checked)}
+        />
+        <span>
+          {w.approval}
+          <br />
+          <span class="faint">{w.approvalText}</span>
+        </span>
+      </label>
+    </div>
+  )
+}
+
+/** In the service, and in the list of projects that all screens have. */
+async function keep({ id }: Project, isAlways: boolean): Promise<void> {
+  const changed = await call(updateProject, { path: { id }, body: { agent_send_approval: isAlways ? 'always' : 'never' } })
+  projects.value = projects.value.map((one) => (one.id === id ? changed : one))
+}

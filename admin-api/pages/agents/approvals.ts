@@ -1,0 +1,164 @@
+/** What an agent wants to send to real recipients: shown as it will go out, to be approved or refused by a member. Without scripts. */
+import { hasScope, type Principal } from '#core/access/principal/principal.ts'
+import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
+import type { MessageViews } from '#core/capture/reading/message-views.ts'
+import type { SendApprovals, ShownApproval } from '#core/submission/approval/send-approvals.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import type { Answer } from '../../operation/answer.ts'
+import type { Operation } from '../../operation/operation.ts'
+import { html, type Html } from '../layout/html.ts'
+import { page, type Visitor } from '../layout/layout.ts'
+import { timeOf } from '../layout/page-words.ts'
+import { memberTracePath } from '../messages/inboxes.ts'
+import { linkedText } from '../messages/linked-text.ts'
+import { files, framed, named } from '../messages/message-page.ts'
+import { awaitingApproval } from '../messages/message-view.ts'
+import { csrfField } from '../session/confirm-first.ts'
+import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
+
+export interface ApprovalPagesCore {
+  readonly sendApprovals: SendApprovals
+  readonly messageViews: Pick<MessageViews, 'token'>
+}
+
+const path = '/organizations/{id}/approvals/{trace_id}'
+const pathOf = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/approvals/${traceId}`
+
+/** Characters; longer texts are cut here, and whole in the download. */
+const maxTextShown = 128 * 1024
+
+export function approvalOperations(pages: Pages, { sendApprovals, messageViews }: ApprovalPagesCore): readonly Operation[] {
+  const principalOf = ({ signedIn, params: { id = '' } }: SignedInRequest): Promise<Principal> =>
+    pages.people.members.principalOf(signedIn.user.id, id)
+  const decide = (verb: 'approve' | 'refuse', operationId: string, summary: string): Operation =>
+    pages.form(
+      {
+        ...{ path: `${path}/${verb}`, operationId, summary },
+        back: ({ id = '', trace_id: traceId = '' }) => pathOf(id, traceId),
+      },
+      async (request) => {
+        const { id = '', trace_id: traceId = '' } = request.params
+        const { user } = request.signedIn
+        const approver = { userId: user.id, email: user.email }
+        await sendApprovals[verb](await principalOf(request), traceId, request.form.get('digest') ?? '', approver)
+        return seeOther(pathOf(id, traceId))
+      },
+    )
+  return [
+    pages.signedIn({ path, operationId: 'showApproval', summary: 'Show a message that waits for an approval' }, async (request) => {
+      const { id: organizationId = '', trace_id: traceId = '' } = request.params
+      const principal = await principalOf(request)
+      const shown = await sendApprovals.show(principal, traceId)
+      const token = messageViews.token({ organizationId, inboxId: awaitingApproval, captureId: traceId })
+      return approvalPage({
+        ...shown,
+        ...{ organizationId, visitor: request.visitor, mayDecide: hasScope(principal, 'api:send') },
+        ...{ self: pathOf(organizationId, traceId), base: `/view/${token}`, showsRemote: request.query('images') === '1' },
+      })
+    }),
+    decide('approve', 'approveSend', 'Approve a message of an agent'),
+    decide('refuse', 'refuseSend', 'Refuse a message of an agent'),
+  ]
+}
+
+interface Presented extends ShownApproval {
+  readonly organizationId: string
+  readonly visitor: Visitor
+  readonly mayDecide: boolean
+  readonly self: string
+  /** Path under which the parts of the message are. */
+  readonly base: string
+  readonly showsRemote: boolean
+}
+
+function approvalPage(shown: Presented): Answer {
+  const { trace, read, base } = shown
+  const subject = decodeEncodedWords(trace.subject) || 'Without a subject'
+  return page({
+    title: 'Approve a message',
+    width: 'wide',
+    visitor: shown.visitor,
+    hasFrames: true,
+    content: html`<h1>An agent wants to send this</h1>
+      ${stateOf(shown)}
+      <dl class="mail">
+        ${facts(shown, subject).map(
+          ([label, value]) =>
+            html`<dt>${label}</dt>
+              <dd dir="auto">${value}</dd>`,
+        )}
+      </dl>
+      ${!read.ok && html`<p class="note">${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
+      <p><a class="button quiet" href="${base}/raw">Download the message</a></p>
+      ${read.ok && decision(shown)}`,
+  })
+}
+
+/** Whether it waits, or what was decided. */
+function stateOf({ trace: { approval }, isExpired, mayDecide }: Presented): Html {
+  const { decision: made, expiresAt } = approval
+  if (made?.as === 'approved') return html`<p class="done" role="status">Approved by ${made.email} on ${timeOf(made.at)}.</p>`
+  if (made?.as === 'refused') return html`<p class="note">Refused by ${made.email} on ${timeOf(made.at)}. It was not sent.</p>`
+  if (made?.as === 'withdrawn') return html`<p class="note">The agent withdrew it on ${timeOf(made.at)}. It was not sent.</p>`
+  if (made || isExpired) return html`<p class="note">It was not approved in time, and was not sent. The agent can ask again.</p>`
+  if (!mayDecide) return html`<p class="note">Your role cannot approve it. Ask a member who may send, until ${timeOf(expiresAt)}.</p>`
+  return html`<p class="lead">
+    Nothing has left yet. Look at everything below: what you approve is sent exactly so, once. It can be approved until
+    ${timeOf(expiresAt)}.
+  </p>`
+}
+
+function facts(
+  { trace, read, projectName, destinationName, organizationId }: Presented,
+  subject: string,
+): (readonly [string, Html | string])[] {
+  const all = (addresses: readonly string[]): string => addresses.join(', ')
+  const ofEnvelope = (isBlind: boolean): string =>
+    all(trace.recipients.filter(({ bcc }) => (bcc === true) === isBlind).map(({ address }) => address))
+  const suppressed = all(trace.recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address))
+  const message = read.ok ? read.message : undefined
+  const rows: (readonly [string, Html | string])[] = [
+    ['From', message ? all(message.from.map(named)) : trace.headerFrom],
+    ['To', message ? all(message.to.map(named)) : ofEnvelope(false)],
+    ['Cc', message ? all(message.cc.map(named)) : ''],
+    ['Bcc', ofEnvelope(true)],
+    ['Reply-To', message ? all(message.replyTo.map(named)) : ''],
+    ['Envelope sender', trace.mailFrom === trace.headerFrom ? '' : trace.mailFrom],
+    ['Not sent to', suppressed === '' ? '' : `${suppressed}, as they are suppressed`],
+    ['Subject', subject],
+    ['Project', projectName],
+    ['Goes through', destinationName ?? 'a destination that was deleted'],
+    ['Leaves', trace.sendAt === undefined ? 'when it is approved' : html`${timeOf(trace.sendAt)}, if it is approved`],
+    ['Digest', html`<code>${trace.approval.digest}</code>`],
+    ['Trace', html`<a href="${memberTracePath(organizationId, trace.id)}">What happened to this message</a>`],
+  ]
+  return rows.filter(([, value]) => value !== '')
+}
+
+function contents(shown: Presented, message: ReadMessage): Html {
+  const text = message.text.slice(0, maxTextShown)
+  return html`${
+      message.document.html !== '' &&
+      html`<h2 id="html">HTML</h2>
+        <section class="sheet" aria-labelledby="html">${framed(shown, message)}</section>`
+    }
+    <h2 id="text">Text</h2>
+    <section class="sheet" aria-labelledby="text">
+      ${message.text.length > maxTextShown && html`<p class="meta">The first ${maxTextShown} characters; the download has the rest.</p>`}
+      <pre class="text" tabindex="0">${linkedText(text)}</pre>
+    </section>
+    ${
+      message.attachments.length > 0 &&
+      html`<h2 id="files">Files</h2>
+        <section class="sheet" aria-labelledby="files">${files(shown.base, message)}</section>`
+    }`
+}
+
+function decision({ trace: { approval }, isExpired, mayDecide, self, visitor }: Presented): Html | undefined {
+  if (approval.decision || isExpired || !mayDecide) return undefined
+  const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
+  return html`<section class="sheet" aria-label="Decision">
+    <form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>
+    <form method="post" action="${self}/refuse">${fields}<button class="danger">Refuse</button></form>
+  </section>`
+}

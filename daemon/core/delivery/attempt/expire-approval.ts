@@ -1,0 +1,25 @@
+/** A message whose approval was not given in time. */
+import { dequeueIfThere, type QueueEntry } from '#store/queue.ts'
+import type { Core } from '../../core.ts'
+import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
+import { traces } from '../../trace/trace.ts'
+import { transact } from '../../writes/transact.ts'
+
+/**
+ * Cancels it, on condition that nothing has changed the trace, so that of this and an approval exactly one happens. Returns the entry
+ * while its time has not come, as the clock was set back.
+ */
+export async function expireApproval(
+  { database, clock }: Pick<Core, 'database' | 'clock'>,
+  entry: QueueEntry,
+): Promise<QueueEntry | undefined> {
+  return transact(database, entry, async (change) => {
+    const stored = await change.get(traces, entry.traceId)
+    const now = clock.now()
+    const held = stored && waitsForApproval(stored.record) ? stored.record : undefined
+    if (held && held.approval.expiresAt > now) return entry
+    if (stored && held) change.replace(traces, entry.organizationId, stored, afterDecision(held, { as: 'expired', at: now, by: '' }))
+    await dequeueIfThere(database, change, entry)
+    return undefined
+  })
+}

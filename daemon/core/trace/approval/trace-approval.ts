@@ -1,0 +1,25 @@
+/** That a person decides about a message before it goes, as it is kept in the trace. */
+import * as z from 'zod'
+
+/** `withdrawn`: by who submitted it. */
+export const approvalDecisions = ['approved', 'refused', 'expired', 'withdrawn'] as const
+export type ApprovalDecision = (typeof approvalDecisions)[number]
+
+export const traceApproval = z.strictObject({
+  /** Of what is to be approved; see `held-trace.ts`. */
+  digest: z.string(),
+  /** Of the request that it was composed from. */
+  orderDigest: z.string().optional(),
+  expiresAt: z.int(),
+  decision: z
+    .strictObject({
+      as: z.enum(approvalDecisions),
+      at: z.int(),
+      /** Id of the person, or of the grant that withdrew it; empty for the service itself. */
+      by: z.string(),
+      /** The address by which the person signed in then. */
+      email: z.string().optional(),
+    })
+    .optional(),
+})
+export type TraceApproval = z.infer<typeof traceApproval>
