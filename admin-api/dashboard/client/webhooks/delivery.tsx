@@ -2,8 +2,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { everyMs, useChanges } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { asFault, useRead, useTicks } from '../app/query.ts'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -17,6 +18,8 @@ import { words } from '../words/words.ts'
 /** Spec "Outbound event webhooks" 5. */
 const ladder = ['0', '1 min', '5 min', '25 min', '2 h', '12 h', '24 h'] as const
 
+const lookAgainMs = 10_000
+
 interface DeliveryProps {
   readonly id: string
   readonly endpoint: WebhookEndpoint
@@ -26,6 +29,8 @@ interface DeliveryProps {
 export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element {
   const w = words()
   const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
+  useChanges('webhook_deliveries', read.reload)
+  useTicks(everyMs(lookAgainMs), read.reload)
   const [isBusy, start] = useBusy()
   const again = async (): Promise<void> => {
     try {

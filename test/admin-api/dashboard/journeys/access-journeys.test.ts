@@ -1,0 +1,110 @@
+/** Ways of people who administer, in Chromium: a webhook that failed, a colleague who joins, and the life of an API key. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { within } from '../../../support/deadline.ts'
+import { makeDestination } from '../../../support/daemon/provision.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { receiverOf } from '../../../support/web/webhook-receiver.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+/** Takes a secret that is shown once, and closes its dialog as one who stored it. */
+async function takeSecret({ page }: DashboardTab, name: string): Promise<string> {
+  const secret = await page.innerText(`[data-secret=${name}]`)
+  await page.check('dialog >> text=I stored it')
+  await page.click('dialog >> text=Done')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  return secret
+}
+
+test('an event that the receiver refused is delivered again from its page, as the same event', async (t) => {
+  const server = await startDashboard(t, browser)
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(503).end('upstream connect error') })
+  const sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 User unknown' } })
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/webhooks')
+  await page.click('header >> text=New endpoint')
+  await fill(tab, 'Name', 'Order system')
+  await fill(tab, 'Endpoint', receiver.url)
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('text=The secret of Order system')
+  await takeSecret(tab, 'hmac_secret')
+  const { rest } = server.daemon
+  const live = await makeDestination(rest, { name: 'live', port: sink.port, mode: 'live' })
+  const message = { from: 'shop@alpenblick.example', to: 'anna@shop.example', subject: 'Order', text: 'x', destination_id: live }
+  await rest.must('POST', '/v1/messages', message)
+  const [refused] = await within(20_000, 'the event is delivered', receiver.hasReceived(1))
+  await tab.go('/webhooks')
+  await page.click('tbody >> text=Order system')
+  await page.click('tbody >> text=failed')
+  await page.waitForSelector('aside >> text=upstream connect error')
+  receiver.answer = (response) => response.writeHead(200).end('ok')
+  const before = receiver.received.length
+  await page.click('text=Redeliver')
+  const all = await within(20_000, 'it is delivered again', receiver.hasReceived(before + 1))
+  const again = all[before]
+  t.is((JSON.parse(again?.body ?? '') as { id: string }).id, (JSON.parse(refused?.body ?? '') as { id: string }).id)
+  await page.waitForSelector('aside >> text=200')
+  await tab.check(t)
+})
+
+test('a colleague is invited, joins by the link, works, and is refused what the role does not allow', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  await tab.go('/members')
+  await tab.page.click('header >> text=Invite a member')
+  await fill(tab, 'Email address', 'dev@alpenblick.example')
+  await tab.page.click('dialog >> button:has-text("Invite")')
+  await tab.page.waitForSelector('text=The invitation of dev@alpenblick.example')
+  const link = await takeSecret(tab, 'accept_url')
+  const context = await browser().newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+  t.teardown(() => context.close())
+  const dev = await context.newPage()
+  await dev.goto(link)
+  await dev.click('button:has-text("Join")')
+  await dev.goto(`${server.url}/`)
+  await dev.click('.steps >> text=Send a captured test')
+  await dev.click('dialog >> text=Send a captured test')
+  await dev.waitForSelector('text=Captured, not sent.')
+  await dev.goto(`${server.url}/suppressions`)
+  await dev.waitForSelector('text=No address is suppressed')
+  t.is(await dev.locator('header >> text=Suppress the address').count(), 0)
+  await tab.go('/members')
+  await tab.page.waitForSelector('tbody >> text=dev@alpenblick.example')
+  await tab.page.waitForSelector('text=No open invitation.')
+})
+
+test('an API key is made, works, is rotated and revoked, and each time what is old is refused at once', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  const status = async (key: string): Promise<number> => {
+    using client = server.daemon.client(key)
+    return (await client.call('GET', '/v1/traces')).status
+  }
+  await tab.go('/keys')
+  await page.click('header >> text=New API key')
+  await fill(tab, 'Name', 'Shop')
+  await page.getByLabel('May', { exact: true }).selectOption('api:read')
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('text=The secret of Shop')
+  const first = await takeSecret(tab, 'api_key')
+  t.is(await status(first), 200)
+  await page.click('[aria-label="Rotate Shop"] >> visible=true')
+  await page.click('dialog >> button:has-text("Rotate")')
+  await page.waitForSelector('text=The new secret of Shop')
+  const second = await takeSecret(tab, 'api_key')
+  t.deepEqual([await status(first), await status(second)], [401, 200])
+  await page.click('[aria-label="Revoke Shop"] >> visible=true')
+  await fill(tab, 'Type Shop to confirm', 'Shop')
+  await page.click('dialog >> button:has-text("Revoke")')
+  await page.waitForSelector('.toast >> text=Shop is revoked.')
+  t.is(await status(second), 401)
+  for (const secret of [first, second]) t.false((await page.content()).includes(secret))
+})

@@ -1,0 +1,142 @@
+/** The way of a newcomer's mail, in Chromium and with Postfix as the provider: from the first run to a bounce, and past it. */
+import type { ExecutionContext } from 'ava'
+import { within } from '../../../support/deadline.ts'
+import { portOf } from '../../../support/daemon/daemon.ts'
+import { temporaryFolder } from '../../../support/daemon/workspace.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { servePolicy } from '../../../peers/policy.ts'
+import { Postfix } from '../../../peers/postfix.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
+
+const test = testWith('chromium', 'postfix')
+const browser = browserOf(test)
+
+const shop = 'shop@alpenblick.example'
+const [anna, ben, carla] = ['anna@shop.example', 'ben@shop.example', 'carla@shop.example'] as const
+
+interface Provider {
+  readonly port: number
+  /** What the servers of the recipients got. */
+  readonly sink: Sink
+  /** Whom Postfix itself refuses, at RCPT. */
+  readonly refused: Set<string>
+}
+
+/** Postfix takes mail for Anna, is refused by her server, and sends its notice back to where the service takes bounces. */
+async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): Promise<Provider> {
+  const cleanup = new AsyncDisposableStack()
+  t.teardown(() => cleanup.disposeAsync())
+  const script = { recipient: (to: string) => (to === anna ? `550 5.1.1 <${anna}>: no such user` : undefined) }
+  const sink = cleanup.use(await Sink.listen({ script }))
+  const refused = new Set<string>()
+  const policy = cleanup.use(await servePolicy((to) => (refused.has(to) ? '550 5.7.1 Not now' : 'DUNNO')))
+  const { path: folder } = cleanup.use(await temporaryFolder('postfix'))
+  const settings = {
+    relayhost: `[127.0.0.1]:${String(sink.port)}`,
+    transport_maps: `inline:{{bounces.alpenblick.example = smtp:[127.0.0.1]:${String(portOf(daemon.addresses.mx))}}}`,
+    smtpd_recipient_restrictions: `check_policy_service inet:127.0.0.1:${String(policy.port)}, permit_mynetworks, reject`,
+  }
+  const { port } = cleanup.use(await Postfix.start({ folder, settings }))
+  return { port, sink, refused }
+}
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+/** From the first screen to a captured send with its trace. */
+async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: Provider): Promise<void> {
+  const { page } = tab
+  await page.waitForSelector('text=Nothing can leave yet, so try everything.')
+  await page.click('.steps a:has-text("New destination")')
+  await page.click('.kinds >> text=Any SMTP server')
+  await fill(tab, 'Name', 'Postfix')
+  await fill(tab, 'Host', '127.0.0.1')
+  await fill(tab, 'Port', String(port))
+  await page.getByLabel('Security', { exact: true }).selectOption('none')
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('h2 >> text=Postfix')
+  await page.click('nav >> text=Routing')
+  await page.click('header >> text=New rule')
+  await fill(tab, 'Sender', '*')
+  await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Postfix (sandbox)' })
+  await page.click('dialog >> button:has-text("Create")')
+  await page.waitForSelector('tbody >> text=Postfix')
+  await page.click('nav >> text=Overview')
+  await page.click('.steps >> text=Send a captured test')
+  await page.waitForSelector('text=This mail stays here.')
+  await page.click('dialog >> text=Send a captured test')
+  await page.waitForSelector('text=Captured, not sent.')
+  await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
+  t.regex(await page.innerText('.story'), /Postfix[^]*is in sandbox mode/)
+  t.deepEqual(sink.deliveries, [])
+}
+
+/** With evidence, and then a first mail that really arrives. */
+async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider): Promise<void> {
+  const { page } = tab
+  await page.click('nav >> text=Overview')
+  await page.click('.steps a:has-text("Promote to live")')
+  await page.waitForSelector('.would >> text=would be relayed')
+  await page.click('button:has-text("Test the connection")')
+  await page.waitForSelector('text=Postfix can be reached.')
+  await fill(tab, 'Type Postfix to confirm', 'Postfix')
+  await page.click('aside >> button:has-text("Promote to live")')
+  await page.waitForSelector('.toast >> text=Postfix is live.')
+  await page.click('nav >> text=Overview')
+  await page.click('header >> text=Send a test')
+  await fill(tab, 'To', ben)
+  await page.waitForSelector('text=This mail leaves the service.')
+  await page.click('dialog >> text=Send it for real')
+  await page.waitForSelector('.story >> text=Attempt 1 taken')
+  t.regex(await page.innerText('.story'), /250 2\.0\.0 Ok: queued as/)
+  await within(
+    20_000,
+    'the mail arrives',
+    sink.delivered(({ to }) => to.includes(ben)),
+  )
+}
+
+test('from the first run to live mail, a bounce that comes back, its suppression, and a replay that arrives', async (t) => {
+  const server = await startDashboard(t, browser)
+  const provider = await startProvider(t, server)
+  const tab = await server.open()
+  const { page } = tab
+  await capture(t, tab, provider)
+  await goLive(t, tab, provider)
+
+  /** Sends as the shop does, and opens the trace. */
+  const order = async (to: string): Promise<void> => {
+    const message = { from: shop, to, subject: 'Your order', text: 'Thank you', verp_enabled: true }
+    const { trace_id: id } = await server.daemon.rest.must('POST', '/v1/messages', message)
+    await tab.go(`/traces/${String(id)}`)
+  }
+  await order(anna)
+  await page.waitForSelector('.story >> text=Reported as bounced')
+  t.regex(await page.innerText('.story'), /550 5\.1\.1 <anna@shop\.example>: no such user/)
+  await page.click('text=Suppress the address')
+  await page.waitForSelector(`.toast >> text=${anna} gets no more mail`)
+  await order(anna)
+  await page.waitForSelector('text=Not sent: the recipient is suppressed.')
+  await page.click('nav >> text=Suppressions')
+  await page.click(`[aria-label="Remove ${anna}"] >> visible=true`)
+  await page.waitForSelector('text=No address is suppressed')
+
+  provider.refused.add(carla)
+  await order(carla)
+  await page.waitForSelector('.story >> text=Attempt 1 refused')
+  t.regex(await page.innerText('.story'), /550 5\.7\.1 <carla@shop\.example>: Recipient address rejected: Not now/)
+  provider.refused.clear()
+  await page.click('header >> text=Replay…')
+  await page.waitForSelector('dialog >> text=1 of 1')
+  await page.click('dialog >> text=Send again')
+  await page.waitForSelector('.toast >> text=The message is queued again.')
+  const replayed = await within(
+    20_000,
+    'the replay arrives',
+    provider.sink.delivered(({ to }) => to.includes(carla)),
+  )
+  t.regex(replayed.content.toString(), /Subject: Your order/)
+  await page.waitForSelector('.story >> text=Attempt 2 taken')
+  await tab.check(t)
+})
