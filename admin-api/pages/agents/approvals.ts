@@ -89,7 +89,7 @@ function approvalPage(shown: Presented): Answer {
         )}
       </dl>
       ${!read.ok && html`<p class="note">${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
-      <p><a class="button quiet" href="${base}/raw">Download the message</a></p>
+      <p class="after"><a class="button quiet" href="${base}/raw">Download the message</a></p>
       ${read.ok && decision(shown)}`,
   })
 }
@@ -157,7 +157,7 @@ function contents(shown: Presented, message: ReadMessage): Html {
 function decision({ trace: { approval }, isExpired, mayDecide, self, visitor }: Presented): Html | undefined {
   if (approval.decision || isExpired || !mayDecide) return undefined
   const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
-  return html`<section class="sheet" aria-label="Decision">
+  return html`<section class="sheet choice" aria-label="Decision">
     <form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>
     <form method="post" action="${self}/refuse">${fields}<button class="danger">Refuse</button></form>
   </section>`

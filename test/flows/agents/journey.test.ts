@@ -14,6 +14,8 @@ const email = 'ada@example.ch'
 class Person {
   readonly #origin: string
   #cookie = ''
+  /** The one that they took over. */
+  #organization = ''
 
   constructor(origin: string) {
     this.#origin = origin
@@ -27,11 +29,28 @@ class Person {
   async allow(path: string, fields: Readonly<Record<string, string>>): Promise<number> {
     const page = await (await this.#fetch(this.#origin + path, {})).text()
     const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
-    return (await this.#fetch(this.#origin + path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }) })).status
+    const { status, headers } = await this.#fetch(this.#origin + path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }) })
+    this.#organization = /org_[0-9a-f]+/.exec(headers.get('location') ?? '')?.[0] ?? ''
+    return status
+  }
+
+  /** What a screen of the dashboard sends. */
+  async change(path: string, body: Json): Promise<number> {
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'x-organization-id': this.#organization }
+    return (await this.#fetch(this.#origin + path, { method: 'PATCH', headers, body: JSON.stringify(body) })).status
+  }
+
+  /** Looks at the page of a message that waits, and presses a button of it. */
+  async decide(link: string, verb: 'approve' | 'refuse'): Promise<{ readonly page: string; readonly status: number }> {
+    const page = await (await this.#fetch(link, {})).text()
+    const [csrf = '', digest = ''] = ['csrf', 'digest'].map((name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1] ?? '')
+    const { status } = await this.#fetch(`${link}/${verb}`, { method: 'POST', body: new URLSearchParams({ csrf, digest }) })
+    return { page, status }
   }
 
   #fetch(url: string, init: RequestInit): Promise<Response> {
-    return fetch(url, { ...init, redirect: 'manual', headers: { origin: this.#origin, cookie: this.#cookie } })
+    const headers = { origin: this.#origin, cookie: this.#cookie, ...(init.headers as Record<string, string>) }
+    return fetch(url, { ...init, redirect: 'manual', headers })
   }
 }
 
@@ -95,8 +114,14 @@ test('an agent comes from an address to live mail, with a person where one is ne
   t.like(await agent.must('email_provider_test', { destination_id }), { ok: true })
   t.like(await agent.must('email_send_test', { ...mail, destination_id }), { outcome: 'captured.sandbox_destination' })
   t.like(await agent.must('destination_promote_to_live', { destination_id }), { mode: 'live', already_live: false })
+  const { project_id: project } = await agent.must('account_status')
+  t.is(await person.change(`/v1/projects/${String(project)}`, { agent_send_approval: 'always' }), 200)
   const live = await agent.must('email_send_test', { ...mail, to_extra: ['gone@example.net'], destination_id })
-  t.is(live['outcome'], 'relayed')
+  t.like(live, { outcome: 'relayed', status: 'awaiting_approval' })
+  t.is(sink.deliveries.length, 0)
+  const { page, status } = await person.decide((live['approval'] as { url: string }).url, 'approve')
+  t.true(['customer@example.net', 'gone@example.net', 'It works.'].every((word) => page.includes(word)))
+  t.is(status, 303)
   const delivery = await within(
     60_000,
     'it is delivered',
@@ -109,6 +134,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
     return seen['status'] === 'failed' ? seen : undefined
   })
   t.like(trace, { door: 'mcp', summary: '1 sent, 1 failed (hard bounce)' })
+  t.regex(JSON.stringify(trace), /Approved by ada@example\.ch/)
   t.like(await agent.must('email_diagnose_bounce', { message_id: live['trace_id'] }), { found: true, bounce: 'hard', stage: 'rcpt' })
   t.like(await agent.must('email_diagnose_missing', { recipient: 'gone@example.net', time_window: '24h' }), { verdict: 'bounced' })
   for (const { client } of [sandboxed, agent]) await client.close()

@@ -17,7 +17,7 @@ import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin-scheduled.ts'
 import { countEnded } from './count-attempt.ts'
-import { expireApproval } from './expire-approval.ts'
+import { expireApproval, isOfApproval } from './expire-approval.ts'
 import { captureScheduled, type OnCaptured } from './capture-scheduled.ts'
 import { deliverVerpCopies, takesReturnPaths } from './verp-copies.ts'
 import { errorClass } from './error-class.ts'
@@ -94,7 +94,7 @@ export class Attempts {
   async run(entry: QueueEntry, { content, trace, fresh }: InMemory, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options
     const before = await (trace ? database.newest(traces, entry, trace) : database.get(traces, entry, entry.traceId))
-    if (before?.record.status === 'pending') return expireApproval(this.#options, entry)
+    if (before && isOfApproval(entry, before.record)) return expireApproval(this.#options, entry)
     let stored = before
     const mayHaveBegun = !fresh || entry.begun !== undefined || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)

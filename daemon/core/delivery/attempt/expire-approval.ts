@@ -2,8 +2,13 @@
 import { dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
-import { traces } from '../../trace/trace.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { noDestination } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
+
+/** Whether the entry is that of the end of an approval; it can still be in memory when the message was approved and stands elsewhere. */
+export const isOfApproval = ({ destinationId }: QueueEntry, { status, outcome }: Trace): boolean =>
+  status === 'pending' || (destinationId === noDestination && outcome === 'relayed')
 
 /**
  * Cancels it, on condition that nothing has changed the trace, so that of this and an approval exactly one happens. Returns the entry

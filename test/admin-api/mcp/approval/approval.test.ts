@@ -1,7 +1,7 @@
 /** What an agent sends to real recipients leaves when a person has approved exactly that, once, and not otherwise. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test, { type ExecutionContext } from 'ava'
-import { addDestination } from '../../rest/fixture/rest-fixture.ts'
+import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { whileTimePasses } from '../mcp-fixture.ts'
@@ -121,6 +121,8 @@ test('an older client gets a link; the page shows everything; approval works onc
   t.false(framed.html.includes('alert'))
   t.is((await olga.get(frame.replace(/html$/, 'attachments/0'))).html, 'Bill')
   t.like(await fixture.traceOf(held), { status: 'pending' })
+  const retried = await fixture.rest.call('POST', `/v1/traces/${held.trace_id}/retry`)
+  t.deepEqual([retried.status, errorOf(retried).next_action], [409, 'wait_for_approval'])
   t.deepEqual(fixture.transport.attempted, [])
   t.deepEqual(await problemsOf(fixture), [])
 
@@ -193,6 +195,23 @@ test('after 30 minutes it is canceled, and cannot be approved', async (t) => {
   t.is((await fixture.traceOf(held)).timeline.at(-1)?.event, 'expired')
   t.regex((await olga.get(pathOf(held))).html, /not approved in time/)
   t.deepEqual(fixture.transport.attempted, [])
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('the end of the time of an approval is nothing to a message that was approved', async (t) => {
+  const fixture = await startApproval(t)
+  const olga = await fixture.member('olga@example.ch')
+  const later = await fixture.hold({ send_at: new Date(fixture.clock.now() + 3_600_000).toISOString() })
+  const now = await fixture.hold({ to: 'bob@example.org' })
+  for (const held of [later, now]) t.is(await fixture.decide(olga, held, 'approve'), 303)
+  await fixture.settle()
+  fixture.clock.advance(31 * 60_000)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [['bob@example.org']])
+  for (const held of [later, now]) t.like(await fixture.traceOf(held), { status: 'queued' })
+  fixture.clock.advance(30 * 60_000)
+  while (fixture.transport.attempted.length < 2) await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [['bob@example.org'], ['ada@example.org']])
   t.deepEqual(await problemsOf(fixture), [])
 })
 
