@@ -15,6 +15,8 @@ interface Backlog {
   /** What a message costs on top of the backlog. */
   readonly intake: Sample
   readonly residentMebibytes: number
+  /** Of these what is the process's own; the rest are files in the page cache, which the kernel takes back when memory is short. */
+  readonly anonymousMebibytes: number
   /** From the spawn after a kill to the ready file. */
   readonly startSeconds: number
   /** Messages a second that leave after that start, once the smart host takes them. */
@@ -44,7 +46,7 @@ async function measureAt(queued: number, options: BenchOptions): Promise<Backlog
 
 interface Filled {
   readonly outlet: number
-  readonly figures: Pick<Backlog, 'intake' | 'residentMebibytes'>
+  readonly figures: Pick<Backlog, 'intake' | 'residentMebibytes' | 'anonymousMebibytes'>
 }
 
 /** The first life: ends with a kill, with `queued` messages and those of the measurement in the queue. */
@@ -57,22 +59,23 @@ async function fill(folder: string, adminKey: string, queued: number, options: B
   await accept(subject, pipelined, Math.max(0, queued - options.cold), fillSeconds)
   const { sample } = await measure(subject, () => accept(subject, usual, options.messages, options.seconds))
   const residentMebibytes = await memoryOf(daemon.addresses.pid, 'VmRSS')
+  const anonymousMebibytes = await memoryOf(daemon.addresses.pid, 'RssAnon')
   await daemon.kill()
-  return { outlet: host.port, figures: { intake: sample, residentMebibytes } }
+  return { outlet: host.port, figures: { intake: sample, residentMebibytes, anonymousMebibytes } }
 }
 
 export async function measureBacklog(options: BenchOptions): Promise<Section> {
   const backlogs: Backlog[] = []
   for (const queued of options.backlogs) backlogs.push(await measureAt(queued, options))
   const cells = (backlog: Backlog): number[] => [
-    ...[backlog.intake.perSecond, backlog.intake.p99 ?? NaN, backlog.residentMebibytes],
+    ...[backlog.intake.perSecond, backlog.intake.p99 ?? NaN, backlog.residentMebibytes, backlog.anonymousMebibytes],
     ...[backlog.startSeconds, backlog.deliveredPerSecond],
   ]
   return {
     name: 'backlog',
     lines: [
       'Messages of 4 KiB queued for a smart host that does not answer; then a kill, a start, and a smart host that does.',
-      row('', ['intake/s', 'p99 ms', 'MiB', 'start s', 'deliv./s']),
+      row('', ['intake/s', 'p99 ms', 'MiB', 'own MiB', 'start s', 'deliv./s']),
       ...backlogs.map((backlog) => row(label(backlog), cells(backlog))),
       'What one message costs on top of them:',
       costHead,

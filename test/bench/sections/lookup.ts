@@ -6,8 +6,8 @@ import { contender, posternOptions, provision, type Contender } from '../contend
 import { percentile } from '../load/load-job.ts'
 import { measure } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
-import { untilQuiet } from '../resources.ts'
-import { costHead, costRow, judge, row, sampleHead, sampleRow, type Sample, type Section, type Verdict } from '../results.ts'
+import { memoryOf, untilQuiet } from '../resources.ts'
+import { costHead, costRow, figure, judge, row, sampleHead, sampleRow, type Sample, type Section, type Verdict } from '../results.ts'
 import { accept, pipelined, usual } from './intake.ts'
 
 const calls = 500
@@ -23,6 +23,8 @@ interface Stored {
   readonly intake: Sample
   /** Whether earlier captures were still being read, which then is part of the cost. */
   readonly isBehind: boolean
+  /** What the process has for itself, without files in the page cache. */
+  readonly anonymousMebibytes: number
 }
 
 /** Fills the store with captures, each of which has a trace, measures intake on the way, and then reads one after the other. */
@@ -33,6 +35,7 @@ export async function measureLookup(options: BenchOptions): Promise<Section> {
   const subject = { ...contender(daemon, login), [Symbol.asyncDispose]: () => Promise.resolve() }
   const { stored, traceIds, captures } = await fill(subject, daemon.addresses.pid, options)
   const inbox = await catchAllInbox(daemon.rest)
+  const readingSeconds = await untilQuiet(daemon.addresses.pid, fillSeconds)
   const rows = captures.toLocaleString('en')
   const reads = {
     'trace by id': (n: number) => `/v1/traces/${String(traceIds[(n * 7919) % traceIds.length])}`,
@@ -53,12 +56,16 @@ export async function measureLookup(options: BenchOptions): Promise<Section> {
       ...stored
         .filter(({ isBehind }) => isBehind)
         .map((one) => `At ${label(one)} earlier ones were still being read after ${settleSeconds} s: the costs above contain that.`),
+      'Memory of its own, without files in the page cache:',
+      row('', ['own MiB']),
+      ...stored.map((one) => row(label(one), [one.anonymousMebibytes])),
+      `All captures were read ${figure(readingSeconds)} s after the last measurement.`,
       `Reads over one kept connection, one after the other, with ${rows} captures and as many traces stored.`,
       row('', ['p50 ms', 'p99 ms']),
       ...timed.map(({ name, p50, p99 }) => row(name, [p50, p99])),
     ],
     verdicts: [...growthOf(stored), ...timed.map(({ name, p99 }) => judge(`${name} at ${rows} rows: p99 <= 5 ms`, p99, '<=', 5, 'ms'))],
-    data: { stored, rows: captures, timed },
+    data: { stored, rows: captures, readingSeconds, timed },
   }
 }
 
@@ -86,7 +93,7 @@ async function fill(subject: Contender, pid: number, { stored: sizes, cold, mess
       await untilQuiet(pid, settleSeconds)
       return result
     })
-    stored.push({ captures: size, intake: sample, isBehind })
+    stored.push({ captures: size, intake: sample, isBehind, anonymousMebibytes: await memoryOf(pid, 'RssAnon') })
   }
   return { stored, traceIds, captures }
 }
