@@ -110,6 +110,15 @@ export async function dequeueIfThere(database: Database, change: Change, row: Qu
   return stored ? dequeue(change.check(rowKey(row), stored.version), toQueueEntry(stored)) : change
 }
 
+/** Takes an entry out that waits. False when it does not stand in its place, or its attempt has begun: then nothing changes. */
+export async function dequeueIfWaiting(database: Database, change: Change, row: QueueRow): Promise<boolean> {
+  const stored = await database.kv.get(pack(rowKey(row)))
+  const entry = stored && toQueueEntry(stored)
+  if (!entry || entry.begun) return false
+  dequeue(change.check(rowKey(row), stored.version), entry)
+  return true
+}
+
 /** Counts all entries, so that metrics never scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))

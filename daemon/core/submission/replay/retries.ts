@@ -1,6 +1,6 @@
 /** Retry of one trace: what failed goes again, and what waits for its next attempt has it now. Spec "Trace status". */
 import { Change } from '#store/change.ts'
-import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
+import { dequeueIfWaiting, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -99,7 +99,7 @@ export class Retries {
     return { trace: next, ...stageAgain(change, { policy, organizationId, by: principal.credentialId, now }, stored, next) }
   }
 
-  /** No attempt is under way, as one begins when it is due. */
+  /** Undefined when its attempt has begun, which a wall clock that was set back hides, or when it stands elsewhere and is attempted from there. */
   async #bringForward(change: Change, organizationId: string, stored: Stored<Trace>, now: number): Promise<Staged | undefined> {
     const { record } = stored
     const recipients = record.recipients.filter(({ status }) => status === 'queued').length
@@ -107,9 +107,7 @@ export class Retries {
       { ...record, nextAttemptAt: now, updatedAt: now },
       { destinationId: record.destinationId ?? '', recipients, now },
     )
-    const before = change.deletes.length
-    await dequeueIfThere(this.#options.database, change, waitingEntry(organizationId, record))
-    if (change.deletes.length === before) return undefined // it stands elsewhere, and is attempted from there
+    if (!(await dequeueIfWaiting(this.#options.database, change, waitingEntry(organizationId, record)))) return undefined
     const entry = waitingEntry(organizationId, trace)
     enqueue(change.rewrite(traces, organizationId, stored, trace), entry)
     return { trace, entry, limits: new Map() }

@@ -106,6 +106,25 @@ test('two retries at the same time, and one during an attempt, are one attempt',
   t.is(await fixture.queueLength(), 1)
 })
 
+test('a retry of a message that its provider may have is the attempt under way, also when the wall clock was set back', async (t) => {
+  const handedOver = Promise.withResolvers<void>()
+  const { fixture, retries } = await setUp(t, async (call) => {
+    if (call.nth === 1) return report(call, 'permanent')
+    await call.job.beforeFinalDot()
+    handedOver.resolve()
+    return hang(call)
+  })
+  const id = await submitted(fixture)
+  await retries.retry(principal, id, safely)
+  await handedOver.promise
+  fixture.clock.step(-60_000)
+  const before = await fixture.trace(id)
+  t.deepEqual(await retries.retry(principal, id, { includeUnknown: true }), before)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 2)
+  t.is(await fixture.queueLength(), 1)
+})
+
 test('an outcome that is unknown is not repeated unless that is asked for', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
   const id = await submitted(fixture)
