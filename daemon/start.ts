@@ -10,6 +10,7 @@ import { recordKinds } from '#core/integrity.ts'
 import { carryCaptures } from '#core/capture/earlier-captures.ts'
 import { carryReadings } from '#core/capture/reading/read-marks.ts'
 import { carryTraces } from '#core/trace/earlier-traces.ts'
+import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -65,10 +66,7 @@ export async function open(
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   const database = part('database')
   await claimVersions(database, recordKinds)
-  const carried = await carryTraces(database, (traces) => log.info({ traces }, 'carrying over the traces of an earlier release'))
-  await carryCaptures(database)
-  await carryReadings(database)
-  if (carried > 0) log.info({ traces: carried }, 'carried the traces of an earlier release over')
+  await carryEarlier(database, log)
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
@@ -80,6 +78,17 @@ export async function open(
     plan: config.plan,
   })
   return { part, bootstrapped, certificate, metrics }
+}
+
+/** What earlier releases kept otherwise, before anything is served. */
+async function carryEarlier(database: Database, log: Logger): Promise<void> {
+  const traces = await carryTraces(database, (count) => log.info({ traces: count }, 'carrying over the traces of an earlier release'))
+  if (traces > 0) log.info({ traces }, 'carried the traces of an earlier release over')
+  const captures = await carryCaptures(database, (count) =>
+    log.info({ captures: count }, 'carrying over the captures of an earlier release'),
+  )
+  if (captures > 0) log.info({ captures }, 'carried the captures of an earlier release over')
+  await carryReadings(database)
 }
 
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */

@@ -62,6 +62,12 @@ async function problemsOf({ database }: StartedDaemon): Promise<readonly string[
   return (await verify(database, integrityChecks(database))).problems
 }
 
+/** What the log says was carried over. */
+function carriedOver({ log }: StartedDaemon): object {
+  const lines = log.filter(({ msg }) => /^carried the \w+ of an earlier release over$/.test(msg))
+  return Object.assign({}, ...lines.map(({ traces: all, captures }) => (captures === undefined ? { traces: all } : { captures }))) as object
+}
+
 for (const kept of [0, 2]) {
   test(`a store of which ${kept === 0 ? 'no trace is' : 'some traces are'} carried over goes on as if it had always been so`, async (t) => {
     const sink = await Sink.listen()
@@ -90,6 +96,7 @@ for (const kept of [0, 2]) {
 
     const next = await daemon.again()
     const now = next.rest
+    t.deepEqual(carriedOver(next), { traces: 5 - kept, captures: 1 })
     t.deepEqual(await problemsOf(next), [])
     t.deepEqual(await next.database.all(earlierTraces, next), [])
     const newest = await send(now, 'anna@peer.test')

@@ -1,11 +1,11 @@
 /** Captures as releases before 2026-11-23 kept them: records beside their traces. They go into these before anything is served. */
+import { carryRecords } from '#store/carry.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, globalKey, type Immutable, type Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
 import { arrivals } from '../trace/arrivals.ts'
-import { owners } from '../trace/earlier-traces.ts'
 import { traces } from '../trace/trace.ts'
 import { captureReasons } from './capture.ts'
 import { pendingReadKey } from './reading/pending-read.ts'
@@ -39,21 +39,14 @@ export const earlierCaptures = defineRecord<EarlierCapture>({
 /** Says that nothing is left to carry over. */
 const carriedKey = globalKey('carried', 'captures')
 
-/** Captures in one write. */
-const batch = 200
-
-/** Carries them over, after the traces, in small writes: what a crash leaves goes with the next start. Nothing else may write meanwhile. */
-export async function carryCaptures(database: Database): Promise<void> {
-  if (await database.kv.get(pack(carriedKey))) return
-  for await (const organizationId of owners(database)) {
-    for (;;) {
-      const { rows } = await database.list(earlierCaptures, { organizationId }, { limit: batch, ascending: true })
-      if (rows.length === 0) break
-      await database.commit(await carryOver(database, organizationId, rows))
-    }
-  }
-  await database.commit(new Change().set(carriedKey))
-}
+/** To be called after the traces were carried over, which the captures go into. Returns how many there were. */
+export const carryCaptures = (database: Database, progress: (carried: number) => void): Promise<number> =>
+  carryRecords(database, {
+    kind: earlierCaptures,
+    doneKey: carriedKey,
+    carry: (organizationId, rows) => carryOver(database, organizationId, rows),
+    progress,
+  })
 
 async function carryOver(database: Database, organizationId: string, rows: readonly Stored<EarlierCapture>[]): Promise<Change> {
   const change = new Change()

@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey, type Stored } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { projects } from '../../tenancy/organization.ts'
-import { owners } from '../../trace/earlier-traces.ts'
+import { owners } from '#store/carry.ts'
 import { captured, traces, type Trace } from '../../trace/trace.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 

@@ -99,7 +99,10 @@ export class Retries {
     return { trace: next, ...stageAgain(change, { policy, organizationId, by: principal.credentialId, now }, stored, next) }
   }
 
-  /** Undefined when its attempt has begun, which a wall clock that was set back hides, or when it stands elsewhere and is attempted from there. */
+  /**
+   * Undefined when its attempt has begun, which a wall clock that was set back hides, or when it stands elsewhere and is attempted from
+   * there.
+   */
   async #bringForward(change: Change, organizationId: string, stored: Stored<Trace>, now: number): Promise<Staged | undefined> {
     const { record } = stored
     const recipients = record.recipients.filter(({ status }) => status === 'queued').length
