@@ -10,6 +10,7 @@ import type { Usage } from '#core/billing/usage-report.ts'
 import type { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
+import type { TraceMessages } from '#core/capture/reading/trace-messages.ts'
 import type { Notifier } from '#core/capture/notify/notifier.ts'
 import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { Claims } from '#core/claims/claims.ts'
@@ -37,6 +38,7 @@ import type { ConnectionTest } from '#core/submission/doors/connection-test.ts'
 import type { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import type { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import type { RefusedSends } from '#core/submission/accept/refused-sends.ts'
+import type { Releases } from '#core/submission/replay/releases.ts'
 import type { Replays } from '#core/submission/replay/replays.ts'
 import type { Retries } from '#core/submission/replay/retries.ts'
 import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
@@ -85,6 +87,7 @@ export interface RestCore {
   readonly sendMessages: SendMessages
   readonly replays: Replays
   readonly retries: Retries
+  readonly releases: Releases
   readonly scheduledSends: ScheduledSends
   readonly sendApprovals: SendApprovals
   readonly traces: TraceReader
@@ -99,6 +102,7 @@ export interface RestCore {
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier
+  readonly traceMessages: TraceMessages
   readonly messageViews: MessageViews
   readonly inboundRoutes: InboundRoutes
   readonly inboundMail: InboundMail

@@ -44,6 +44,7 @@ import { templateTools } from './sending/template-tools.ts'
 import { templateActions } from './sending/templates.ts'
 import { suppressionActions } from './feedback/suppressions.ts'
 import { traceActions } from './sending/traces.ts'
+import { traceMessageOperations } from './sending/trace-messages.ts'
 import { trackingOperations } from './sending/tracking.ts'
 import { unsubscribeActions } from './feedback/unsubscribe.ts'
 import { webhookActions } from './feedback/webhooks.ts'
@@ -59,6 +60,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageActions(core),
   ...scheduledSendActions(core),
   ...traceActions(core),
+  ...traceMessageOperations(core),
   ...sendTools(core),
   ...diagnoseActions(core),
   ...replayActions(core),

@@ -13,6 +13,7 @@ import type { Notifier } from '#core/capture/notify/notifier.ts'
 import type { Readings } from '#core/capture/reading/readings.ts'
 import type { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
+import type { TraceMessages } from '#core/capture/reading/trace-messages.ts'
 import type { Feedback } from '#core/feedback/intake/feedback.ts'
 import type { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
@@ -55,6 +56,7 @@ export interface InboxCore {
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier
+  readonly traceMessages: TraceMessages
   readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
   readonly readings: Readings

@@ -6,6 +6,7 @@ import { Notifier } from '#core/capture/notify/notifier.ts'
 import { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { Readings } from '#core/capture/reading/readings.ts'
+import { TraceMessages } from '#core/capture/reading/trace-messages.ts'
 import { addressGuard, webPortsOnly } from '#core/outbound/address-guard.ts'
 import { guardedGet, guardedPost } from '../../protocols/outbound/clients.ts'
 import type { InboxCore } from './composed.ts'
@@ -30,6 +31,7 @@ export function inboxCore(composition: Composition): InboxCore {
   const backgroundRead = new BackgroundRead({ ...core, captureEvents, readings, notifier: inboxNotifier, onError })
   return {
     inboxes: new Inboxes({ ...core, captureEvents, readings }),
+    traceMessages: new TraceMessages({ ...core, readings }),
     inboxSettings: new InboxSettings({ ...core, ...network, guard }),
     inboxNotifier,
     messageViews: new MessageViews({

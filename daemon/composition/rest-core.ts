@@ -17,6 +17,7 @@ import { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { ConnectionTest } from '#core/submission/doors/connection-test.ts'
 import { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
+import { Releases } from '#core/submission/replay/releases.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
@@ -73,6 +74,7 @@ export function restCore(composition: Composition): RestCore {
     move: (principal, request) => moveResource(moved, principal, request),
     replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
+    releases: new Releases({ ...core, accept, unsubscribes, inboxes: get('inboxes').inboxes }),
     scheduledSends: new ScheduledSends(core),
     sendApprovals: new SendApprovals({
       ...core,

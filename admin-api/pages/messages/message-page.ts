@@ -1,6 +1,7 @@
-/** A captured message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
-import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
+/** A stored message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
+import type { Capture } from '#core/capture/capture.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
+import type { TraceMessage } from '#core/capture/reading/trace-messages.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -8,8 +9,13 @@ import { page, type Visitor } from '../layout/layout.ts'
 import { linkedText } from './linked-text.ts'
 import { remoteImages } from './message-frame.ts'
 
+/** A message with its capture where it was found in an inbox. */
+export interface Shown extends TraceMessage {
+  readonly capture?: Capture
+}
+
 export interface ShownMessage {
-  readonly message: CapturedMessage
+  readonly message: Shown
   readonly source: Source
   /** Path of the page itself, for its tabs. */
   readonly self: string
@@ -65,8 +71,8 @@ export function messagePage(shown: ShownMessage): Answer {
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
-        <dt>Captured</dt>
-        <dd>${new Date(capture.capturedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC, ${reasons[capture.captureReason]}</dd>
+        <dt>${capture ? 'Captured' : 'Accepted'}</dt>
+        <dd>${utc(capture?.capturedAt ?? trace.createdAt)} UTC${capture && `, ${reasons[capture.captureReason]}`}</dd>
         <dt>Trace</dt>
         <dd><a href="${shown.traceAt(trace.id)}">What happened to this message</a></dd>
       </dl>
@@ -80,18 +86,21 @@ export function messagePage(shown: ShownMessage): Answer {
   })
 }
 
+const utc = (at: number): string => new Date(at).toISOString().replace('T', ' ').slice(0, 19)
+
 /** The address fields as the message has them; who got it without being named is a blind copy. Empty ones are left out. */
-function addressRows({ capture, trace, read }: CapturedMessage): (readonly [label: string, value: string])[] {
+function addressRows({ trace, read }: Shown): (readonly [label: string, value: string])[] {
   const blind = trace.recipients.filter(({ bcc }) => bcc === true).map(({ address }) => address)
+  const sender = trace.headerFrom || trace.mailFrom
   if (!read.ok)
     return [
-      ['From', capture.intendedFrom],
-      ['To', recipients(capture.intendedTo)],
+      ['From', sender],
+      ['To', recipients(trace.recipients.map(({ address }) => address))],
     ]
   const { from, to, cc, bcc, replyTo } = read.message
   const isPlainSender = from.some(({ address }) => address.toLowerCase() === trace.mailFrom.toLowerCase())
   const rows = [
-    ['From', recipients(from.map(named)) || capture.intendedFrom],
+    ['From', recipients(from.map(named)) || sender],
     ['Envelope sender', isPlainSender ? '' : trace.mailFrom || '<>'],
     ['To', recipients(to.map(named))],
     ['Cc', recipients(cc.map(named))],

@@ -1,10 +1,12 @@
-/** Where captured messages are shown: to members of the organization, and by short-lived links; and the parts of such a view. */
+/** Where stored messages are shown: to members of the organization, and by short-lived links; and the parts of such a view. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
-import type { Inboxes, RawMessage } from '#core/capture/inboxes/inboxes.ts'
-import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
+import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
+import { ofTrace, shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
 import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
+import type { RawMessage } from '#core/capture/reading/readings.ts'
+import type { TraceMessages } from '#core/capture/reading/trace-messages.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
@@ -12,12 +14,13 @@ import { operation, pathParameters, type Operation } from '../../operation/opera
 import { attachmentFile, messageFile } from '../../http/download.ts'
 import { inboxPath, memberPrincipal, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
-import { messagePage, maxSourceShown, type Source } from './message-page.ts'
+import { messagePage, maxSourceShown, type Shown, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface MessageViewCore {
   readonly inboxes: Inboxes
+  readonly traceMessages: TraceMessages
   readonly sendApprovals: SendApprovals
   readonly messageViews: MessageViews
 }
@@ -53,12 +56,8 @@ async function show(
   viewed: ViewedMessage,
   { query, ...presented }: Presented,
 ): Promise<Answer> {
-  const { inboxes, messageViews } = core
-  const [message, source] = await Promise.all([
-    inboxes.message(principal, viewed.inboxId, viewed.captureId),
-    inboxes.raw(principal, viewed.inboxId, viewed.captureId).then(beginning),
-  ])
-  const base = `/view/${messageViews.token(viewed)}`
+  const [message, source] = await Promise.all([messageOf(core, principal, viewed), sourceOf(core, principal, viewed).raw().then(beginning)])
+  const base = `/view/${core.messageViews.token(viewed)}`
   return messagePage({ ...presented, message, source, base, tab: query('tab'), showsRemote: query('images') === '1' })
 }
 
@@ -82,7 +81,20 @@ interface ViewSource {
   raw(): Promise<RawMessage>
 }
 
-function sourceOf({ inboxes, sendApprovals }: MessageViewCore, principal: Principal, { inboxId, captureId }: ViewedMessage): ViewSource {
+const messageOf = (
+  { inboxes, traceMessages }: MessageViewCore,
+  principal: Principal,
+  { inboxId, captureId }: ViewedMessage,
+): Promise<Shown> => (inboxId === ofTrace ? traceMessages.message(principal, captureId) : inboxes.message(principal, inboxId, captureId))
+
+function sourceOf(core: MessageViewCore, principal: Principal, { inboxId, captureId }: ViewedMessage): ViewSource {
+  const { inboxes, sendApprovals, traceMessages } = core
+  if (inboxId === ofTrace)
+    return {
+      read: async () => (await traceMessages.message(principal, captureId)).read,
+      attachment: (index) => traceMessages.attachment(principal, captureId, index),
+      raw: () => traceMessages.raw(principal, captureId),
+    }
   if (inboxId === awaitingApproval)
     return {
       read: async () => (await sendApprovals.show(principal, captureId)).read,

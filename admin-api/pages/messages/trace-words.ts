@@ -44,6 +44,7 @@ const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, t
   queued: ['Queued for delivery', 'soft'],
   scheduled: ['Scheduled', 'soft'],
   captured: ['Captured instead of sent', 'held'],
+  released: ['Released from captured mail', 'soft'],
   validation_failed: ['Refused', 'bad'],
   suppressed: ['Suppressed', 'warn'],
   verp: ['Return path decided', 'soft'],

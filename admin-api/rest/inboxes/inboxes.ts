@@ -13,6 +13,7 @@ import { encoder, encoderOf } from '../../wire/fields/codec.ts'
 import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
 import { pageFields, pageOf, project } from '../../wire/fields/paging.ts'
 import { id, idParams } from '../../wire/fields/text.ts'
+import { acceptance } from '../../wire/sending/send.ts'
 import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
 
@@ -41,6 +42,7 @@ export const inboxOperations = (core: RestCore): readonly (Action | Operation)[]
   ...finding(core),
   ...changing(core),
   ...messages(core),
+  releasing(core),
   ...downloads(core),
   wait(core),
 ]
@@ -241,6 +243,23 @@ const messages = (core: RestCore): readonly Action[] => [
       shown(core, principal, inboxId, await core.inboxes.message(principal, inboxId, messageId)),
   }),
 ]
+
+/** With every rule of a send: budget, plan, suppressions. */
+const releasing = ({ releases }: RestCore): Action =>
+  inboxes.act('messages/{message_id}/release', {
+    id: 'releaseInboxMessage',
+    feature,
+    summary: 'Release a captured message',
+    description:
+      'Sends the message as it is to all its recipients, by a live destination. It counts as a send; suppressed recipients are skipped. The send has a trace of ' +
+      'its own, and both name each other. A message is released once: asked for again, the response is that of the first release, and another destination is 409. ' +
+      'A destination in sandbox mode, a project that is not claimed and a token for sends into the sandbox are 409 too.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted', 'approval_required', 'storage_full'],
+    input: z.strictObject({ message_id: id, destination_id: id }),
+    output: acceptance,
+    run: ({ principal }, { id: inboxId, messageId, destinationId }) => releases.release(principal, inboxId, messageId, destinationId),
+  })
 
 /** With the address of itself and that of its page. */
 function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principal, inboxId: string, captured: CapturedMessage) {

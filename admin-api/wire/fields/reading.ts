@@ -1,4 +1,5 @@
 /** What a reader makes of a message, with the addresses of its parts. */
+import * as z from 'zod'
 import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 
 /** The contents of a message. One that could not be read has none, and keeps the subject that is known from elsewhere. */
@@ -13,3 +14,23 @@ export function contentsOf(read: ReadResult, url: string): MessageContents {
   const { subject, headers, text, html, attachments } = read.message
   return { subject, headers, text, html, attachments: attachments.map((file, index) => ({ ...file, url: `${url}/attachments/${index}` })) }
 }
+
+/** The contents as they are on the wire. */
+export const contentFields = {
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  text: z.string(),
+  html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
+  attachments: z.array(
+    z.object({
+      filename: z.string(),
+      content_type: z.string(),
+      size: z.int(),
+      content_id: z.string().optional(),
+      inline: z.boolean(),
+      url: z.string(),
+    }),
+  ),
+  unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
+}
+
+export const viewUrl = z.string().meta({ description: 'A page that shows the message to anyone who has this URL, for about 15 minutes.' })

@@ -5,7 +5,7 @@ import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inbox
 import type { LastNotify } from '#core/capture/notify/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder } from '../fields/codec.ts'
-import { contentsOf } from '../fields/reading.ts'
+import { contentFields, contentsOf, viewUrl } from '../fields/reading.ts'
 import { id, nameLine } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
@@ -80,22 +80,13 @@ const messageShape = z
   .object({
     ...summary,
     raw_url: z.string(),
-    view_url: z.string().meta({ description: 'A page that shows the message to anyone who has this URL, for about 15 minutes.' }),
+    view_url: viewUrl,
     captured_at: wireTime,
-    headers: z.array(z.object({ name: z.string(), value: z.string() })),
-    text: z.string(),
-    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        content_type: z.string(),
-        size: z.int(),
-        content_id: z.string().optional(),
-        inline: z.boolean(),
-        url: z.string(),
-      }),
-    ),
-    unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
+    released: z
+      .object({ trace_id: z.string(), destination_id: z.string(), at: wireTime })
+      .optional()
+      .meta({ description: 'The send that it was released as; absent where it was not released.' }),
+    ...contentFields,
   })
   .meta({ id: 'CapturedMessage' })
 

@@ -3,6 +3,7 @@ import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { timeOfId } from '../trace/arrivals.ts'
 import type { Trace, TraceCapture } from '../trace/trace.ts'
+import { catchAll } from './inbox-pattern.ts'
 
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]
@@ -20,6 +21,7 @@ export interface Capture {
   /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
   readonly addressesSeen: readonly string[]
   readonly foundLater?: TraceCapture['foundLater']
+  readonly released?: TraceCapture['released']
   readonly capturedAt: number
 }
 
@@ -69,3 +71,9 @@ export const retainedFrom = ({ retentionDays }: Pick<Inbox, 'retentionDays'>, no
 
 /** In milliseconds since the epoch; not before that of an earlier capture, although the clock was set back. */
 export const timeOfCapture = ({ capture, createdAt }: Trace): number => (capture ? timeOfId(capture.id) : createdAt)
+
+/** Whether every inbox that holds a capture has let it go by now; `patterns` are those under which it is found. */
+export function isLetGo(its: readonly Inbox[], patterns: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
+  const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || patterns.has(addressPattern))
+  return holding.length > 0 && holding.every((inbox) => capturedAt < retainedFrom(inbox, nowMs))
+}

@@ -1,6 +1,6 @@
 /** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
 import type { Database } from '#store/database.ts'
-import { captureOf, inboxes, retainedFrom, type Inbox } from '../capture/capture.ts'
+import { captureOf, inboxes, isLetGo, retainedFrom } from '../capture/capture.ts'
 import { catchAll } from '../capture/inbox-pattern.ts'
 import { patternsOf } from '../trace/arrivals.ts'
 import { captured, traces } from '../trace/trace.ts'
@@ -32,9 +32,4 @@ export async function sweepInboxes(
     }
   }
   return removed
-}
-
-function isLetGo(its: readonly Inbox[], patterns: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
-  const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || patterns.has(addressPattern))
-  return holding.length > 0 && holding.every((inbox) => capturedAt < retainedFrom(inbox, nowMs))
 }

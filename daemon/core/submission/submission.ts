@@ -1,4 +1,5 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
+import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { MailingList } from '../feedback/suppression/opt-out.ts'
@@ -66,6 +67,8 @@ export interface Submission {
   readonly windows?: readonly Window[] | undefined
   /** It is captured, whatever the destination. */
   readonly isTest?: boolean | undefined
+  /** The captured message that it is released from; it is relayed or refused. */
+  readonly release?: Stored<Trace> | undefined
   /** What the message uses up; when something has used it already, the message is refused. */
   readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
 }

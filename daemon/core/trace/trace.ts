@@ -105,6 +105,8 @@ const capture = z.strictObject({
   addressesSeen: z.array(z.string()),
   /** Those that only the body has, and where in the order of capture ids they were found. */
   foundLater: z.strictObject({ place: z.string(), addresses: z.array(z.string()) }).optional(),
+  /** The send that it was released as, where to, when, and by which grant. */
+  released: z.strictObject({ traceId: z.string(), destinationId: z.string(), at: z.int(), by: z.string() }).optional(),
 })
 export type TraceCapture = Immutable<z.infer<typeof capture>>
 
@@ -164,6 +166,8 @@ const schema = z.strictObject({
   replays: z.array(replay).optional(),
   /** There once it was captured. */
   capture: capture.optional(),
+  /** The captured message that it was released from. */
+  releasedFrom: z.strictObject({ traceId: z.string(), captureId: z.string() }).optional(),
   /** When the caller asked for it to leave; absent in a send that leaves at once. */
   sendAt: z.int().optional(),
   /** Every addr-spec of the header, kept until a scheduled send is captured. */

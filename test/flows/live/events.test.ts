@@ -1,9 +1,5 @@
 /** The stream of changed lists at the door of a running daemon: what it says, to whom, how many there may be, and when it ends. */
 import test, { type ExecutionContext } from 'ava'
-import { members } from '#core/people/members/member.ts'
-import { addUser } from '#core/people/users/user.ts'
-import { Change } from '#store/change.ts'
-import { BrowserSessions } from '../../../admin-api/pages/session/browser-session.ts'
 import { eventually } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
@@ -125,27 +121,4 @@ test('a caller has ten streams at most, and one that is closed makes room', asyn
   t.is(more.headers.get('retry-after'), '30')
   open[0]?.close()
   await eventually(20_000, 'there is room again', async () => (await Events.open(t, daemon)).status === 200 || undefined)
-})
-
-test('the stream of a browser ends when its person signs out, and when they are no member any more', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const daemon = await startDaemon(t, { replacements: { clock } })
-  const { organizationId } = daemon
-  const [people, database] = [daemon.part('people'), daemon.part('database')]
-  const signIn = async (email: string): Promise<{ readonly userId: string; readonly stream: Events }> => {
-    const change = new Change()
-    const { id: userId } = addUser(change, email, clock.now())
-    change.insert(members, organizationId, { id: userId, organizationId, role: 'developer' as const, joinedAt: clock.now() })
-    const { cookie } = await people.sessions.begin(change, userId, 'link', { userAgent: 'x', cookie: undefined })
-    await database.commit(change)
-    const headers = { authorization: '', cookie: `${new BrowserSessions(people).cookieName}=${cookie}`, 'sec-fetch-site': 'same-origin' }
-    const stream = await Events.open(t, daemon, '', '', { ...headers, 'x-organization-id': organizationId })
-    return { userId, stream }
-  }
-  const [ada, ben, cara] = [await signIn('ada@example.ch'), await signIn('ben@example.ch'), await signIn('cara@example.ch')]
-  t.deepEqual([ada.stream.status, ben.stream.status, cara.stream.status], [200, 200, 200])
-  await people.sessions.revokeOthers(ada.userId, '')
-  await daemon.rest.must('DELETE', `/v1/members/${ben.userId}`)
-  await passing(clock, 'both have ended', () => ada.stream.hasEnded && ben.stream.hasEnded, 5000)
-  t.false(cara.stream.hasEnded)
 })

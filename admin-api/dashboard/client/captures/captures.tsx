@@ -20,6 +20,9 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
+import { AboutInbox } from './about-inbox.tsx'
+import { words as own } from './captures-words.ts'
+import { isUnread } from './unread.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
 import { mayChange } from '../app/permissions.ts'
@@ -151,6 +154,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </form>
+      <AboutInbox inboxId={inboxId} />
       <Arrivals inboxId={inboxId} input={input} list={list} onLive={onLive} />
       <div class="message-list">
         <Show read={list.read} reload={list.reload} failure={w.messagesFailed}>
@@ -222,7 +226,12 @@ const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): J
   <ul>
     {messages.map(({ id, intended_to: to, subject, captured_at: at, capture_reason: reason }) => (
       <li key={id}>
-        <a href={link(`/captures/${inboxId}/${id}`, { address: wanted })} aria-current={id === chosen ? 'true' : undefined}>
+        <a
+          class={isUnread(id) ? 'unread' : undefined}
+          href={link(`/captures/${inboxId}/${id}`, { address: wanted })}
+          aria-current={id === chosen ? 'true' : undefined}
+        >
+          {isUnread(id) && <span class="hidden">{own().unread}</span>}
           <span class="cut" title={plain(to.join(', '))}>
             <SafeText text={to[0] ?? ''} />
             {to.length > 1 && ` +${String(to.length - 1)}`}

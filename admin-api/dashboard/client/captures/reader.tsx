@@ -1,21 +1,28 @@
 /** One captured message: as HTML at three widths, as text, its source, headers, links and files, and why it was captured. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { call, save } from '../app/api.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { mayChange } from '../app/permissions.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { useRead } from '../app/query.ts'
 import { Segments, Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { Show } from '../parts/states.tsx'
+import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
-import { getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
-import { MessageFrame, pathOfView, type FrameWidth } from './message-frame.tsx'
-import { linksOf, remoteImagesOf } from './message-links.ts'
-import { FilesTab, HeadersTab, LinksTab, SourceTab, WhyTab } from './reader-tabs.tsx'
+import { Headers } from '../mail/headers.tsx'
+import { MessageFrame, pathOfView, type FrameWidth } from '../mail/message-frame.tsx'
+import { linksOf, remoteImagesOf } from '../mail/message-links.ts'
+import { Files, Links, saveFile, Source } from '../mail/parts.tsx'
+import { RemoteImages } from '../mail/remote-images.tsx'
+import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './captures-words.ts'
+import { Release } from './release.tsx'
+import { markRead } from './unread.ts'
+import { WhyTab } from './why-captured.tsx'
 
 interface ReaderProps {
   readonly inboxId: string
@@ -23,7 +30,7 @@ interface ReaderProps {
 }
 
 export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
-  const w = words()
+  const w = allWords()
   const read = useRead(getInboxMessage, { path: { id: inboxId, message_id: messageId } }, { isShown: true })
   return (
     <Show read={read} reload={read.reload} failure={w.messageFailed}>
@@ -33,8 +40,9 @@ export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
 }
 
 function Message({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
-  const w = words()
+  const w = allWords()
   const links = linksOf(message)
+  const path = { id: inboxId, message_id: message.id }
   const tabs = [
     ...(message.html === '' ? [] : [{ id: 'html', label: 'HTML' }]),
     { id: 'text', label: w.text },
@@ -63,10 +71,16 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
             <SafeText text={message.text} />
           </pre>
         )}
-        {tab === 'source' && <SourceTab inboxId={inboxId} messageId={message.id} />}
-        {tab === 'headers' && <HeadersTab headers={message.headers} />}
-        {tab === 'links' && <LinksTab links={links} />}
-        {tab === 'files' && <FilesTab message={message} inboxId={inboxId} />}
+        {tab === 'source' && <Source id={message.id} read={(signal) => call(getRawInboxMessage, { path }, { signal })} />}
+        {tab === 'headers' && <Headers headers={message.headers} />}
+        {tab === 'links' && <Links links={links} />}
+        {tab === 'files' && message.attachments.length === 0 && <State title={w.noAttachments} />}
+        {tab === 'files' && message.attachments.length > 0 && (
+          <Files
+            attachments={message.attachments}
+            read={(index) => call(getInboxAttachment, { path: { ...path, index: String(index) } })}
+          />
+        )}
         {tab === 'why' && <WhyTab message={message} />}
       </div>
     </>
@@ -74,15 +88,16 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
 }
 
 function Head({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
-  const w = words()
+  const w = allWords()
+  const own = words()
+  const [isReleasing, setReleasing] = useState(false)
+  useEffect(() => {
+    markRead(message.id, true)
+    return bind({ u: () => markRead(message.id, false) })
+  }, [message.id])
   const others = message.addresses_seen.length - message.intended_to.length
-  const download = async (): Promise<void> => {
-    try {
-      await save(await call(getRawInboxMessage, { path: { id: inboxId, message_id: message.id } }), `${message.id}.eml`)
-    } catch (error) {
-      toast(asFault(error).message)
-    }
-  }
+  const path = { id: inboxId, message_id: message.id }
+  const download = (): Promise<void> => saveFile(() => call(getRawInboxMessage, { path }), `${message.id}.eml`)
   return (
     <header class="reader-head">
       <div>
@@ -92,6 +107,21 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
         <h2>
           <SafeText text={message.subject || w.noSubject} />
         </h2>
+        {mayChange.value && !message.released && (
+          <button class="button" onClick={() => setReleasing(true)}>
+            <Icon name="destinations" />
+            {own.release}
+          </button>
+        )}
+        <button
+          class="button quiet square"
+          aria-label={own.markUnread}
+          title={own.markUnread}
+          aria-keyshortcuts="u"
+          onClick={() => markRead(message.id, false)}
+        >
+          <Icon name="captures" />
+        </button>
         <button class="button quiet square" aria-label={w.saveMessage} title={w.saveMessage} onClick={() => void download()}>
           <Icon name="download" />
         </button>
@@ -113,12 +143,19 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
         </span>{' '}
         <a href={link(`/traces/${message.trace_id}`)}>{w.trace}</a>
       </p>
+      {message.released && (
+        <p>
+          <Mark name="live" /> {own.releasedAt(longTime(message.released.at))}{' '}
+          <a href={link(`/traces/${message.released.trace_id}`)}>{own.itsTrace}</a>
+        </p>
+      )}
+      {isReleasing && <Release inboxId={inboxId} message={message} onClose={() => setReleasing(false)} />}
     </header>
   )
 }
 
 function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
-  const w = words()
+  const w = allWords()
   const [withImages, setWithImages] = useState(false)
   const width = (query.value.get('width') ?? 'full') as FrameWidth
   const remote = remoteImagesOf(message.html)
@@ -135,17 +172,7 @@ function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
             { value: 'full', label: w.full, icon: 'desktop' },
           ]}
         />
-        {remote > 0 && (
-          <span class="remote">
-            <Icon name="image" />
-            {withImages ? w.imagesLoaded(remote) : w.imagesNotLoaded(remote)}
-            {!withImages && (
-              <button class="as-link" onClick={() => setWithImages(true)}>
-                {w.loadOnce}
-              </button>
-            )}
-          </span>
-        )}
+        <RemoteImages count={remote} isLoaded={withImages} onLoad={() => setWithImages(true)} />
       </div>
       <div class="stage" tabIndex={0} role="group" aria-label={w.messageAsHtml}>
         {width !== 'full' && (

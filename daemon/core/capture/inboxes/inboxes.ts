@@ -1,5 +1,4 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
-import { readContent } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
@@ -14,7 +13,7 @@ import { captureOf, inboxes, retainedFrom, type Capture, type Inbox } from '../c
 import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
 import { catchAll, landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
-import type { Readings } from '../reading/readings.ts'
+import type { RawMessage, Readings } from '../reading/readings.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 
@@ -35,12 +34,6 @@ export interface CapturedMessage {
 export interface CaptureSummary {
   readonly capture: Capture
   readonly trace: Trace
-}
-
-/** `size`: in octets. */
-export interface RawMessage {
-  readonly size: number
-  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 /** Where a list or a wait begins: after this time, or after the capture with this id. */
@@ -124,7 +117,7 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   async message(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
-    const { capture, trace } = await this.#found(principal, inboxId, captureId)
+    const { capture, trace } = await this.found(principal, inboxId, captureId)
     const read = await this.#options.readings.read(principal.organizationId, trace)
     // the reading in the background may still have to come
     const seen = read.ok ? read.message.addressesSeen : []
@@ -133,15 +126,13 @@ export class Inboxes implements List<OfProject, Inbox> {
 
   /** The message as it would have been sent, piece by piece. */
   async raw(principal: Principal, inboxId: string, captureId: string): Promise<RawMessage> {
-    const { trace } = await this.#found(principal, inboxId, captureId)
-    const prefix = Buffer.from(trace.prefix)
-    const pieces = readContent(this.#options.database, principal.organizationId, trace.content)
-    return { size: prefix.length + trace.content.size, pieces: prefix.length === 0 ? pieces : after(prefix, pieces) }
+    const { trace } = await this.found(principal, inboxId, captureId)
+    return this.#options.readings.raw(principal.organizationId, trace)
   }
 
   /** The decoded bytes of one attachment, by its place in the message detail. */
   async attachment(principal: Principal, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
-    const { trace } = await this.#found(principal, inboxId, captureId)
+    const { trace } = await this.found(principal, inboxId, captureId)
     const bytes = await this.#options.readings.attachment(principal.organizationId, trace, index)
     if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
     return bytes
@@ -220,7 +211,8 @@ export class Inboxes implements List<OfProject, Inbox> {
     return reading
   }
 
-  async #found(principal: Principal, inboxId: string, captureId: string): Promise<CaptureSummary> {
+  /** A capture that the inbox still holds. Throws `not_found`. */
+  async found(principal: Principal, inboxId: string, captureId: string): Promise<CaptureSummary> {
     const inbox = await this.get(principal, inboxId)
     const found = await this.#capture(principal, inbox.projectId, captureId)
     const oldest = retainedFrom(inbox, this.#options.clock.now())
@@ -245,11 +237,6 @@ export class Inboxes implements List<OfProject, Inbox> {
       else this.#waitsByGrant.delete(credentialId)
     }
   }
-}
-
-async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  yield first
-  yield* rest
 }
 
 interface Walk {

@@ -1,4 +1,4 @@
-/** Short-lived links under which a captured message is shown without a session, and the images of others that such a view asks for. */
+/** Short-lived links under which a stored message is shown without a session, and the images of others that such a view asks for. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
@@ -14,11 +14,14 @@ export interface MessageViewOptions {
   readonly origin: string
 }
 
+/** In an inbox by the id of its capture, or by that of its trace (`inboxId` is then `ofTrace`). */
 export interface ViewedMessage {
   readonly organizationId: string
   readonly inboxId: string
   readonly captureId: string
 }
+
+export const ofTrace = 'trace'
 
 export interface ShownImage {
   readonly contentType: string

@@ -1,13 +1,19 @@
 /**
- * Reads captured messages for people: once for all who ask for the same, also later as long as there is room for what was read, and
+ * Reads stored messages for people: once for all who ask for the same, also later as long as there is room for what was read, and
  * organizations in turn; a message is in memory only while it is read.
  */
-import { readWholeContent } from '#store/content.ts'
+import { readContent, readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { ReadingCache } from './reading-cache.ts'
 import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
+
+/** `size`: in octets. */
+export interface RawMessage {
+  readonly size: number
+  readonly pieces: AsyncIterable<Uint8Array>
+}
 
 export class Readings {
   readonly #database: Database
@@ -36,6 +42,13 @@ export class Readings {
     return this.#once(`${trace.id} ${index}`, () => this.#reader.attachment(this.#waiting(organizationId, trace), index))
   }
 
+  /** The message as it is sent, or would have been, piece by piece. */
+  raw(organizationId: string, { prefix, content }: Trace): RawMessage {
+    const first = Buffer.from(prefix)
+    const pieces = readContent(this.#database, organizationId, content)
+    return { size: first.length + content.size, pieces: first.length === 0 ? pieces : after(first, pieces) }
+  }
+
   /** Who expects a message soon: until the returned function is called, its reading begins without a delay. */
   expect(): () => void {
     return this.#reader.expect()
@@ -56,4 +69,9 @@ export class Readings {
     }
     return { organizationId, size: content.size, read }
   }
+}
+
+async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield first
+  yield* rest
 }

@@ -30,6 +30,7 @@ import type { Attachment } from '../compose/attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from '../compose/message-size.ts'
 import { InFlight } from './in-flight.ts'
+import { notRelayed, releasedFrom, stageRelease } from './release-mark.ts'
 import { decideVerp } from './verp.ts'
 
 /** Is notified of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -133,6 +134,7 @@ export class Accept {
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
     const decision = decideOutcome(project, route, sandboxCauseOf(submission))
+    if (submission.release && decision.outcome !== 'relayed') throw notRelayed(decision)
 
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
@@ -168,6 +170,7 @@ export class Accept {
         .expire(nowMs + idempotencyMs, key)
     }
 
+    if (submission.release) stageRelease(change, this.#options.audit, submission, submission.release, trace)
     const { once } = submission
     if (once) change.setNew(once.key, encode(nowMs)).expire(once.expiresAt, once.key)
     const result = await database.commit(change)
@@ -301,6 +304,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     ...(submission.template && { template: submission.template }),
     ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
     ...(submission.list && { list: submission.list }),
+    ...releasedFrom(submission.release),
     content,
     prefix: facts.prefix,
     eightBit: facts.eightBit,

@@ -12,6 +12,7 @@ export interface TimelineEntry {
     | 'queued'
     | 'scheduled'
     | 'captured'
+    | 'released'
     | 'suppressed'
     | 'verp'
     | 'attempt'
@@ -61,14 +62,16 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       },
     ]
   const made = template ? `, from the template ${template.slug} in version ${template.version}` : ''
+  const from = trace.releasedFrom ? ', released from captured mail' : ''
   const entries: TimelineEntry[] = [
     {
       at: createdAt,
       event: 'accepted',
-      message: `Accepted by ${doorNames[trace.door]}: ${content.size} bytes for ${count(recipients.length, 'recipient')}${made}.`,
+      message: `Accepted by ${doorNames[trace.door]}: ${content.size} bytes for ${count(recipients.length, 'recipient')}${made}${from}.`,
       detail: {
         ...{ door: trace.door, submitted_by: trace.submittedBy, mail_from: trace.mailFrom, size: content.size },
         ...(template && { template_id: template.id, template_version: template.version }),
+        ...(trace.releasedFrom && { released_from: trace.releasedFrom.traceId, capture_id: trace.releasedFrom.captureId }),
       },
     },
     {
@@ -89,7 +92,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
-  entries.push(...scheduleEntries(trace), ...verpEntries(trace), ...approvalEntries(trace))
+  entries.push(...scheduleEntries(trace), ...verpEntries(trace), ...approvalEntries(trace), ...releaseEntries(trace))
   const tries = [
     ...suppressionEntries(trace),
     ...(trace.failover?.passes ?? []).map(passEntry),
@@ -296,6 +299,13 @@ function settledAt({ recipients, updatedAt }: Trace, attempts: readonly AttemptR
   if (recipients.every(({ report }) => report === undefined)) return updatedAt
   const ends = [...attempts.map(({ endedAt }) => endedAt ?? 0), ...recipients.map(({ suppression }) => suppression?.at ?? 0)]
   return Math.max(...ends) || updatedAt
+}
+
+function releaseEntries({ capture }: Trace): TimelineEntry[] {
+  if (!capture?.released) return []
+  const { traceId, destinationId, at, by } = capture.released
+  const detail = { trace_id: traceId, destination_id: destinationId, released_by: by }
+  return [{ at, event: 'released', message: 'The captured message was released: it was sent as a message of its own.', detail }]
 }
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

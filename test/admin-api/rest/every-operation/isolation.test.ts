@@ -34,6 +34,9 @@ test('every operation has a request, and the owner can make it', async (t) => {
 /** Administrators' operations that change nothing, or nothing of the organization. */
 const noActs = new Set(['listAuditEntries', 'testDestination', 'testWebhook', 'clearInbox'])
 
+/** Sends that go against what was decided. */
+const sendsThatAreActs = new Set(['releaseInboxMessage'])
+
 test('every act of an administrator is in the audit log, with the key that did it and without a secret', async (t) => {
   const installation = await installationOf(t)
   const acts = async () =>
@@ -43,7 +46,7 @@ test('every act of an administrator is in the audit log, with the key that did i
     const before = new Set((await acts()).map(({ id }) => id))
     await ask(installation.rest, operation, requestOf(installation, operation))
     const fresh = (await acts()).filter(({ id }) => !before.has(id))
-    const isAct = operation.scope === 'api:admin' && !noActs.has(operation.operationId)
+    const isAct = (operation.scope === 'api:admin' && !noActs.has(operation.operationId)) || sendsThatAreActs.has(operation.operationId)
     t.is(fresh.length > 0, isAct, `${operation.operationId}: ${JSON.stringify(fresh)}`)
     for (const { actor } of fresh) t.deepEqual(actor, { kind: 'api_key', id: 'key_environment' })
   }

@@ -5,10 +5,11 @@ import { Mark, StatusTag } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
 import type { SentStatus, Trace } from '../wire/operations.ts'
-import { language, words } from '../words/words.ts'
+import { language, words as allWords } from '../words/words.ts'
 import { AttemptEntry, type AttemptDetail } from './attempt-entry.tsx'
 import { ReportEntry, RouteEntry, SuppressedEntry } from './decision-entries.tsx'
 import { Verdict } from './verdict.tsx'
+import { words } from './trace-words.ts'
 
 /** Send-only keys see less; people see all. */
 export const isWhole = (trace: Trace | SentStatus): trace is Trace => 'timeline' in trace
@@ -18,7 +19,7 @@ export const refreshMsOf = (trace: Trace | SentStatus | undefined): number | und
   trace && /^(pending|queued|sent)$/.test(trace.status) ? 3000 : undefined
 
 export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; readonly isLong?: boolean }): JSX.Element {
-  const w = words()
+  const w = allWords()
   return (
     <>
       <div class="trace-tags">
@@ -51,12 +52,19 @@ export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; re
 
 type Entry = Trace['timeline'][number]
 
-export function TraceStory({ trace }: { readonly trace: Trace }): JSX.Element {
+interface StoryProps {
+  readonly trace: Trace
+  /** Stands between the verdict and the timeline. */
+  readonly children?: ComponentChildren
+}
+
+export function TraceStory({ trace, children }: StoryProps): JSX.Element {
   const { timeline } = trace
   const settled = timeline.findIndex(({ event }) => event === 'sent' || event === 'partly_sent' || event === 'failed')
   return (
     <div class="story">
       <Verdict trace={trace} />
+      {children}
       <ol>
         {timeline.map((entry, i) => (
           <li key={i} class={settled >= 0 && i >= settled && i < timeline.length - 1 ? 'late' : ''}>
@@ -94,6 +102,7 @@ function Time({ entry, before }: { readonly entry: Entry; readonly before: Entry
 const marks: Readonly<Record<string, string>> = {
   accepted: 'ok',
   captured: 'captured',
+  released: 'relayed',
   scheduled: 'queued',
   queued: 'queued',
   retry_scheduled: 'queued',
@@ -126,7 +135,7 @@ const attemptMark = ({ state, recipients, error }: AttemptDetail): string => {
 
 function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const { event, detail, message } = entry
-  const w = words()
+  const w = allWords()
   if (event === 'attempt') return <AttemptEntry detail={detail as unknown as AttemptDetail} message={message} />
   if (event === 'routed') return <RouteEntry entry={entry} trace={trace} />
   if (event === 'auto_suppressed' || event === 'suppressed') return <SuppressedEntry entry={entry} />
@@ -144,6 +153,16 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
             name="mail_from"
             value={typeof detail['mail_from'] === 'string' && detail['mail_from'] !== '' ? detail['mail_from'] : '<>'}
           />
+        </p>
+      )}
+      {event === 'released' && typeof detail['trace_id'] === 'string' && (
+        <p>
+          <a href={link(`/traces/${detail['trace_id']}`)}>{words().openTrace}</a>
+        </p>
+      )}
+      {event === 'accepted' && typeof detail['released_from'] === 'string' && (
+        <p>
+          <a href={link(`/traces/${detail['released_from']}`)}>{words().capturedFirst}</a>
         </p>
       )}
       {event === 'captured' && <p>{<a href={link('/captures')}>{w.captures}</a>}</p>}

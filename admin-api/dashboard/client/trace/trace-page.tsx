@@ -4,9 +4,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { go, link, query, linkHere } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
-import { CopyButton, Tabs, copy } from '../parts/controls.tsx'
+import { CopyButton, Tabs } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -14,20 +14,35 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getTrace, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
+import { getTrace, getTraceMessage, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
 import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
-import { MessageTab, useCapture } from './trace-message.tsx'
+import { HeadersTab, MessageTab } from './trace-message.tsx'
+import { Share } from './share.tsx'
+import { Diagnosis } from './diagnosis.tsx'
+import { Suppress } from './verdict.tsx'
+import { words } from './trace-words.ts'
 import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
 
 export function TracePage({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
+  const [w, own] = [allWords(), words()]
   const first = useRead(getTrace, { path: { trace_id: id } }, { isShown: true })
   const read = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(first.data) ?? 30_000 })
   const latest = read.data ? read : first
   const trace = latest.data && isWhole(latest.data) ? latest.data : undefined
   const [isReplaying, setReplaying] = useState(false)
-  useEffect(() => bind({ Escape: () => go(link('/traces')), ...(mayChange.value && { r: () => setReplaying(true) }) }), [])
+  const [isSharing, setSharing] = useState(false)
+  const isRelayed = trace?.outcome === 'relayed'
+  useEffect(
+    () =>
+      bind({
+        Escape: () => go(link('/traces')),
+        s: () => setSharing(true),
+        ...(mayChange.value && isRelayed && { r: () => setReplaying(true) }),
+      }),
+    [isRelayed],
+  )
+  const isDiagnosed = query.value.get('diagnose') === '1'
   const heading = (
     <>
       <a href={link('/traces')}>{w.traces}</a>
@@ -41,36 +56,48 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
     <>
       <TopBar title={trace ? plain(trace.subject) || w.noSubject : w.trace} heading={heading}>
         <CopyButton text={id} label={w.copyId} />
-        {trace && mayChange.value && trace.outcome === 'relayed' && (
+        {trace && trace.outcome !== 'refused' && (
+          <a
+            class="button quiet"
+            href={linkHere({ diagnose: isDiagnosed ? '' : '1' })}
+            aria-label={isDiagnosed ? own.hideDiagnosis : own.diagnose}
+          >
+            <Icon name="diagnose" />
+            <span class="shell-label">{isDiagnosed ? own.hideDiagnosis : own.diagnose}</span>
+          </a>
+        )}
+        {trace && mayChange.value && isRelayed && (
           <button class="button" aria-keyshortcuts="r" onClick={() => setReplaying(true)}>
             <Icon name="replay" />
             <span class="shell-label">{w.replay}</span>
           </button>
         )}
         {trace && (
-          <button class="button wide-only" onClick={() => void copy(`${location.origin}/share/traces/${id}`)}>
+          <button class="button" aria-keyshortcuts="s" aria-label={own.share} onClick={() => setSharing(true)}>
             <Icon name="share" />
-            {w.copyPublicLink}
+            <span class="shell-label">{own.share}</span>
           </button>
         )}
       </TopBar>
       <div class="sheet">
         <Show read={latest} reload={first.reload} failure={w.traceFailed}>
-          {(data) => isWhole(data) && <Whole trace={data} />}
+          {(data) => isWhole(data) && <Whole trace={data} isDiagnosed={isDiagnosed} />}
         </Show>
       </div>
+      {isSharing && trace && <Share id={trace.trace_id} onClose={() => setSharing(false)} />}
       {isReplaying && trace && <Replay trace={trace} onClose={() => setReplaying(false)} onDone={first.reload} />}
     </>
   )
 }
 
-function Whole({ trace }: { readonly trace: Trace }): JSX.Element {
-  const w = words()
-  const capture = useCapture(trace)
+function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
+  const w = allWords()
+  const message = useRead(getTraceMessage, { path: { trace_id: trace.trace_id } })
   const webhooks = useList(listAllWebhookAttempts, { query: { trace_id: trace.trace_id, limit: '50' } }, { isShown: false })
   const tab = query.value.get('tab') ?? 'message'
   const tabs = [
     { id: 'message', label: w.message },
+    { id: 'headers', label: w.headers, ...(message.data && { count: message.data.headers.length }) },
     { id: 'recipients', label: w.recipients, count: trace.recipients.length },
     { id: 'webhooks', label: w.webhooks, ...(webhooks.read.data && { count: webhooks.read.data.length }) },
     { id: 'destination', label: w.destination },
@@ -84,12 +111,13 @@ function Whole({ trace }: { readonly trace: Trace }): JSX.Element {
       </div>
       <div class="columns">
         <section aria-label={w.timeline}>
-          <TraceStory trace={trace} />
+          <TraceStory trace={trace}>{isDiagnosed && <Diagnosis trace={trace} />}</TraceStory>
         </section>
         <aside aria-label={w.details}>
           <Tabs label={w.details} tabs={tabs} value={shown} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
           <div role="tabpanel" aria-label={tabs.find((one) => one.id === shown)?.label}>
-            {shown === 'message' && <MessageTab trace={trace} capture={capture} />}
+            {shown === 'message' && <MessageTab trace={trace} read={message} />}
+            {shown === 'headers' && <HeadersTab read={message} />}
             {shown === 'recipients' && <RecipientsTab trace={trace} />}
             {shown === 'webhooks' && <WebhooksTab list={webhooks} />}
             {shown === 'destination' && <DestinationTab id={trace.destination_id} route={trace.route} />}
@@ -118,8 +146,9 @@ const RecipientsTab = ({ trace }: { readonly trace: Trace }): JSX.Element => (
             <i>{recipient.reply.code}</i> {recipient.reply.enhanced} <SafeText text={recipient.reply.text} />
           </div>
         )}
+        {mayAdminister.value && !recipient.suppression && <Suppress email={recipient.address} />}
         {recipient.suppression && (
-          <p class="soft">{words().suppressedBecause(recipient.suppression.reason ?? recipient.suppression.source)}</p>
+          <p class="soft">{allWords().suppressedBecause(recipient.suppression.reason ?? recipient.suppression.source)}</p>
         )}
       </li>
     ))}
@@ -134,7 +163,7 @@ interface ReplayProps {
 
 /** Queues the message again for who does not have it; says first for whom. */
 function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
-  const w = words()
+  const w = allWords()
   const [withUnknown, setWithUnknown] = useState(false)
   const without = trace.recipients.filter(({ status }) => status === 'failed' || status === 'bounced').length
   const run = async (): Promise<void> => {

@@ -69,7 +69,7 @@ const Note = ({ tone, mark, text, more }: NoteProps): JSX.Element => (
 )
 
 /** Sends the address no more mail, with a way back. */
-function Suppress({ email }: { readonly email: string }): JSX.Element | null {
+export function Suppress({ email }: { readonly email: string }): JSX.Element | null {
   const w = words()
   const [isDone, setDone] = useState(false)
   if (email === '') return null

@@ -1,0 +1,43 @@
+/** What an inbox is and does: whom it notifies, how long it keeps mail, and how a test waits for the next message. */
+import type { JSX } from 'preact'
+import { useRead } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { curlOf } from '../parts/api-call.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { longTime } from '../parts/time.ts'
+import { getInbox, waitForInboxMessage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './captures-words.ts'
+
+export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Element | null {
+  const w = words()
+  const { data: inbox } = useRead(getInbox, { path: { id: inboxId } })
+  if (!inbox) return null
+  const wait = curlOf({ operation: waitForInboxMessage, input: { path: { id: inboxId }, query: { timeout: '60' } } })
+  const { last_notify: last, retention_days: days } = inbox
+  return (
+    <details class="about-inbox">
+      <summary>{w.aboutInbox}</summary>
+      <dl class="facts">
+        <dt>{w.notifies}</dt>
+        <dd>{inbox.notify_webhook_url === null ? w.notifiesNone : <SafeText text={inbox.notify_webhook_url} />}</dd>
+        <dt>{w.lastNotified}</dt>
+        <dd>{last ? `${longTime(last.at)}, ${String(last.status_code ?? last.error ?? '')}` : w.never}</dd>
+        <dt>{w.keptFor}</dt>
+        <dd>{days === null ? w.asPlan : w.days(days)}</dd>
+      </dl>
+      <p>
+        {w.waitFor} <CopyButton text={wait} label={allWords().copy} />
+      </p>
+      <pre class="code" tabIndex={0}>
+        {wait}
+      </pre>
+      <button class="button small" type="button" aria-disabled aria-describedby="clear-inbox">
+        {w.clear}
+      </button>
+      <p class="faint" id="clear-inbox">
+        {w.clearText}
+      </p>
+    </details>
+  )
+}

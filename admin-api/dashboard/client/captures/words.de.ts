@@ -1,0 +1,35 @@
+/** German: captured mail. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  release: 'Freigeben…',
+  releaseTitle: 'Diese Nachricht freigeben',
+  releaseText: 'Sie verlässt den Dienst, wie sie ist, und die Empfänger bekommen sie. Das lässt sich nicht zurücknehmen.',
+  releaseTo: 'Ziel',
+  recipients: 'Empfänger',
+  andMore: (n: number) => `und ${String(n)} weitere`,
+  releaseNow: (n: number) => (n === 1 ? 'An 1 Empfänger senden' : `An ${String(n)} Empfänger senden`),
+  wouldSkip: (n: number) => `${String(n)} gesperrt und übersprungen:`,
+  wouldRefuse: 'Sie würde abgelehnt:',
+  noLive: 'Kein Ziel ist live',
+  noLiveText: 'Schalte zuerst ein Ziel live; nur über solche verlässt Post den Dienst.',
+  destinationsFailed: 'Die Ziele konnten nicht gelesen werden',
+  releasedNow: 'Die Nachricht ist freigegeben.',
+  releasedAt: (at: string) => `Freigegeben ${at}.`,
+  itsTrace: 'Ihr Trace',
+  unread: 'ungelesen',
+  markUnread: 'Als ungelesen markieren',
+  aboutInbox: 'Über diesen Posteingang',
+  notifies: 'Benachrichtigt',
+  notifiesNone: 'keine Adresse',
+  lastNotified: 'Zuletzt benachrichtigt',
+  never: 'nie',
+  waitFor: 'Auf die nächste Nachricht warten',
+  clear: 'Posteingang leeren',
+  clearText:
+    'Abgefangene Nachrichten gehen mit ihren Traces, es gibt also nichts zu leeren. Mit retention_days des Posteingangs bleiben sie kürzer.',
+  keptFor: 'Aufbewahrt',
+  asPlan: 'so lange, wie der Plan Traces behält',
+  days: (n: number) => (n === 1 ? '1 Tag' : `${String(n)} Tage`),
+}

@@ -1,0 +1,88 @@
+/** The header of a message: the servers that it passed with the time each took, what they found of its sender, and every field. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { span } from '../parts/time.ts'
+import type { CapturedMessage } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+
+type Fields = CapturedMessage['headers']
+
+export function Headers({ headers }: { readonly headers: Fields }): JSX.Element {
+  const hops = hopsOf(headers)
+  const results = resultsOf(headers)
+  return (
+    <>
+      {results.length > 0 && (
+        <ul class="auth-results">
+          {results.map(({ method, result, isGood }) => (
+            <li key={`${method} ${result}`}>
+              <Mark name={isGood ? 'ok' : result === 'none' || result === 'neutral' ? 'none' : 'failed'} />
+              <code>
+                {method}={result}
+              </code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {hops.length > 0 && (
+        <ol class="hops" aria-label={words().hops}>
+          {hops.map(({ by, at, delay }, i) => (
+            <li key={i}>
+              <code>
+                <SafeText text={by} />
+              </code>
+              <time datetime={at}>{at}</time>
+              <span class="num">{delay === undefined ? '' : `+${span(delay)}`}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+      <dl class="headers">
+        {headers.map(({ name, value }, i) => (
+          <div key={i}>
+            <dt>
+              <SafeText text={name} />
+            </dt>
+            <dd>
+              <SafeText text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+/** The servers that the message passed, from the first, by what they wrote; clocks may differ. */
+function hopsOf(headers: Fields): readonly { readonly by: string; readonly at: string; readonly delay: number | undefined }[] {
+  const received = headers.filter(({ name }) => name.toLowerCase() === 'received').reverse()
+  let before: number | undefined
+  return received.map(({ value }) => {
+    const time = Date.parse(value.slice(value.lastIndexOf(';') + 1).trim())
+    const delay = before === undefined || Number.isNaN(time) ? undefined : Math.max(0, time - before)
+    if (!Number.isNaN(time)) before = time
+    return { by: /\bby\s+(\S{1,200})/.exec(value)?.[1] ?? '–', at: Number.isNaN(time) ? '–' : new Date(time).toISOString(), delay }
+  })
+}
+
+interface AuthResult {
+  readonly method: string
+  readonly result: string
+  readonly isGood: boolean
+}
+
+const maxResults = 12
+
+/** What servers wrote of SPF, DKIM and DMARC, each finding once (RFC 8601 §2.2). */
+function resultsOf(headers: Fields): readonly AuthResult[] {
+  const found = new Map<string, AuthResult>()
+  for (const { name, value } of headers) {
+    if (!/^(arc-)?authentication-results$/i.test(name)) continue
+    for (const [, method = '', result = ''] of value.slice(0, 8192).matchAll(/\b(spf|dkim|dmarc|arc)=([a-z]{1,12})\b/gi)) {
+      const one = { method: method.toLowerCase(), result: result.toLowerCase(), isGood: result.toLowerCase() === 'pass' }
+      if (found.size < maxResults) found.set(`${one.method} ${one.result}`, one)
+    }
+  }
+  return [...found.values()]
+}

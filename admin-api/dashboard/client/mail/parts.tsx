@@ -1,0 +1,103 @@
+/** The parts of a stored message besides how it looks and its header: its source, its files, and the links in it. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { save } from '../app/api.ts'
+import { asFault, type Read } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { bytes } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import type { CapturedMessage } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import type { FoundLink } from './message-links.ts'
+
+const maxSourceShown = 256 * 1024
+
+interface SourceProps {
+  /** Names the message; another one is read anew. */
+  readonly id: string
+  readonly read: (signal: AbortSignal) => Promise<Blob>
+}
+
+export function Source({ id, read: ask }: SourceProps): JSX.Element {
+  const w = words()
+  const [read, setRead] = useState<Read<{ readonly text: string; readonly size: number }>>({ state: 'loading' })
+  const [turn, setTurn] = useState(0)
+  useEffect(() => {
+    const aborter = new AbortController()
+    ask(aborter.signal)
+      .then(async (file) => setRead({ state: 'ready', data: { text: await file.slice(0, maxSourceShown).text(), size: file.size } }))
+      .catch((error: unknown) => !aborter.signal.aborted && setRead({ state: 'failed', fault: asFault(error) }))
+    return () => aborter.abort()
+  }, [id, turn])
+  return (
+    <Show read={read} reload={() => setTurn(turn + 1)} failure={w.messageFailed}>
+      {({ text, size }) => (
+        <>
+          {size > maxSourceShown && <p class="faint">{w.firstPart(bytes(maxSourceShown))}</p>}
+          <pre class="code wrap" tabIndex={0}>
+            <SafeText text={text.replaceAll('\r\n', '\n')} />
+          </pre>
+        </>
+      )}
+    </Show>
+  )
+}
+
+/** As text, so that looking at them is safe; each can be copied. */
+export const Links = ({ links }: { readonly links: readonly FoundLink[] }): JSX.Element =>
+  links.length === 0 ? (
+    <State title={words().noLinks} />
+  ) : (
+    <ul class="links">
+      {links.map(({ address, where }) => (
+        <li key={address}>
+          <span class="tag">{where}</span>
+          <code>
+            <SafeText text={address} />
+          </code>
+          <CopyButton text={address} label={words().copy} />
+        </li>
+      ))}
+    </ul>
+  )
+
+interface FilesProps {
+  readonly attachments: CapturedMessage['attachments']
+  readonly read: (index: number) => Promise<Blob>
+}
+
+/** Files are saved, never opened here. */
+export const Files = ({ attachments, read }: FilesProps): JSX.Element => (
+  <ul class="links">
+    {attachments.map(({ filename, content_type: type, size, inline }, index) => (
+      <li key={index}>
+        <Icon name="clip" />
+        <span>
+          <b>
+            <SafeText text={filename} />
+          </b>{' '}
+          <span class="faint">
+            <SafeText text={type} />, {bytes(size)}
+            {inline && `, ${words().inline}`}
+          </span>
+        </span>
+        <button class="button small" onClick={() => void saveFile(() => read(index), filename)}>
+          <Icon name="download" />
+          {words().download}
+        </button>
+      </li>
+    ))}
+  </ul>
+)
+
+/** Hands what is read to the browser to save, or says why it could not be read. */
+export async function saveFile(read: () => Promise<Blob>, name: string): Promise<void> {
+  try {
+    await save(await read(), name)
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}

@@ -1,0 +1,145 @@
+/** The diagnosis of the service over the timeline: why a message bounced, or why it may not have arrived, with what to do. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { link } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { ChooseField } from '../parts/controls.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { diagnoseBounce, diagnoseMissing, type BounceDiagnosis, type MissingDiagnosis, type Trace } from '../wire/operations.ts'
+import { language } from '../words/words.ts'
+import { words } from './trace-words.ts'
+
+const bad = new Set(['bounced', 'failed', 'complained'])
+const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
+const maxChoices = 50
+
+export function Diagnosis({ trace }: { readonly trace: Trace }): JSX.Element {
+  const own = words()
+  const [recipient, setRecipient] = useState(trace.to[0] ?? '')
+  const status = trace.recipients.find(({ address }) => address === recipient)?.status ?? trace.status
+  return (
+    <section class="diagnosis" aria-label={own.diagnosis}>
+      {trace.to.length > 1 && (
+        <ChooseField
+          label={own.diagnosisOf}
+          value={recipient}
+          onChange={setRecipient}
+          options={trace.to.slice(0, maxChoices).map((address) => [address, address])}
+        />
+      )}
+      {bad.has(status) ? <Bounced trace={trace} recipient={recipient} /> : <Missing trace={trace} recipient={recipient} />}
+    </section>
+  )
+}
+
+interface OfRecipient {
+  readonly trace: Trace
+  readonly recipient: string
+}
+
+function Bounced({ trace, recipient }: OfRecipient): JSX.Element {
+  const read = useRead(diagnoseBounce, { query: { message_id: trace.trace_id, ...(recipient !== '' && { recipient }) } })
+  return (
+    <Show read={read} reload={read.reload} failure={words().diagnosisFailed} rows={2}>
+      {(found) => <BounceFacts found={found} isFirst={trace.to.length === 1} />}
+    </Show>
+  )
+}
+
+/** Of the only recipient the verdict says the reason already. */
+function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; readonly isFirst: boolean }): JSX.Element {
+  const own = words()
+  const facts = [
+    [own.stage, found.stage],
+    [own.category, found.category],
+    ['bounce', found.bounce],
+    [own.provider, found.provider],
+    [own.sameReply, found.related && String(found.related.same_reply_last_24h)],
+  ] as const
+  return (
+    <>
+      {!isFirst && (
+        <p lang={english()}>
+          <b>
+            <SafeText text={found.plain_reason} />
+          </b>
+        </p>
+      )}
+      <ol lang={english()}>
+        {found.next_actions.map((action) => (
+          <li key={action}>
+            <SafeText text={action} />
+          </li>
+        ))}
+      </ol>
+      <dl class="facts">
+        {facts.map(
+          ([name, value]) =>
+            value !== null && (
+              <>
+                <dt>{name}</dt>
+                <dd>{value.replaceAll('_', ' ')}</dd>
+              </>
+            ),
+        )}
+      </dl>
+      {found.retry && <p>{found.retry.useful ? own.retryUseful : own.retryUseless}</p>}
+    </>
+  )
+}
+
+const aroundMs = 60_000
+
+/** Of the time since the message was accepted. */
+function Missing({ trace, recipient }: OfRecipient): JSX.Element {
+  const from = new Date(Date.parse(trace.created_at) - aroundMs).toISOString()
+  const [until] = useState(() => new Date().toISOString())
+  const read = useRead(diagnoseMissing, recipient === '' ? undefined : { query: { recipient, time_window: `${from}/${until}` } })
+  return (
+    <Show read={read} reload={read.reload} failure={words().diagnosisFailed} rows={2}>
+      {(found) => <Hypotheses found={found} shown={trace.trace_id} />}
+    </Show>
+  )
+}
+
+function Hypotheses({ found, shown }: { readonly found: MissingDiagnosis; readonly shown: string }): JSX.Element {
+  const own = words()
+  return (
+    <>
+      <p lang={english()}>
+        <b>
+          <SafeText text={found.summary} />
+        </b>
+      </p>
+      {found.hypotheses.length === 0 && <p>{own.nothingFound}</p>}
+      <ol lang={english()}>
+        {found.hypotheses.map(({ id, explanation, confidence, evidence, next_action: next }) => (
+          <li key={id}>
+            <SafeText text={explanation} /> <span class="faint">{Math.round(confidence * 100)} %</span>
+            <p>
+              <SafeText text={next.text} />
+            </p>
+            {evidence.length > 0 && (
+              <details>
+                <summary lang={language.value}>{own.evidence}</summary>
+                <ul>
+                  {evidence.map(({ detail, trace_id: id }, i) => (
+                    <li key={i}>
+                      <SafeText text={detail} /> {id !== undefined && id !== shown && <a href={link(`/traces/${id}`)}>{id.slice(0, 8)}</a>}
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            )}
+          </li>
+        ))}
+      </ol>
+      {found.not_checked.length > 0 && (
+        <p class="faint">
+          {own.notChecked}: <span lang={english()}>{found.not_checked.map(({ what, why }) => `${what} (${why})`).join('; ')}</span>
+        </p>
+      )}
+    </>
+  )
+}

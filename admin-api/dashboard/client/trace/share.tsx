@@ -1,0 +1,87 @@
+/** The public link of a trace: what others see by it is shown before it is copied. */
+import type { JSX } from 'preact'
+import { useRead } from '../app/query.ts'
+import { boot } from '../app/boot.ts'
+import { Dialog, copy } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark, StatusTag } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { addressOf } from '../wire/operation.ts'
+import { getSharedTrace, type SharedTrace } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './trace-words.ts'
+
+export function Share({ id, onClose }: { readonly id: string; readonly onClose: () => void }): JSX.Element {
+  const [w, own] = [allWords(), words()]
+  const input = { path: { trace_id: id } }
+  const read = useRead(getSharedTrace, input)
+  const address = boot.baseUrl + addressOf(getSharedTrace, input)
+  return (
+    <Dialog title={own.shareTitle} onClose={onClose}>
+      <div>
+        <h2>{own.shareTitle}</h2>
+        <p class="lead">{own.shareText}</p>
+        <Show read={read} reload={read.reload} failure={own.shareFailed} rows={4}>
+          {(shared) => <Preview shared={shared} />}
+        </Show>
+        <p class="faint">
+          {own.leftOut}: {own.leftOutText}.
+        </p>
+        <p class="share-link">
+          <code>{address}</code>
+        </p>
+        <footer>
+          <button class="button quiet" onClick={onClose}>
+            {w.close}
+          </button>
+          <a class="button" href={address} target="_blank" rel="noopener noreferrer">
+            {own.openLink}
+          </a>
+          <button class="button primary" onClick={() => void copy(address)}>
+            <Icon name="copy" />
+            {own.copyLink}
+          </button>
+        </footer>
+      </div>
+    </Dialog>
+  )
+}
+
+function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
+  const w = allWords()
+  const title = (event: string): string =>
+    Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')
+  return (
+    <div class="share-preview" tabIndex={0} role="group" aria-label={words().shareTitle}>
+      <p>
+        <StatusTag name={shared.status} /> <code>{shared.outcome}</code>
+      </p>
+      <dl class="facts">
+        {shared.provider !== null && (
+          <>
+            <dt>{words().provider}</dt>
+            <dd>{shared.provider}</dd>
+          </>
+        )}
+        <dt>{w.recipients}</dt>
+        <dd>
+          {shared.recipients.map(({ address, status }, i) => (
+            <span class="status" key={i}>
+              <Mark name={status} />
+              <SafeText text={address} />
+            </span>
+          ))}
+        </dd>
+      </dl>
+      <ol>
+        {shared.timeline.map(({ at, event }, i) => (
+          <li key={i}>
+            <time datetime={at}>{longTime(at)}</time> {title(event)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

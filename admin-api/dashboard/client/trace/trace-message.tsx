@@ -1,0 +1,137 @@
+/** The message of a trace as it looks, as text and as it was sent, with its files; and its header. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { useRead, type Reading } from '../app/query.ts'
+import { Headers } from '../mail/headers.tsx'
+import { MessageFrame, pathOfView } from '../mail/message-frame.tsx'
+import { remoteImagesOf } from '../mail/message-links.ts'
+import { Files, saveFile, Source } from '../mail/parts.tsx'
+import { RemoteImages } from '../mail/remote-images.tsx'
+import { Segments } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { bytes } from '../parts/time.ts'
+import { getRawTraceMessage, getTraceAttachment, lookUpInbox, type Trace, type TraceMessage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './trace-words.ts'
+
+interface MessageProps {
+  readonly trace: Trace
+  readonly read: Reading<TraceMessage>
+}
+
+/** The message, or why there is none: that a trace has none any more is no failure. */
+const Kept = ({
+  read,
+  children,
+}: Pick<MessageProps, 'read'> & { readonly children: (message: TraceMessage) => JSX.Element }): JSX.Element =>
+  read.state === 'failed' && read.fault.nextAction === 'read_trace' ? (
+    <div class="note">
+      <Mark name="none" />
+      <p>
+        <b>{words().noMessage}</b> <span lang="en">{read.fault.message}</span>
+      </p>
+    </div>
+  ) : (
+    <Show read={read} reload={read.reload} failure={allWords().messageFailed} rows={3}>
+      {children}
+    </Show>
+  )
+
+export const HeadersTab = ({ read }: Pick<MessageProps, 'read'>): JSX.Element => (
+  <div class="block">
+    <Kept read={read}>{({ headers }) => <Headers headers={headers} />}</Kept>
+  </div>
+)
+
+export function MessageTab({ trace, read }: MessageProps): JSX.Element {
+  const w = allWords()
+  return (
+    <div class="block">
+      <dl class="facts">
+        <dt>From</dt>
+        <dd>
+          <SafeText text={trace.from || trace.mail_from} />
+        </dd>
+        <dt>To</dt>
+        <dd>
+          <SafeText text={trace.to.join(', ')} />
+        </dd>
+        <dt>Message-ID</dt>
+        <dd class="mono">
+          <SafeText text={trace.message_id} />
+        </dd>
+        <dt>{w.size}</dt>
+        <dd>{bytes(trace.size)}</dd>
+      </dl>
+      <Kept read={read}>{(message) => <Message message={message} projectId={trace.project_id} />}</Kept>
+    </div>
+  )
+}
+
+const views = ['html', 'text', 'source'] as const
+
+function Message({ message, projectId }: { readonly message: TraceMessage; readonly projectId: string }): JSX.Element {
+  const [w, own] = [allWords(), words()]
+  const [withImages, setWithImages] = useState(false)
+  const wanted = views.find((name) => name === query.value.get('view'))
+  const first = message.html === '' ? 'text' : 'html'
+  const view = wanted === undefined || (wanted === 'html' && message.html === '') ? first : wanted
+  const path = { trace_id: message.trace_id }
+  const raw = (signal?: AbortSignal): Promise<Blob> => call(getRawTraceMessage, { path }, signal && { signal })
+  const labels = { html: 'HTML', text: w.text, source: w.source }
+  return (
+    <>
+      {message.unreadable !== undefined && (
+        <div class="note warn">
+          <Mark name="warning" />
+          <p lang="en">{message.unreadable}</p>
+        </div>
+      )}
+      <div class="message-bar">
+        <Segments
+          label={w.views}
+          value={view}
+          onChoose={(next) => go(linkHere({ view: next === first ? '' : next }), { replaces: true })}
+          choices={views.filter((name) => name !== 'html' || message.html !== '').map((value) => ({ value, label: labels[value] }))}
+        />
+        <button class="button small" onClick={() => void saveFile(raw, `${message.trace_id}.eml`)}>
+          <Icon name="download" />
+          {own.saveMessage}
+        </button>
+        {view === 'html' && <RemoteImages count={remoteImagesOf(message.html)} isLoaded={withImages} onLoad={() => setWithImages(true)} />}
+      </div>
+      {view === 'html' && <MessageFrame view={pathOfView(message)} width="full" withImages={withImages} />}
+      {view === 'text' && (
+        <pre class="paper text" tabIndex={0}>
+          <SafeText text={message.text} />
+        </pre>
+      )}
+      {view === 'source' && <Source id={message.trace_id} read={raw} />}
+      {message.attachments.length > 0 && (
+        <>
+          <h3>{w.attachments}</h3>
+          <Files
+            attachments={message.attachments}
+            read={(index) => call(getTraceAttachment, { path: { ...path, index: String(index) } })}
+          />
+        </>
+      )}
+      {message.capture_id !== null && <InReader captureId={message.capture_id} projectId={projectId} />}
+    </>
+  )
+}
+
+/** The way to the message in the catch-all inbox of its project, where there is one. */
+function InReader({ captureId, projectId }: { readonly captureId: string; readonly projectId: string }): JSX.Element | null {
+  const { data } = useRead(lookUpInbox, { query: { address: '*', project: projectId } })
+  return data?.inbox ? (
+    <p>
+      <a href={link(`/captures/${data.inbox.id}/${captureId}`)}>{allWords().openInReader}</a>
+    </p>
+  ) : null
+}

@@ -1,0 +1,92 @@
+/** Captured mail in Chromium: what is unread, the release to a live destination, and what an inbox is and does. */
+import { eventually } from '../../../support/deadline.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { openAs } from './open-as.ts'
+import { seed } from '../seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('a captured message is released to a live destination, after saying who gets it', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { sink } = await seed(t, server)
+  const { rest } = server.daemon
+  await rest.must('POST', '/v1/suppressions', { email: 'blocked@example.test' })
+  await rest.must('POST', '/v1/messages', {
+    from: 'shop@alpenblick.example',
+    to: ['first@example.test', 'blocked@example.test'],
+    subject: '<img src=x onerror=alert(1)> release me',
+    text: 'Hello',
+  })
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/captures')
+  await page.click('.message-list >> text=release me')
+  await page.click('.reader-head >> text=Release…')
+  await page.waitForSelector('dialog >> text=1 suppressed and skipped: blocked@example.test')
+  const asked = await page.innerText('dialog')
+  t.true(asked.includes('first@example.test') && asked.includes('Infomaniak'), asked)
+  t.false(asked.includes('SES Frankfurt'), 'a sandbox is not offered')
+  await tab.check(t)
+  const before = sink.deliveries.length
+  await page.click('dialog >> text=Send to 2 recipients')
+  await page.waitForURL(/\/traces\//)
+  await page.waitForSelector('text=The captured message')
+  await eventually(30_000, 'it is there', async () => (sink.deliveries.length > before ? true : undefined))
+  t.deepEqual(sink.deliveries.at(-1)?.to, ['first@example.test'])
+  await page.click('text=The captured message')
+  await page.waitForSelector('text=Released to a destination')
+  await tab.check(t)
+  await page.click('text=Open in the reader')
+  await page.waitForSelector('.reader-head >> text=Released')
+  t.is(await page.locator('.reader-head >> text=Release…').count(), 0)
+  await tab.check(t)
+})
+
+test('a release that cannot be says why; who may not send is not offered it', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  await rest.must('POST', '/v1/messages', { from: 'a@alpenblick.example', to: 'b@example.test', subject: 'Stays', text: 'x' })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await tab.go('/captures')
+    await page.click('.message-list >> text=Stays')
+    await page.click('.reader-head >> text=Release…')
+    await page.waitForSelector('dialog >> text=No destination is live')
+    await tab.check(t)
+  }
+  const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
+  await vera.go('/captures')
+  await vera.page.click('.message-list >> text=Stays')
+  await vera.page.waitForSelector('.reader-head h2')
+  t.is(await vera.page.locator('.reader-head >> text=Freigeben…').count(), 0)
+  await vera.check(t)
+})
+
+test('what nobody opened is unread, and u makes it so again; an inbox says what it does', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  for (const subject of ['One', 'Two'])
+    await rest.must('POST', '/v1/messages', { from: 'a@alpenblick.example', to: 'b@example.test', subject, text: 'x' })
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/captures')
+  await page.waitForSelector('.message-list a.unread >> nth=1')
+  await tab.check(t)
+  await page.click('.message-list >> text=Two')
+  await page.waitForSelector('.message-list a:not(.unread) >> text=Two')
+  t.is(await page.locator('.message-list a.unread').count(), 1)
+  await page.keyboard.press('u')
+  await page.waitForSelector('.message-list a.unread >> text=Two')
+  await page.reload()
+  await tab.ready()
+  await page.keyboard.press('j')
+  await page.waitForSelector('.message-list a:not(.unread) >> text=One')
+  await page.click('text=About this inbox')
+  await page.waitForSelector('.about-inbox >> text=/wait\\?timeout=60/')
+  t.is(await page.getAttribute('.about-inbox button:has-text("Clear the inbox")', 'aria-disabled'), 'true')
+  await tab.check(t)
+})
