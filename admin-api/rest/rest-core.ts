@@ -44,6 +44,7 @@ import type { Retries } from '#core/submission/replay/retries.ts'
 import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/doors/send-messages.ts'
 import type { Simulate } from '#core/submission/simulate/simulate.ts'
+import type { WhatIf } from '#core/submission/simulate/what-if.ts'
 import type { Templates } from '#core/templates/templates.ts'
 import type { MoveRequest, MoveWarnings } from '#core/administration/move.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
@@ -76,6 +77,7 @@ export interface RestCore {
   readonly routingRules: RoutingRules
   readonly refusedSends: RefusedSends
   readonly simulate: Simulate
+  readonly whatIf: WhatIf
   readonly sendingDomains: SendingDomains
   readonly failoverPolicies: FailoverPolicies
   readonly projects: Projects

@@ -23,6 +23,7 @@ import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/doors/send-messages.ts'
 import { Simulate } from '#core/submission/simulate/simulate.ts'
+import { WhatIf } from '#core/submission/simulate/what-if.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
@@ -45,6 +46,7 @@ export function restCore(composition: Composition): RestCore {
   const unsubscribes = new Unsubscribes({ ...core, baseUrl })
   const usage = new Usage(core)
   const traces = new TraceReader({ ...core, readSubject: decodeEncodedWords })
+  const simulate = new Simulate({ ...core, health, maxRecipients, maxMessageBytes })
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
   return {
     ...moved,
@@ -62,7 +64,8 @@ export function restCore(composition: Composition): RestCore {
     inspectTests: get('mailDoors').inspect.inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
     routingRules: new RoutingRules(core),
-    simulate: new Simulate({ ...core, health, maxRecipients, maxMessageBytes }),
+    simulate,
+    whatIf: new WhatIf({ ...core, health, simulate }),
     sendingDomains: new SendingDomains({
       ...core,
       resolver,

@@ -1,9 +1,10 @@
 /** What a message would get now, without sending it. Spec "Routing rule". */
 import { action, type Action } from '../../actions/action.ts'
 import { simulation, simulationInput, toSimulationRequest } from '../../wire/routing/routing-simulation.ts'
+import { toWhatIfRequest, whatIf, whatIfInput } from '../../wire/routing/what-if.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const routingSimulationActions = ({ simulate }: RestCore): readonly Action[] => [
+export const routingSimulationActions = ({ simulate, whatIf: core }: RestCore): readonly Action[] => [
   action({
     id: 'simulateRouting',
     summary: 'Simulate the routing of a message',
@@ -20,5 +21,22 @@ export const routingSimulationActions = ({ simulate }: RestCore): readonly Actio
     http: { method: 'POST', path: '/v1/routing/simulate' },
     run: ({ principal }, { traceId, ...described }) =>
       traceId === undefined ? simulate.ofRequest(principal, toSimulationRequest(described)) : simulate.ofTrace(principal, traceId),
+  }),
+  action({
+    id: 'simulateRoutingChanges',
+    summary: 'Simulate changed settings over stored traces',
+    description:
+      'Shows where each stored message of a project would go under other settings, from the oldest: rules added or left out, a failover policy, ' +
+      'destinations that are down, a send budget, a no-route policy. The decision is that of a send, with the suppressions and credentials of now; of the limits, ' +
+      'the budget is counted through each UTC day from the first trace that is walked, and limits of the plan are not. Nothing is sent, counted or stored. ' +
+      'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    tags: ['routing'],
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: whatIfInput,
+    output: whatIf,
+    examples: { input: { rules: [{ match: 'example.ch', destination_id: 'dst_01935c0000007000800000000000000000' }], send_budget: 500 } },
+    http: { method: 'POST', path: '/v1/routing/what-if' },
+    run: ({ principal }, asked) => core.page(principal, toWhatIfRequest(asked)),
   }),
 ]

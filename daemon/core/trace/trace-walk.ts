@@ -17,6 +17,8 @@ export interface WalkedTraces {
   readonly ascending?: boolean
   /** Not those of this time and later, in milliseconds since the epoch; for walks from the newest. */
   readonly before?: number | undefined
+  /** Those of this time and later; for walks from the oldest. */
+  readonly since?: number | undefined
 }
 
 /** One page of them. The cursor goes on behind it. Throws `CursorInvalid`. */
@@ -55,10 +57,11 @@ async function* partsBehind(database: Database, prefix: readonly Element[], elem
   }
 }
 
-async function mergeOf(database: Database, reach: Visibility, { projectId, to, ascending, before }: WalkedTraces) {
+async function mergeOf(database: Database, reach: Visibility, { projectId, to, ascending, before, since }: WalkedTraces) {
   const only = projectId ?? (reach.bound ? reach.projectId : undefined)
   const sources = to === undefined ? await byProject(database, reach, only) : await toRecipient(database, reach, foldAddress(to), only)
-  return { sources, ...(ascending && { ascending }), ...(before !== undefined && { from: [before] }) }
+  const from = ascending ? since : before
+  return { sources, ...(ascending && { ascending }), ...(from !== undefined && { from: [from] }) }
 }
 
 /**

@@ -14,17 +14,21 @@ import { NoRoute } from './no-route.tsx'
 import { Rules } from './rules.tsx'
 import { words } from './routing-words.ts'
 import { Tester } from './tester.tsx'
+import { WhatIf } from './what-if.tsx'
+
+const views = ['rules', 'failover', 'what-if'] as const
 
 export default function Routing(): JSX.Element {
   const w = words()
-  const isFailover = query.value.get('view') === 'failover'
+  const view = views.find((one) => one === query.value.get('view')) ?? 'rules'
+  const isFailover = view === 'failover'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
   const known = destinations.read.data ?? []
   return (
     <>
       <TopBar title={allWords().routing}>
-        {mayChange.value && (
+        {mayChange.value && view !== 'what-if' && (
           <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
             <Icon name="plus" />
             <span class="shell-label">{isFailover ? w.newFailover : w.newRule}</span>
@@ -37,14 +41,15 @@ export default function Routing(): JSX.Element {
           tabs={[
             { id: 'rules', label: w.rules },
             { id: 'failover', label: w.failover },
+            { id: 'what-if', label: w.whatIf },
           ]}
-          value={isFailover ? 'failover' : 'rules'}
-          onChoose={(id) => go(linkHere({ view: id === 'failover' ? id : '', new: '', edit: '' }))}
+          value={view}
+          onChoose={(id) => go(linkHere({ view: id === 'rules' ? '' : id, new: '', edit: '' }))}
         />
-        <div role="tabpanel" aria-label={isFailover ? w.failover : w.rules}>
-          {isFailover ? (
-            <Failover destinations={known} />
-          ) : (
+        <div role="tabpanel" aria-label={{ rules: w.rules, failover: w.failover, 'what-if': w.whatIf }[view]}>
+          {isFailover && <Failover destinations={known} />}
+          {view === 'what-if' && <WhatIf destinations={known} />}
+          {view === 'rules' && (
             <div class="columns">
               <section aria-label={w.rules}>
                 <Rules destinations={known} />

@@ -30,7 +30,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
     const { writes, policies, database, clock } = this.#core
     return writes.runAudited(principal, 'failover_policy.set', async (change) => {
       const settings = await policies.of(principal.organizationId)
-      const projectId = check(settings, principal, request)
+      const projectId = projectOfFailover(settings, principal, request)
       const { primaryId, fallbackIds, on, latencyMs = null } = request
       const wanted = { projectId, primaryId, fallbackIds, on, latencyMs }
       const before = settings.failovers.of(projectId, primaryId)
@@ -81,7 +81,7 @@ const isSame = (
   before.latencyMs === latencyMs && before.fallbackIds.join(' ') === fallbackIds.join(' ') && before.on.join(' ') === on.join(' ')
 
 /** The project of the policy. Throws `validation_failed` with everything that is wrong, `not_found` for a project out of reach. */
-function check(
+export function projectOfFailover(
   settings: Policy,
   principal: Principal,
   { primaryId, fallbackIds, on, latencyMs, projectId: named }: FailoverRequest,

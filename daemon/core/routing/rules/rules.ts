@@ -42,23 +42,9 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
 
   create(principal: Principal, request: NewRule): Promise<RoutingRule> {
     const { writes, policies, clock } = this.#core
-    const match = readMatch(request.match)
     return writes.runAudited(principal, 'routing_rule.created', async (change) => {
       const policy = await policies.of(principal.organizationId)
-      const way = wayOf(request)
-      const projectId =
-        way.destinationId === null
-          ? owningProject(principal, policy.projects, request.projectId)
-          : projectOfRule(
-              policy,
-              principal,
-              way.destinationId,
-              reachableProject(principal, policy.projects, request.projectId, 'project_id'),
-            )
-      if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
-      const now = clock.now()
-      const { priority = defaultPriority } = request
-      const record: RoutingRule = { id: newId('rul', now), projectId, match, ...way, priority, createdAt: now }
+      const record = newRule(policy, principal, request, clock.now())
       requireDistinct(policy, record)
       change.insert(routingRules, principal.organizationId, record)
       return record
@@ -108,6 +94,19 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   #get(principal: Principal, id: string): Promise<Stored<RoutingRule>> {
     return must(this.#core.database, routingRules, principal, id)
   }
+}
+
+/** The rule as it would be made. Throws `validation_failed`, and `not_found` for a project out of reach. */
+export function newRule(policy: Policy, principal: Principal, request: NewRule, now: number): RoutingRule {
+  const match = readMatch(request.match)
+  const way = wayOf(request)
+  const projectId =
+    way.destinationId === null
+      ? owningProject(principal, policy.projects, request.projectId)
+      : projectOfRule(policy, principal, way.destinationId, reachableProject(principal, policy.projects, request.projectId, 'project_id'))
+  if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
+  const { priority = defaultPriority } = request
+  return { id: newId('rul', now), projectId, match, ...way, priority, createdAt: now }
 }
 
 /** Throws `conflict` for a rule that another one of the project makes useless: it matches the same and leads to the same. */

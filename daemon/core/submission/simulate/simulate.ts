@@ -14,7 +14,7 @@ import { minuteOf, rateCounter } from '../../tenancy/counters.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { assertAllowedDomain, currentCredential } from '../doors/sender-rules.ts'
 import { defaultFrom } from '../doors/send-messages.ts'
-import { attempt, takeWalk, type Sketch, type Walk } from './simulation.ts'
+import { attempt, takeWalk, type Ground, type Sketch, type Walk } from './simulation.ts'
 
 export interface SimulateOptions extends Core {
   readonly health: FailoverHealth
@@ -52,6 +52,14 @@ export interface Difference {
 export interface TraceSimulation extends Simulation {
   readonly trace: Trace
   readonly differences: readonly Difference[]
+}
+
+/** Where what is looked at is not as it is now. */
+export interface OtherGround {
+  /** When the limits are looked at. */
+  readonly nowMs?: number
+  readonly counter?: Ground['counter']
+  readonly health?: FailoverHealth
 }
 
 export class Simulate {
@@ -95,16 +103,21 @@ export class Simulate {
     const { database, policies } = this.#options
     const trace = (await database.get(traces, principal, traceId))?.record
     if (!trace) throw new Refusal('not_found', 'No trace has this id.')
-    const now = await this.#again(principal, await policies.of(principal.organizationId), trace)
+    return this.again(principal, await policies.of(principal.organizationId), trace)
+  }
+
+  /** The same under other settings, and at another time where `ground` says so. */
+  async again(principal: Principal, policy: Policy, trace: Trace, ground: OtherGround = {}): Promise<TraceSimulation> {
+    const now = await this.#again(principal, policy, trace, ground)
     return { ...now, trace, differences: differencesOf(trace, now) }
   }
 
-  #again(principal: Principal, policy: Policy, trace: Trace): Promise<Simulation> {
+  #again(principal: Principal, policy: Policy, trace: Trace, ground: OtherGround): Promise<Simulation> {
     const { projectId, mailFrom, headerFrom, submittedBy, content, route } = trace
     const message = { rcptTo: trace.recipients.map(({ address }) => address), size: content.size, attachments: 0 }
     const walk: Walk = { steps: [] }
     if (trace.door === 'smtp')
-      return this.#bySmtp(walk, principal, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom })
+      return this.#bySmtp(walk, principal, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom, ground })
     const named = route.by === 'request'
     const environment = named ? route.environment : undefined
     if (named && environment === undefined && trace.destinationId === null) {
@@ -112,14 +125,19 @@ export class Simulate {
         'The destination of the request was not recorded, because an anonymous project captured the message; the rules are evaluated instead.'
       walk.steps.push({ step: 'named_destination', result: 'passed', message: text })
     }
-    return this.#walk(walk, policy, {
-      ...draftOf(message, { principal, projectId, door: trace.door, submittedBy }),
-      mailFrom,
-      facts: { headerFrom },
-      destinationId: named && environment === undefined && trace.destinationId !== null ? primaryOf(trace) : undefined,
-      environment,
-      list: listOf(trace),
-    })
+    return this.#walk(
+      walk,
+      policy,
+      {
+        ...draftOf(message, { principal, projectId, door: trace.door, submittedBy }),
+        mailFrom,
+        facts: { headerFrom },
+        destinationId: named && environment === undefined && trace.destinationId !== null ? primaryOf(trace) : undefined,
+        environment,
+        list: listOf(trace),
+      },
+      ground,
+    )
   }
 
   async #bySmtp(walk: Walk, principal: Principal, policy: Policy, projectId: string, message: SmtpMessage): Promise<Simulation> {
@@ -144,7 +162,8 @@ export class Simulate {
     }
     return this.#walk(walk, policy, submission, {
       maxMessageBytes: Math.min(credential.maxMessageBytes ?? Infinity, maxMessageBytes),
-      previousMinute: rate === undefined ? 0 : await database.kv.counter(before),
+      previousMinute: rate === undefined || message.ground?.counter ? 0 : await database.kv.counter(before),
+      ...message.ground,
     })
   }
 
@@ -152,7 +171,7 @@ export class Simulate {
     walk: Walk,
     policy: Policy,
     submission: Sketch,
-    limits: { readonly maxMessageBytes?: number; readonly previousMinute?: number } = {},
+    { counter, health: otherHealth, ...limits }: OtherGround & { readonly maxMessageBytes?: number; readonly previousMinute?: number } = {},
   ): Promise<Simulation> {
     const { clock, database, health, maxRecipients, maxMessageBytes } = this.#options
     const project = policy.projects.get(submission.projectId)
@@ -161,14 +180,14 @@ export class Simulate {
       policy,
       project,
       limits: { nowMs: clock.now(), maxRecipients, maxMessageBytes, previousMinute: 0, ...limits },
-      counter: (key) => database.kv.counter(key),
+      counter: counter ?? ((key) => database.kv.counter(key)),
       suppressionsOf: (addresses) => {
         const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
         const { list, mailFrom, facts, principal } = submission
         const { headerFrom } = facts
         return suppressionsAgainst(database, principal.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
       },
-      health,
+      health: otherHealth ?? health,
     })
     return ended(walk, policy, project.id)
   }
@@ -182,6 +201,7 @@ interface SmtpMessage {
   readonly rcptTo: readonly string[]
   readonly size: number
   readonly attachments: number
+  readonly ground?: OtherGround
 }
 
 const draftOf = (

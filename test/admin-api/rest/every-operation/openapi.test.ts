@@ -167,6 +167,7 @@ const expected = [
   'POST /v1/replays/{job_id}/stop',
   'POST /v1/routing/rules',
   'POST /v1/routing/simulate',
+  'POST /v1/routing/what-if',
   'POST /v1/smtp-credentials',
   'POST /v1/smtp-credentials/{id}/rotate',
   'POST /v1/smtp-credentials/{id}/test-connection',

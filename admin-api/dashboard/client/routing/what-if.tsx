@@ -1,0 +1,233 @@
+/** What if: stored messages under settings as they would be, with what would have gone another way. The trial stands in the address. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call, type ApiFault } from '../app/api.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { homeProject } from '../app/projects.ts'
+import { asFault, useList } from '../app/query.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Loading, Show, State } from '../parts/states.tsx'
+import { longTime, number, shortTime } from '../parts/time.ts'
+import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
+import type { InputOf } from '../wire/operation.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './routing-words.ts'
+
+type Body = NonNullable<InputOf<typeof simulateRoutingChanges>['body']>
+
+const fields = ['match', 'goes', 'without', 'budget', 'down', 'days'] as const
+type Trial = Readonly<Record<(typeof fields)[number], string>>
+
+const dayMs = 86_400_000
+const pageSize = 200
+
+const trialOf = (search: URLSearchParams): Trial => Object.fromEntries(fields.map((name) => [name, search.get(name) ?? ''])) as Trial
+
+/** The request of a trial that was begun at a time. */
+function bodyOf(trial: Trial, projectId: string | undefined, beganMs: number): Body {
+  const days = Number(trial.days) || 7
+  return {
+    ...(projectId !== undefined && { project_id: projectId }),
+    since: new Date(beganMs - days * dayMs).toISOString(),
+    limit: pageSize,
+    ...(trial.match !== '' && trial.goes !== '' && { rules: [{ match: trial.match, destination_id: trial.goes, priority: 0 }] }),
+    ...(trial.without !== '' && { without_rule_ids: [trial.without] }),
+    ...(/^\d+$/.test(trial.budget) && { send_budget: Number(trial.budget) }),
+    ...(trial.down !== '' && { down_ids: [trial.down] }),
+  }
+}
+
+export function WhatIf({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
+  const w = words()
+  const asked = trialOf(query.value)
+  const isAsked = query.value.get('days') !== null
+  const home = homeProject()?.id
+  return (
+    <div class="columns">
+      <section aria-label={w.whatIf}>
+        {isAsked && <Result key={`${JSON.stringify(asked)} ${home ?? ''}`} trial={asked} home={home} destinations={destinations} />}
+        {!isAsked && <State title={w.whatIf} text={w.whatIfText} />}
+      </section>
+      <aside aria-label={w.whatIf}>
+        <Ask asked={asked} home={home} destinations={destinations} />
+      </aside>
+    </div>
+  )
+}
+
+interface AskProps {
+  readonly asked: Trial
+  readonly home: string | undefined
+  readonly destinations: readonly Destination[]
+}
+
+const matchOf = ({ match }: RoutingRule): string => ('from' in match ? match.from : 'domain' in match ? match.domain : '*')
+
+function Ask({ asked, home, destinations }: AskProps): JSX.Element {
+  const w = words()
+  const [trial, setTrial] = useState(asked)
+  const rules = useList(listRoutingRules, { query: { limit: '200', ...(home !== undefined && { project: home }) } }, { isShown: false })
+  const set = (name: keyof Trial) => (value: string) => setTrial((before) => ({ ...before, [name]: value }))
+  const named = destinations.map(({ id, name }) => [id, name] as const)
+  const none = ['', '–'] as const
+  return (
+    <form
+      class="form block"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go(linkHere({ ...trial, match: trial.match.trim(), budget: trial.budget.trim(), days: trial.days || '7' }))
+      }}
+    >
+      <h2>{w.whatIf}</h2>
+      <p class="soft">{w.whatIfText}</p>
+      <TextField label={w.ifRule} hint={w.ifRuleHint} value={trial.match} onChange={set('match')} isMono />
+      <ChooseField label={w.ifTo} value={trial.goes} onChange={set('goes')} options={[none, ...named]} />
+      <ChooseField
+        label={w.ifWithout}
+        value={trial.without}
+        onChange={set('without')}
+        options={[none, ...(rules.read.data ?? []).map((rule) => [rule.id, matchOf(rule)] as const)]}
+      />
+      <ChooseField label={w.ifDown} value={trial.down} onChange={set('down')} options={[none, ...named]} />
+      <TextField label={w.ifBudget} hint={w.ifBudgetHint} value={trial.budget} onChange={set('budget')} type="number" />
+      <ChooseField
+        label={w.ifDays}
+        value={trial.days || '7'}
+        onChange={set('days')}
+        options={[1, 7, 30, 90].map((days) => [String(days), w.ifDaysN(days)] as const)}
+      />
+      <div class="actions">
+        <button class="button primary">{w.tryNow}</button>
+      </div>
+    </form>
+  )
+}
+
+interface ResultProps {
+  readonly trial: Trial
+  readonly home: string | undefined
+  readonly destinations: readonly Destination[]
+}
+
+function Result({ trial, home, destinations }: ResultProps): JSX.Element {
+  const w = words()
+  const [beganMs] = useState(() => Date.now())
+  const [rows, setRows] = useState<readonly SimulatedTrace[]>()
+  const [cursor, setCursor] = useState<string | null>(null)
+  const [fault, setFault] = useState<ApiFault>()
+  const [isBusy, setBusy] = useState(false)
+  const load = async (after: string | null, isFirst = false): Promise<void> => {
+    setBusy(true)
+    setFault(undefined)
+    try {
+      const body = { ...bodyOf(trial, home, beganMs), ...(after !== null && { cursor: after }) }
+      const page = await call(simulateRoutingChanges, { body }, { isShown: isFirst })
+      setRows((before = []) => [...before, ...page.data])
+      setCursor(page.next_cursor)
+    } catch (error) {
+      setFault(asFault(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  useEffect(() => void load(null, true), [])
+  if (fault)
+    return (
+      <Show read={{ state: 'failed', fault }} reload={() => void load(cursor)} failure={w.whatIfFailed}>
+        {() => null}
+      </Show>
+    )
+  if (!rows) return <Loading />
+  return (
+    <>
+      <Sums rows={rows} />
+      <Differing rows={rows} destinations={destinations} />
+      {cursor !== null && (
+        <div class="more">
+          <button class="button" aria-disabled={isBusy} onClick={() => isBusy || void load(cursor)}>
+            {w.goOn}
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Element {
+  const w = words()
+  const count = (fits: (row: SimulatedTrace) => boolean): string => number(rows.filter(fits).length)
+  const sums = [
+    ['relayed', count(({ now }) => now.outcome === 'relayed'), w.nowRelayed],
+    ['captured', count(({ now }) => now.outcome?.startsWith('captured') === true), w.nowCaptured],
+    ['refused', count(({ now }) => now.outcome === null), w.nowRefused],
+    ['warning', count(({ differs }) => differs), w.wouldDiffer],
+  ] as const
+  return (
+    <div class="block" role="status">
+      <h2>{w.looked(rows.length)}</h2>
+      <ul class="would">
+        {sums.map(([mark, sum, text]) => (
+          <li key={mark}>
+            <Mark name={mark} />
+            <b>{sum}</b> {text}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const maxShown = 500
+
+function Differing({
+  rows,
+  destinations,
+}: {
+  readonly rows: readonly SimulatedTrace[]
+  readonly destinations: readonly Destination[]
+}): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const names = new Map(destinations.map(({ id, name }) => [id, name]))
+  const differing = rows.filter(({ differs }) => differs).slice(0, maxShown)
+  if (differing.length === 0)
+    return (
+      <div class="block">
+        <p>{rows.length === 0 ? w.noneStored : w.noneDiffers}</p>
+      </div>
+    )
+  const way = (outcome: string, destination: string | null): string =>
+    [outcome.split('.')[0], destination === null ? '' : (names.get(destination) ?? common.gone)].filter(Boolean).join(' · ')
+  return (
+    <ul class="rows always" aria-label={w.wouldDiffer}>
+      {differing.map(({ trace_id: id, at, to, subject, earlier, now }) => (
+        <li key={id}>
+          <a href={link(`/traces/${id}`)}>
+            <Mark name={now.outcome?.split('.')[0] ?? 'refused'} />
+            <b class="cut">
+              <SafeText text={to[0] ?? ''} />
+            </b>
+            <time datetime={at} title={longTime(at)}>
+              {shortTime(at, true)}
+            </time>
+            <span class="over">
+              <SafeText text={subject || common.noSubject} />
+            </span>
+            <span class="over second">
+              {w.happened}: <SafeText text={way(earlier.outcome, earlier.destination_id)} />
+            </span>
+            <span class="over second">
+              {w.instead}:{' '}
+              {now.refusal ? (
+                <span lang="en">{now.refusal.message}</span>
+              ) : (
+                <SafeText text={way(now.outcome ?? '', now.first_destination_id ?? now.destination_id)} />
+              )}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

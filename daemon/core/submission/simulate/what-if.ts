@@ -1,0 +1,177 @@
+/**
+ * Runs stored traces through settings as they would be: other rules, another failover chain, another budget. The decision is that of a
+ * real send; nothing is written.
+ */
+import { CursorInvalid } from '#store/cursor.ts'
+import { keyName, pack } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
+import { listed, sieve, type PageQuery } from '../../access/principal/lists.ts'
+import { owningProject } from '../../access/principal/project-choice.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { FailoverHealth } from '../../delivery/attempt/failover.ts'
+import { invalid } from '../../refusals.ts'
+import { Failovers } from '../../routing/failover-policy.ts'
+import { orderRules } from '../../routing/match/match.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
+import { projectOfFailover, type FailoverRequest } from '../../routing/rules/failover-policies.ts'
+import { newRule, type NewRule } from '../../routing/rules/rules.ts'
+import { dayOf, sendCounter } from '../../tenancy/counters.ts'
+import type { Project } from '../../tenancy/organization.ts'
+import { traceList } from '../../trace/trace-walk.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { Simulate, TraceSimulation } from './simulate.ts'
+
+export interface WhatIfOptions extends Core {
+  readonly simulate: Pick<Simulate, 'again'>
+  readonly health: FailoverHealth
+}
+
+/** How settings would be; what is left out stays as it is. */
+export interface WhatIfRequest extends PageQuery {
+  readonly projectId?: string | undefined
+  /** Milliseconds since the epoch, inclusive and exclusive. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Rules beside those of the project. */
+  readonly rules: readonly Omit<NewRule, 'projectId'>[]
+  readonly withoutRuleIds: readonly string[]
+  readonly failover?: Omit<FailoverRequest, 'projectId'> | undefined
+  /** Destinations that take no mail, as while their breakers are open. */
+  readonly downIds: readonly string[]
+  readonly sendBudget?: number | null | undefined
+  readonly noRoutePolicy?: Project['noRoutePolicy'] | undefined
+}
+
+/** Traces from the oldest, each with what it would get. */
+export interface WhatIfPage {
+  readonly rows: readonly TraceSimulation[]
+  readonly nextCursor: string | undefined
+}
+
+/** How many sends of a day were counted before a page: a budget is used up in order of time. */
+interface Counted {
+  readonly day: string
+  readonly sends: number
+}
+
+const defaultDays = 7
+const maxLooks = 2000
+const downMs = 60_000
+const dayMs = 86_400_000
+
+export class WhatIf {
+  readonly #options: WhatIfOptions
+
+  constructor(options: WhatIfOptions) {
+    this.#options = options
+  }
+
+  /** Throws `validation_failed` for settings that could not be, `not_found` for a project out of reach, and `CursorInvalid`. */
+  async page(principal: Principal, request: WhatIfRequest): Promise<WhatIfPage> {
+    const { database, policies, clock } = this.#options
+    const now = clock.now()
+    const current = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, current.projects, request.projectId)
+    const { reach } = await listed(this.#options, principal, projectId)
+    const policy = changed(current, principal, projectId, request, now)
+    const { inner, counted } = readCursor(request.cursor)
+    const { since = now - defaultDays * dayMs, until = Infinity, limit } = request
+    const chosen = sieve<Trace>(
+      ({ outcome }) => outcome !== 'refused',
+      ({ createdAt }) => createdAt >= until,
+      maxLooks,
+    )
+    const page = await traceList(database, reach, { projectId, ascending: true, since, limit, cursor: inner }, chosen)
+    const traces = page.rows.map(({ record }) => record)
+    const run = new Run(this.#options, principal, policy, this.#health(request.downIds), counted)
+    const rows: TraceSimulation[] = []
+    for (const trace of traces) rows.push(await run.of(trace))
+    return { rows, nextCursor: page.nextCursor === undefined ? undefined : cursorOf(page.nextCursor, run.counted) }
+  }
+
+  #health(downIds: readonly string[]): FailoverHealth {
+    const { health } = this.#options
+    const down = new Set(downIds)
+    return {
+      restMs: (destination) => (down.has(destination.id) ? downMs : health.restMs(destination)),
+      throttledMs: (id) => health.throttledMs(id),
+      recentP95Ms: (id) => health.recentP95Ms(id),
+    }
+  }
+}
+
+/** One page in its order. Of the limits, the budget of the project is counted along; others are shared with sends that are not walked. */
+class Run {
+  readonly #options: WhatIfOptions
+  readonly #principal: Principal
+  readonly #policy: Policy
+  readonly #health: FailoverHealth
+  counted: Counted
+
+  constructor(options: WhatIfOptions, principal: Principal, policy: Policy, health: FailoverHealth, counted: Counted) {
+    this.#options = options
+    this.#principal = principal
+    this.#policy = policy
+    this.#health = health
+    this.counted = counted
+  }
+
+  async of(trace: Trace): Promise<TraceSimulation> {
+    const day = dayOf(trace.createdAt)
+    if (day !== this.counted.day) this.counted = { day, sends: 0 }
+    const budget = keyName(pack(sendCounter(this.#principal.organizationId, trace.projectId, day)))
+    const counter = (key: Uint8Array): Promise<number> => Promise.resolve(keyName(key) === budget ? this.counted.sends : 0)
+    const ground = { nowMs: trace.createdAt, counter, health: this.#health }
+    const simulated = await this.#options.simulate.again(this.#principal, this.#policy, trace, ground)
+    if (!simulated.refusal) this.counted = { day, sends: this.counted.sends + 1 }
+    return simulated
+  }
+}
+
+/** The settings as they would be; everything that is checked when they are really changed is checked here. */
+function changed(current: Policy, principal: Principal, projectId: string, request: WhatIfRequest, now: number): Policy {
+  const { rules, withoutRuleIds, failover, sendBudget, noRoutePolicy, downIds } = request
+  const project = current.projects.get(projectId)
+  const own = current.rules.get(projectId) ?? []
+  const unknown = withoutRuleIds.findIndex((id) => own.every((rule) => rule.id !== id))
+  if (unknown >= 0) throw invalid([{ path: `without_rule_ids.${unknown}`, message: 'no rule of this project has this id' }])
+  const noSuch = downIds.findIndex((id) => !current.destinations.has(id))
+  if (noSuch >= 0) throw invalid([{ path: `down_ids.${noSuch}`, message: 'no destination has this id' }])
+  const added = rules.map((rule) => newRule(current, principal, { ...rule, projectId }, now))
+  const kept = own.filter(({ id }) => !withoutRuleIds.includes(id))
+  return {
+    ...current,
+    rules: new Map([...current.rules, [projectId, orderRules([...kept, ...added])]]),
+    failovers: failover ? withFailover(current, principal, { ...failover, projectId }, now) : current.failovers,
+    projects: project
+      ? new Map([
+          ...current.projects,
+          [
+            projectId,
+            { ...project, ...(sendBudget !== undefined && { sendBudget }), ...(noRoutePolicy !== undefined && { noRoutePolicy }) },
+          ],
+        ])
+      : current.projects,
+  }
+}
+
+function withFailover(current: Policy, principal: Principal, request: FailoverRequest, now: number): Failovers {
+  const projectId = projectOfFailover(current, principal, request)
+  const { primaryId, fallbackIds, on, latencyMs = null } = request
+  const others = current.failovers.all.filter((policy) => policy.projectId !== projectId || policy.primaryId !== primaryId)
+  return new Failovers([...others, { id: '', projectId, primaryId, fallbackIds, on, latencyMs, createdAt: now, updatedAt: now }])
+}
+
+const cursorOf = (inner: string, { day, sends }: Counted): string => Buffer.from(JSON.stringify([inner, day, sends])).toString('base64url')
+
+function readCursor(cursor: string | undefined): { readonly inner: string | undefined; readonly counted: Counted } {
+  if (cursor === undefined) return { inner: undefined, counted: { day: '', sends: 0 } }
+  try {
+    const [inner, day, sends] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    if (typeof inner === 'string' && typeof day === 'string' && Number.isSafeInteger(sends))
+      return { inner, counted: { day, sends: Number(sends) } }
+  } catch {
+    // not one of ours
+  }
+  throw new CursorInvalid()
+}

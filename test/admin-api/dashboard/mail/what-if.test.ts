@@ -1,0 +1,46 @@
+/** What if in Chromium: a trial stands in the address, and shows which stored messages would have gone another way. */
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+import { openAs } from './open-as.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('a rule and a budget are tried on stored messages', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { sandbox } = await seed(t, server)
+  await server.daemon.rest.must('POST', '/v1/messages', {
+    from: 'shop@alpenblick.example',
+    to: 'hallo@example.test',
+    subject: '<img src=x onerror=alert(1)> no route',
+    text: 'x',
+  })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await tab.go('/routing')
+    await page.click('[role=tab]:has-text("What if")')
+    await page.waitForURL(/view=what-if/)
+    await tab.check(t)
+    await page.click('button:has-text("Run")')
+    await page.waitForSelector('text=8 messages looked at')
+    await page.waitForSelector('text=Every message would have gone the same way.')
+    await tab.check(t)
+    await page.getByLabel('New rule matches').fill('alpenblick.example')
+    await page.getByLabel('and leads to').selectOption(sandbox)
+    await page.getByLabel('Sends per day').fill('3')
+    await page.click('button:has-text("Run")')
+    await page.waitForURL((url) => url.searchParams.get('goes') === sandbox)
+    await page.waitForSelector('text=5 refused')
+    t.regex(await page.innerText('.rows.always'), /budget of 3 sends per day is exhausted/)
+    await tab.check(t)
+    await page.click('[title="This screen as an API call"]')
+    t.regex(await page.innerText('.drawer'), /\/v1\/routing\/what-if[^]*"send_budget": 3/)
+  }
+  const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })
+  await vera.go(`/routing?view=what-if&match=bad@@match&goes=${sandbox}&days=7`)
+  await vera.page.waitForSelector('[role=alert] >> text=Les réglages n’ont pas pu être essayés')
+  await vera.check(t)
+})
