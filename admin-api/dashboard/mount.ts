@@ -8,7 +8,7 @@ import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import type { Pages, SignedInRequest } from '../pages/session/page-operation.ts'
 import { builtFolder } from './built-files.ts'
-import { dashboardAssets, shellPage, type Boot } from './shell-page.ts'
+import { dashboardAssets, shellPage, type Boot, type PublicAddresses } from './shell-page.ts'
 
 /** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
 const paths = [
@@ -16,6 +16,7 @@ const paths = [
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
+  '/agents',
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
 ] as const
@@ -23,34 +24,35 @@ const paths = [
 /** Of screens that are shown to everybody. */
 const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const
 
-export const dashboardOperations = (pages: Pages, baseUrl: string): readonly Operation[] => [
+export const dashboardOperations = (pages: Pages, addresses: PublicAddresses): readonly Operation[] => [
   ...paths.map((path) =>
     pages.signedIn({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show a screen of the dashboard' }, (request) =>
-      dashboard(pages, baseUrl, request),
+      dashboard(pages, addresses, request),
     ),
   ),
   ...openPaths.map((path) =>
     pages.open({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show the API reference' }, (request) => {
       const { signedIn } = request
-      if (!signedIn) return shellPage(anonymous(baseUrl), {})
-      return dashboard(pages, baseUrl, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
+      if (!signedIn) return shellPage({ ...anonymous, ...addresses }, {})
+      return dashboard(pages, addresses, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
     }),
   ),
   asset,
 ]
 
-const anonymous = (baseUrl: string): Boot => ({ email: '', csrfToken: '', organizations: [], baseUrl, confirmedForMs: 0 })
+const anonymous: Omit<Boot, keyof PublicAddresses> = { email: '', csrfToken: '', organizations: [], confirmedForMs: 0 }
 
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
 
 /** The shell page for who is signed in, whose session it keeps in the browser for as long as it lasts. */
-export async function dashboard({ people, browsers }: Pages, baseUrl: string, request: SignedInRequest): Promise<Answer> {
+export async function dashboard({ people, browsers }: Pages, addresses: PublicAddresses, request: SignedInRequest): Promise<Answer> {
   const { signedIn, visitor, headers } = request
   const memberships = await people.members.organizationsOf(signedIn.user.id)
+  const { baseUrl, mcpUrl } = addresses
   const boot = {
     ...visitor,
     organizations: memberships.map(({ organization: { id, name }, member: { role } }) => ({ id, name, role })),
-    baseUrl,
+    ...{ baseUrl, mcpUrl },
     confirmedForMs: people.sessions.confirmedForMs(signedIn.session),
   }
   return shellPage(boot, { ...browsers.keepAsLong(headers), ...(prefersPage(headers) && varies) })

@@ -8,12 +8,17 @@ import { html } from '../pages/layout/html.ts'
 import { page } from '../pages/layout/layout.ts'
 import { builtFolder, type Manifest } from './built-files.ts'
 
+/** Under which programs and agents reach the service, without a slash at the end. */
+export interface PublicAddresses {
+  readonly baseUrl: string
+  readonly mcpUrl: string
+}
+
 /** As `client/app/boot.ts` reads it. */
-export interface Boot {
+export interface Boot extends PublicAddresses {
   readonly email: string
   readonly csrfToken: string
   readonly organizations: readonly { readonly id: string; readonly name: string; readonly role: string }[]
-  readonly baseUrl: string
   readonly confirmedForMs: number
 }
 

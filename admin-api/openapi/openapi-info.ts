@@ -36,6 +36,7 @@ export const infoOf = ({ baseUrl, version }: { readonly baseUrl: string; readonl
 export const tagWords: Readonly<Record<string, string>> = {
   account: 'The organization that a key belongs to, and how a person claims it from an agent.',
   'api keys': 'Keys for servers, with scopes, for the whole organization or one project.',
+  applications: 'Agents and other programs that members let into a project.',
   audit: 'Who changed which setting, and when.',
   destinations: 'Your mail providers: SMTP servers and APIs, in sandbox or live mode.',
   diagnose: 'Why a message did not arrive, and what a bounce means.',

@@ -4,6 +4,7 @@ import type { Applications } from '#core/consent/applications.ts'
 import { approvalOperations } from './agents/approvals.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
 import { dashboardOperations } from '../dashboard/mount.ts'
+import type { PublicAddresses } from '../dashboard/shell-page.ts'
 import type { Operation } from '../operation/operation.ts'
 import { accountOperations } from './account/account.ts'
 import { applicationOperations } from './consent/applications.ts'
@@ -28,18 +29,16 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore, UsagePagesCore, MessageViewCore, InboxPagesCore {
+export interface OwnPagesCore extends PagesCore, UsagePagesCore, MessageViewCore, InboxPagesCore, PublicAddresses {
   readonly organizations: Pick<Organizations, 'removeOwn'>
-  /** Under which programs reach the service, without a slash at the end. */
-  readonly baseUrl: string
 }
 
 export function pageOperations(core: OwnPagesCore): readonly Operation[] {
   const pages = new Pages(core)
   return underOwnAddress(core.people.relyingParty.origin, [
     ...assetOperations,
-    startOperation(pages, core.baseUrl),
-    ...dashboardOperations(pages, core.baseUrl),
+    startOperation(pages, core),
+    ...dashboardOperations(pages, core),
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),

@@ -12,6 +12,7 @@ import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
 import type { TraceMessages } from '#core/capture/reading/trace-messages.ts'
 import type { Notifier } from '#core/capture/notify/notifier.ts'
+import type { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
@@ -66,6 +67,7 @@ export interface PublishableCore {
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
+  readonly applications: OrganizationApplications
   readonly members: Members
   readonly invitations: Invitations
   readonly changeStreams: ChangeStreams

@@ -4,6 +4,7 @@ import type { Credentials } from '../credentials/credentials.ts'
 import { operationsOf } from '../actions/http.ts'
 import type { Operation } from '../operation/operation.ts'
 import { apiKeyActions } from './access/api-keys.ts'
+import { applicationActions } from './access/applications.ts'
 import { accountActions } from './organization/account.ts'
 import type { RestCore } from './rest-core.ts'
 import { auditActions } from './organization/audit-entries.ts'
@@ -90,6 +91,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...smtpCredentialActions(core),
   ...apiKeyActions(core),
   ...publishableKeyActions(core),
+  ...applicationActions(core),
   ...memberActions(core),
   ...invitationActions(core),
   ...inboxOperations(core),

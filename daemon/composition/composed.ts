@@ -1,4 +1,5 @@
 /** What the composed parts of a daemon consist of. */
+import type { KeyUses } from '#core/access/keys/key-uses.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 import type { Removals } from '#core/administration/removals.ts'
@@ -89,6 +90,8 @@ export interface OAuthServer extends OAuthCore {
   readonly accessTokens: AccessTokens
   readonly sandboxes: Sandboxes
   readonly grants: Grants
+  /** When grants were used last. */
+  readonly uses: KeyUses
   readonly authorizations: Authorizations
 }
 

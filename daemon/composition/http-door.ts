@@ -41,7 +41,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
       ...oauthOperations(oauth),
-      ...pageOperations({ ...core, people: get('people') }),
+      ...pageOperations({ ...core, mcpUrl: oauth.urls.resources.mcp, people: get('people') }),
       ...allowingOperations(allowingCore(get)),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),

@@ -1,6 +1,7 @@
 /** The authorization server, from the parts that the composition root has. */
 import { oauthUrls } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
+import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { Applications } from '#core/consent/applications.ts'
 import { Consents } from '#core/consent/consents.ts'
 import { AccessTokens } from '#core/oauth/tokens/access-tokens.ts'
@@ -35,14 +36,15 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const signingKeys = new SigningKeys(parts)
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
   const grants = new Grants(parts)
+  const uses = new KeyUses(core)
   const sandboxes = new Sandboxes({ ...parts, onDeleted: () => get('administration').removals.wake() })
   return {
-    ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
+    ...{ urls, signingKeys, registrations, clients, sandboxes, grants, uses },
     authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants }),
     accessTokens: tokens,
     restResource: protectedResource(urls, 'rest'),
     agentResource: protectedResource(urls, 'mcp'),
-    tokenCheck: new TokenCheck({ ...parts, tokens, grants }),
+    tokenCheck: new TokenCheck({ ...parts, tokens, grants, uses }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),
   }
@@ -53,11 +55,14 @@ export function allowingCore(get: Resolve): AllowingCore {
   const core = get('core')
   const people = get('people')
   const { members } = people
-  const { authorizations, grants } = get('oauth')
+  const { authorizations } = get('oauth')
   const { projects } = get('administration')
-  const applications = new Applications({ ...core, members, grants })
+  const applications = applicationsOf(get)
   return { people, authorizations, applications, consents: new Consents({ ...core, members, projects, authorizations, applications }) }
 }
+
+export const applicationsOf = (get: Resolve): Applications =>
+  new Applications({ ...get('core'), members: get('people').members, grants: get('oauth').grants })
 
 /** Fetches addresses named by unauthenticated clients, so no private network is open to it, whatever the operator allows elsewhere. */
 export const publicFetch = (resolver: Resolver, clock: Clock): Fetch => guardedFetch({ resolver, clock, guard: addressGuard([]) })

@@ -2,6 +2,7 @@
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
+import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
@@ -28,6 +29,7 @@ import { Templates } from '#core/templates/templates.ts'
 import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import { applicationsOf } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
 
 export function restCore(composition: Composition): RestCore {
@@ -57,6 +59,7 @@ export function restCore(composition: Composition): RestCore {
     ...get('inbound'),
     apiKeys: get('apiKeys'),
     changeStreams: get('changeStreams'),
+    applications: new OrganizationApplications({ ...core, applications: applicationsOf(get), uses: get('oauth').uses }),
     claims: get('claims'),
     engagements: get('engagements'),
     insights: get('insights'),

@@ -22,14 +22,14 @@ export const applicationOperations = (pages: Pages, applications: Applications):
   pages.form(
     {
       path: `${applicationsPath}/revoke`,
-      operationId: 'revokeApplication',
+      operationId: 'endApplication',
       summary: 'End the access of an application',
       back: () => applicationsPath,
     },
     async ({ signedIn, form }) => {
       const given = (name: string): string => form.get(name) ?? ''
       const named = { clientId: given('client'), organizationId: given('organization'), projectId: given('project') }
-      await applications.revoke(signedIn.user.id, named, keysToKeep(form))
+      await applications.revoke(signedIn.user.id, named, { toKeep: keysToKeep(form) })
       return seeOther(`${applicationsPath}?done=application_revoked`)
     },
   ),

@@ -1,6 +1,7 @@
-/** The account behind a session of an agent. Spec "Agent session claim". */
+/** The account behind a session of an agent, and the sandboxes that wait for one. Spec "Agent session claim". */
 import { action, type Action } from '../../actions/action.ts'
-import { newClaim, startedClaim } from '../../wire/organization/claim.ts'
+import { newClaim, openClaim, openClaims, startedClaim } from '../../wire/organization/claim.ts'
+import { noInput } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 export const accountActions = ({ claims }: RestCore): readonly Action[] => [
@@ -26,5 +27,19 @@ export const accountActions = ({ claims }: RestCore): readonly Action[] => [
       hints: { readOnly: false, openWorld: true },
     },
     run: ({ principal }, { email }) => claims.start(principal, email),
+  }),
+  action({
+    id: 'listClaims',
+    summary: 'List the sandboxes that wait for the signed-in person',
+    description:
+      'Sandboxes whose agents asked for the address of who is signed in, in the last 30 minutes. Empty for API keys and applications. All of them on one page: ' +
+      '`next_cursor` is always null.',
+    tags: ['account'],
+    scope: 'api:read',
+    input: noInput,
+    output: openClaims,
+    list: { item: openClaim },
+    http: { method: 'GET', path: '/v1/claims' },
+    run: ({ principal }) => claims.openOf(principal),
   }),
 ]

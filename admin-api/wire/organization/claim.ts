@@ -1,9 +1,10 @@
 /** Claims on the wire. Spec "Routing rule, failover policy, project state". */
 import * as z from 'zod'
-import type { ClaimProgress } from '#core/claims/claim.ts'
+import type { Claim, ClaimProgress } from '#core/claims/claim.ts'
 import type { StartedClaim } from '#core/claims/claims.ts'
 import { encoder } from '../fields/codec.ts'
-import { orNull } from '../fields/time.ts'
+import { pageEncoder } from '../fields/paging.ts'
+import { orNull, wireTime } from '../fields/time.ts'
 
 const claimProgressShape = z.object({
   claimed: z.boolean(),
@@ -42,6 +43,19 @@ export const startedClaim = encoder(startedClaimShape).from<StartedClaim>({
   expires_at: ({ open }) => orNull(open?.expiresAt),
   message: ({ progress, open }) => messageOf(progress, open?.userCode),
 })
+
+const openClaimShape = z
+  .object({
+    user_code: z.string().meta({ description: 'The code that the agent shows. Compare the two before you take over its project.' }),
+    client_name: z.string(),
+    started_at: wireTime,
+    expires_at: wireTime,
+    path: z.string().meta({ description: 'The page on which the signed-in person takes over the project.' }),
+  })
+  .meta({ id: 'OpenClaim' })
+
+export const openClaim = encoder(openClaimShape).from<Claim>({ path: ({ userCode }) => `/claims/${encodeURIComponent(userCode)}` })
+export const openClaims = pageEncoder(openClaim).via((all: Claim[]) => ({ rows: all, nextCursor: undefined }))
 
 function messageOf({ isLinkPending }: ClaimProgress, code: string | undefined): string {
   if (code === undefined) return 'This project is already claimed.'

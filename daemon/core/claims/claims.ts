@@ -18,7 +18,7 @@ import { members } from '../people/members/member.ts'
 import { loginLinkPath } from '../people/sign-in/operator-link.ts'
 import type { People } from '../people/people.ts'
 import { RateWindow } from '../visitors/rate-window.ts'
-import { identityOf, type User } from '../people/users/user.ts'
+import { identityOf, userById, type User } from '../people/users/user.ts'
 import { Refusal } from '../refusals.ts'
 import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
 import { claimProgress, claims, type Claim, type ClaimProgress } from './claim.ts'
@@ -93,6 +93,13 @@ export class Claims {
     const claim = await writes.run(organizationId, (change) => this.#open(change, principal, address, isMailed))
     if (isMailed) people.background.run(() => this.#mail(claim))
     return { progress: claimProgress(false, claim, null, clock.now()), open: claim, integrationsUrl }
+  }
+
+  /** Those that are open for the signed-in user; none for keys and applications. */
+  async openOf({ holder }: Principal): Promise<Claim[]> {
+    if (holder?.kind !== 'user' || holder.application !== undefined) return []
+    const user = await userById(this.#options.database, holder.userId)
+    return user ? this.openFor(user) : []
   }
 
   /** Those that are open for the address of the user; none before it is proved. */

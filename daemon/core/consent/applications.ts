@@ -2,6 +2,7 @@
 import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/dependent-keys.ts'
+import type { Actor } from '../writes/audit.ts'
 import type { KeyCreator } from '../access/principal/key-creator.ts'
 import { isMetadataAddress } from '../oauth/clients/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'
@@ -41,6 +42,12 @@ export interface Application extends ApplicationName {
   readonly since: number
 }
 
+/** How an application is ended. */
+interface ApplicationEnding {
+  readonly toKeep?: KeysToKeep
+  readonly actor?: Actor
+}
+
 export class Applications {
   readonly #options: ApplicationOptions
 
@@ -50,20 +57,14 @@ export class Applications {
 
   /** The one that was allowed last comes first. */
   async list(userId: string): Promise<Application[]> {
-    const byName = new Map<string, LiveGrant[]>()
-    for (const grant of await this.grantsOf(userId)) {
-      const { clientId, projectId } = grant.stored.record
-      const name = JSON.stringify([clientId, projectId])
-      byName.set(name, [...(byName.get(name) ?? []), grant])
-    }
-    return [...byName.values()].map(toApplication).toSorted((a, b) => b.since - a.since)
+    return byApplication(await this.grantsOf(userId)).map(({ application }) => application)
   }
 
   /**
    * Ends every grant of it with all of their tokens, at once, and the keys that it created, but for those to keep; again does
-   * nothing. Throws `validation_failed` for a key to keep that would not end.
+   * nothing. Throws `validation_failed` for a key to keep that would not end. `actor` is the user by default.
    */
-  async revoke(userId: string, name: ApplicationName, toKeep: KeysToKeep = []): Promise<KeyFates> {
+  async revoke(userId: string, name: ApplicationName, { toKeep = [], actor }: ApplicationEnding = {}): Promise<KeyFates> {
     const { clientId, organizationId, projectId } = name
     const isMeant = mintedBy(userId, name)
     let keys = noKeys
@@ -71,11 +72,10 @@ export class Applications {
       const { record } = stored
       if (stored.organizationId !== organizationId || record.clientId !== clientId || record.projectId !== projectId) continue
       // the first one takes all of its keys along
-      const ended = await this.#options.grants.revoke(
-        record.id,
-        { kind: 'user', id: userId },
-        { isMeant, ...(keys === noKeys && { toKeep }) },
-      )
+      const ended = await this.#options.grants.revoke(record.id, actor ?? { kind: 'user', id: userId }, {
+        isMeant,
+        ...(keys === noKeys && { toKeep }),
+      })
       if (keys === noKeys && ended) keys = ended.keys
     }
     return keys
@@ -112,6 +112,14 @@ const mintedBy =
   (userId: string, { clientId, projectId }: ApplicationName) =>
   (minter: KeyCreator, key: ApiKey): boolean =>
     minter.userId === userId && minter.application?.clientId === clientId && key.projectId === projectId
+
+/** Those of one user by client and project; the one that was allowed last comes first. */
+export function byApplication(found: readonly LiveGrant[]): { readonly application: Application; readonly grants: readonly LiveGrant[] }[] {
+  const groups = Map.groupBy(found, ({ stored: { record } }) => JSON.stringify([record.clientId, record.projectId]))
+  return [...groups.values()]
+    .map((grants) => ({ application: toApplication(grants), grants }))
+    .toSorted((a, b) => b.application.since - a.application.since)
+}
 
 function toApplication(grants: readonly LiveGrant[]): Application {
   const [first] = grants

@@ -214,6 +214,7 @@ test('a viewer is shown nothing that they may not do; a member without mail is s
     '/members',
     '/keys?kind=pages',
     '/projects',
+    '/agents',
   ]
   for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
     await vera.go(path)

@@ -14,6 +14,8 @@ export interface Boot {
   readonly organizations: readonly OwnOrganization[]
   /** Under which programs reach the service, without a slash at the end. */
   readonly baseUrl: string
+  /** Where agents reach it. */
+  readonly mcpUrl: string
   /** How much longer what is hard to undo needs no new proof of identity. */
   readonly confirmedForMs: number
 }

@@ -173,7 +173,7 @@ function Snippets(): JSX.Element {
         <h2 id="agent">{w.letAgent}</h2>
         <p class="soft">{w.letAgentText}</p>
         <p>
-          <a href="/integrations">{w.integrations}</a>
+          <a href={link('/agents')}>{w.integrations}</a>
         </p>
       </section>
     </>

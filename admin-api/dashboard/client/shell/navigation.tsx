@@ -61,10 +61,6 @@ export function Navigation(): JSX.Element {
         )
       })}
       <div class="nav-group nav-foot">
-        <a href="/integrations" title={w.integrations}>
-          <Icon name="integrations" />
-          <span class="shell-label">{w.integrations}</span>
-        </a>
         {id !== '' && (
           <a href={`/organizations/${id}/usage`} title={w.usage}>
             <Icon name="usage" />

@@ -97,6 +97,14 @@ export const screens: readonly Screen[] = [
     load: () => import('../webhooks/webhooks.tsx'),
   },
   {
+    name: 'agents',
+    label: (w) => w.integrations,
+    icon: 'integrations',
+    group: 'access',
+    key: 'x',
+    load: () => import('../agents/agents.tsx'),
+  },
+  {
     name: 'projects',
     label: (w) => w.projects,
     icon: 'projects',

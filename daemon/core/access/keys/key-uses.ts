@@ -1,4 +1,7 @@
-/** When each API key was used last, to within some minutes: a request never waits for this, and most write nothing. */
+/**
+ * When each API key, and each grant of an application, was used last, to within some minutes: a request never waits for this, and
+ * most write nothing.
+ */
 import { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -6,7 +9,7 @@ import type { Core } from '../../core.ts'
 import { RecentMap } from '../../recent-map.ts'
 
 const schema = z.strictObject({
-  /** Of the key. */
+  /** Of the key or grant. */
   id: z.string(),
   projectId: z.string().nullable(),
   usedAt: z.int(),
@@ -21,13 +24,13 @@ export const keyUses = defineRecord<KeyUse>({
   projectOf: (use) => use.projectId ?? '',
 })
 
-/** A key in use is written down at most once in so many milliseconds, by each process. */
+/** What is in use is written down at most once in so many milliseconds, by each process. */
 export const useStepMs = 300_000
 const maxCached = 10_000
 
 export class KeyUses {
   readonly #core: Core
-  /** When the last use was written down, by id of the key. */
+  /** When the last use was written down, by id. */
   readonly #written = new RecentMap<string, number>(maxCached)
 
   constructor(core: Core) {
@@ -45,7 +48,7 @@ export class KeyUses {
     this.#core.database.commit(change).catch(() => this.#written.delete(id))
   }
 
-  /** Milliseconds since the epoch, or null for a key that was never used since uses are written down. */
+  /** Milliseconds since the epoch, or null for what was never used since uses are written down. */
   async last(organizationId: string, id: string): Promise<number | null> {
     const stored = (await this.#core.database.get(keyUses, { organizationId }, id))?.record.usedAt
     const here = this.#written.get(id) // its write may still be under way

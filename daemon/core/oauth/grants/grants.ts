@@ -1,6 +1,7 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
+import { keyUses } from '../../access/keys/key-uses.ts'
 import type { KeyFates } from '../../access/keys/dependent-keys.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { Actor } from '../../writes/audit.ts'
@@ -63,7 +64,10 @@ export class Grants {
     const now = this.#options.clock.now()
     for (const stored of await this.#options.database.all(oauthGrants, { organizationId })) {
       const { revokedAt, expiresAt } = stored.record
-      if (Math.min(revokedAt ?? expiresAt, expiresAt) + endedMs <= now) change.remove(oauthGrants, organizationId, stored)
+      if (Math.min(revokedAt ?? expiresAt, expiresAt) + endedMs > now) continue
+      change.remove(oauthGrants, organizationId, stored)
+      const use = await this.#options.database.get(keyUses, { organizationId }, stored.record.id)
+      if (use) change.remove(keyUses, organizationId, use)
     }
   }
 

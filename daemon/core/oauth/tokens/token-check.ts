@@ -1,5 +1,6 @@
 /** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
 import { hash } from 'node:crypto'
+import type { KeyUses } from '../../access/keys/key-uses.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { Principal, TokenHolder } from '../../access/principal/principal.ts'
 import { scopesInOrder, type Scope } from '../../access/principal/principal.ts'
@@ -17,6 +18,7 @@ export interface TokenCheckOptions {
   readonly scopesOfMember: ScopesOfMember
   readonly tokens: AccessTokens
   readonly grants: Grants
+  readonly uses: Pick<KeyUses, 'note'>
   readonly clock: Clock
 }
 
@@ -64,6 +66,7 @@ export class TokenCheck {
     const holder: TokenHolder =
       userId === null ? { kind: 'anonymous' } : { kind: 'user', userId, application: { grantId, clientId, clientName } }
     const { organizationId } = cached.grant
+    if (userId !== null) this.#options.uses.note(organizationId, { id: grantId, projectId })
     return { organizationId, projectId, grantId, clientId, holder, scopes, mostLevel, expiresAt: cached.token.expiresAt }
   }
 

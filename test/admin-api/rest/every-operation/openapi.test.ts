@@ -4,6 +4,7 @@ import { baseUrl, startFixture } from '../fixture/rest-fixture.ts'
 
 const expected = [
   'DELETE /v1/api-keys/{id}',
+  'DELETE /v1/applications/{id}',
   'DELETE /v1/destinations/{id}',
   'DELETE /v1/domains/{id}',
   'DELETE /v1/failover/policy/{primary_id}',
@@ -37,8 +38,10 @@ const expected = [
   'GET /t/o/{token}',
   'GET /v1/api-keys',
   'GET /v1/api-keys/{id}',
+  'GET /v1/applications',
   'GET /v1/audit',
   'GET /v1/billing/invoice-preview',
+  'GET /v1/claims',
   'GET /v1/destinations',
   'GET /v1/destinations/presets',
   'GET /v1/destinations/providers',

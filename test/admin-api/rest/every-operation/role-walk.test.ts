@@ -75,6 +75,7 @@ const beyond: Readonly<Record<Role, readonly string[]>> = {
   admin: ownKeysOnly,
   developer: [
     ...['getApiKey', 'rotateApiKey', 'revokeApiKey', 'updateApiKey'].map((id) => `${id}, as if it were not there`),
+    'revokeApplication, as if it were not there',
     ...['createDomain', 'deleteDomain', 'rotateDomainDkim'],
     ...['createSuppression', 'importSuppressions', 'updateSuppression', 'deleteSuppression', 'deleteUnsubscribe'],
     ...['createIngestSource', 'revokeIngestSource', 'createPostofficeMapping', 'updatePostofficeMapping', 'deletePostofficeMapping'],

@@ -1,0 +1,139 @@
+/** Agents and other applications with access, sandboxes that wait for the own address, and how an agent is connected. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { boot } from '../app/boot.ts'
+import { mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { useList, type Listing } from '../app/query.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { dateOnly, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listApplications, revokeApplication, type Application } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './agents-words.ts'
+import { Claims } from './claims.tsx'
+import { Connect } from './connect.tsx'
+
+export default function Agents(): JSX.Element {
+  const w = words()
+  const list = useList(listApplications, {})
+  const [ending, setEnding] = useState<Application>()
+  const count = list.read.data?.length
+  return (
+    <>
+      <TopBar title={allWords().integrations} />
+      <div class="sheet">
+        {count !== undefined && (
+          <div class="say">
+            <h2>{w.say(count)}</h2>
+            <p>{w.sayText}</p>
+          </div>
+        )}
+        <div class="columns">
+          <section aria-label={allWords().integrations}>
+            <ApplicationList list={list} onRevoke={setEnding} />
+            <Claims />
+          </section>
+          <aside aria-label={w.connect}>
+            <Connect url={boot.mcpUrl} />
+          </aside>
+        </div>
+      </div>
+      {ending && <Revoke application={ending} onClose={() => setEnding(undefined)} onDone={list.reload} />}
+    </>
+  )
+}
+
+const projectName = (id: string): string => plain(projects.value.find((one) => one.id === id)?.name ?? id)
+const lastCall = ({ last_used_at: at }: Application): string => (at === null ? words().neverCalled : shortTime(at))
+
+interface ApplicationListProps {
+  readonly list: Listing<Application>
+  readonly onRevoke: (application: Application) => void
+}
+
+function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const actions = (application: Application): JSX.Element | string =>
+    mayChange.value ? (
+      <button class="button small danger" onClick={() => onRevoke(application)} aria-label={w.revokeNamed(plain(application.name))}>
+        {w.revoke}
+      </button>
+    ) : application.user.email === boot.email ? (
+      <a href="/account/applications">{w.revoke}</a>
+    ) : (
+      ''
+    )
+  return (
+    <List
+      label={common.integrations}
+      list={list}
+      failure={w.failed}
+      keyOf={({ id }) => id}
+      empty={<State title={w.none} text={w.noneText} />}
+      columns={[
+        { head: w.application, class: 'tall strong', cell: (application) => <Name application={application} /> },
+        { head: w.lastCall, class: 'c-time', cell: lastCall },
+        { head: '', class: 'c-status num', cell: actions },
+      ]}
+      narrow={(application) => [
+        <Mark name="ok" />,
+        <SafeText text={application.name} />,
+        `${hostOf(application)} · ${projectName(application.project_id)} · ${w.lastCall}: ${lastCall(application)}`,
+        actions(application),
+      ]}
+    />
+  )
+}
+
+function Name({ application }: { readonly application: Application }): JSX.Element {
+  const w = words()
+  const { name, user, created_at: at, project_id: project, scopes } = application
+  return (
+    <>
+      <SafeText text={name} /> <span class="tag">{hostOf(application)}</span>
+      <small>
+        {projectName(project)} · <code>{scopes.join(' ')}</code>
+      </small>
+      <small>
+        {w.allowedBy} <SafeText text={user.name || user.email} /> · {dateOnly(at)}
+      </small>
+    </>
+  )
+}
+
+/** Who vouches for the name. */
+const hostOf = ({ verified_host: host }: Application): string => (host === null ? words().unverified : plain(host))
+
+interface RevokeProps {
+  readonly application: Application
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function Revoke({ application: { id, name, project_id: project }, onClose, onDone }: RevokeProps): JSX.Element {
+  const w = words()
+  const revoke = async (): Promise<void> => {
+    const { ended_keys: keys } = await call(revokeApplication, { path: { id } })
+    toast(w.revoked(plain(name), keys.length))
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog title={w.revokeTitle(plain(name))} submit={w.revoke} isDangerous onClose={onClose} onSubmit={revoke}>
+      {() => (
+        <ul class="effects">
+          <li>{w.revokeEffect(projectName(project))}</li>
+          <li>{w.revokeKeys}</li>
+          <li>{w.revokeStays}</li>
+        </ul>
+      )}
+    </FormDialog>
+  )
+}

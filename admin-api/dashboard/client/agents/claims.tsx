@@ -1,0 +1,65 @@
+/** Sandboxes whose agents asked for the own address, and the field for a code; the page behind both says what is taken over. */
+import type { JSX } from 'preact'
+import { useId } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
+import { useRead } from '../app/query.ts'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { listClaims } from '../wire/operations.ts'
+import { words } from './agents-words.ts'
+
+const everyMs = 15_000
+
+export function Claims(): JSX.Element {
+  const w = words()
+  const read = useRead(listClaims, {}, { every: everyMs })
+  const id = useId()
+  return (
+    <>
+      <div class="block">
+        <h2>{w.waiting}</h2>
+        <Show read={read} reload={read.reload} failure={w.failed} rows={1}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <p class="soft">{w.noneWaiting(boot.email)}</p>
+            ) : (
+              <>
+                <p class="soft">{w.waitingText(boot.email)}</p>
+                <ul class="links">
+                  {data.map(({ user_code: code, client_name: client, started_at: at, path }) => (
+                    <li key={code}>
+                      <span class="status">
+                        <Mark name="pending" />
+                        <code class="matching-code">{code}</code>
+                      </span>
+                      <span>
+                        <SafeText text={client} /> <span class="faint">{w.askedAt(shortTime(at))}</span>
+                      </span>
+                      <a class="button" href={path} aria-label={w.attachCode(code)}>
+                        {w.attach}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )
+          }
+        </Show>
+      </div>
+      <div class="block">
+        <h2>{w.haveCode}</h2>
+        <form class="code-form" method="post" action="/integrations/code">
+          <input type="hidden" name="csrf" value={boot.csrfToken} />
+          <div class="field">
+            <label for={id}>{w.code}</label>
+            <input id={id} class="input mono" name="code" maxLength={40} autocomplete="off" required aria-describedby={`${id}-hint`} />
+            <small id={`${id}-hint`}>{w.codeHint}</small>
+          </div>
+          <button class="button">{w.attach}</button>
+        </form>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,47 @@
+/** Italiano. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  say: (count) =>
+    count === 0
+      ? 'Nessuna applicazione ha accesso.'
+      : count === 1
+        ? 'Un’applicazione ha accesso.'
+        : `${String(count)} applicazioni hanno accesso.`,
+  sayText:
+    'Gli agenti e altri programmi chiedono prima a una persona, lavorano in un progetto e non superano mai il ruolo di chi li ha ammessi.',
+  failed: 'Le applicazioni non possono essere mostrate.',
+  none: 'Nessuna applicazione ha ancora accesso',
+  noneText: 'Collegate un agente con l’indirizzo qui accanto. Apre una pagina in cui scegliete un progetto e che cosa può fare.',
+  application: 'Applicazione',
+  unverified: 'nome non verificato',
+  allowedBy: 'Ammessa da',
+  lastCall: 'Ultima chiamata',
+  neverCalled: 'non ancora',
+  revoke: 'Revoca',
+  revokeNamed: (name) => `Revoca ${name}`,
+  revokeTitle: (name) => `Revoca l’accesso di ${name}`,
+  revokeEffect: (project) => `Tutti i suoi token per il progetto ${project} finiscono subito. Per tornare deve chiedere di nuovo.`,
+  revokeKeys: 'Le chiavi API che ha creato finiscono con essa.',
+  revokeStays: 'Gli accessi SMTP e le chiavi pubbliche che ha creato restano: controllateli.',
+  revoked: (name, keys) =>
+    keys === 0 ? `${name} non ha più accesso.` : `${name} e ${keys === 1 ? 'una chiave' : `${String(keys)} chiavi`} non hanno più accesso.`,
+  connect: 'Collega un agente',
+  connectText: 'Date all’agente questo indirizzo come server MCP remoto. Nulla è installato, nessuna chiave è copiata.',
+  address: 'Indirizzo MCP',
+  client: 'Programma',
+  otherClient: 'JSON',
+  inFile: (file) => `In ${file}:`,
+  inTerminal: 'In un terminale:',
+  waiting: 'Agenti che vi aspettano',
+  waitingText: (email) =>
+    `Un agente lavora in una sandbox e ha chiesto a ${email} di rilevarla. Rilevatela solo se mostra lo stesso codice.`,
+  noneWaiting: (email) => `Negli ultimi 30 minuti nessun agente ha chiesto di ${email}.`,
+  askedAt: (at) => `chiesto ${at}`,
+  attach: 'Rileva',
+  attachCode: (code) => `Rileva ${code}`,
+  haveCode: 'Ho un codice',
+  code: 'Codice',
+  codeHint: 'Solo un codice che mostra il vostro agente, come KITE-4207.',
+}

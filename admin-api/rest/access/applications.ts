@@ -1,0 +1,35 @@
+/** Applications, such as agents, that members let into the organization. */
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { allApplications, application } from '../../wire/access/application.ts'
+import { keyFates } from '../../wire/access/api-key.ts'
+import { noInput } from '../../wire/fields/text.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const tags = ['applications']
+const one = resource('/v1/applications', { name: 'Application', tags })
+
+export const applicationActions = ({ applications }: RestCore): readonly Action[] => [
+  action({
+    id: 'listApplications',
+    summary: 'List the applications with access',
+    description:
+      'Agents and other programs that members let into a project, newest first. Administrators, and keys that administer the organization, see those of all ' +
+      'members; a signed-in member sees their own. All of them on one page: `next_cursor` is always null.',
+    tags,
+    scope: 'api:read',
+    input: noInput,
+    output: allApplications,
+    list: { item: application },
+    http: { method: 'GET', path: '/v1/applications' },
+    run: ({ principal }) => applications.list(principal),
+  }),
+  one.remove({
+    id: 'revokeApplication',
+    summary: 'Revoke the access of an application',
+    description:
+      'Ends all of its tokens for the project immediately, and the API keys that it created. SMTP credentials and publishable keys that it created remain.',
+    output: keyFates,
+    run: ({ principal }, { id }) => applications.revoke(principal, id),
+  }),
+]
