@@ -22,6 +22,8 @@ export interface Client {
   readonly captchaToken?: string | undefined
   /** Names the request in the log. */
   readonly requestId: string
+  /** The user who acts as the operator of the service; undefined for the operator's key. */
+  readonly operatorId?: string | undefined
 }
 
 export interface Continued {

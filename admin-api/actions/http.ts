@@ -165,6 +165,7 @@ const contextOf = ({ http }: Bound, request: Request): CallContext<Principal | u
     origin: request.headers.origin,
     captchaToken: captchaToken(http, request.headers),
     requestId: request.requestId,
+    operatorId: request.operatorId,
   },
 })
 

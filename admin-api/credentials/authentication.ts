@@ -1,6 +1,7 @@
 /** Who asks: the bearer key out of the request (RFC 6750 §2.1); whether it is good is for the injected check to say. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { CredentialRequest } from './credentials.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 
@@ -14,17 +15,36 @@ export function bearerAuthentication(verify: (key: string, remoteAddress: string
   return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
 }
 
-/** The check of the operator's key. No key of a tenant is taken: the two have different beginnings. */
-export function operatorAuthentication(operatorKey: string): (headers: IncomingHttpHeaders) => void {
-  const digest = hash('sha256', operatorKey, 'buffer')
-  return (headers) => {
-    if (timingSafeEqual(hash('sha256', bearerKey(headers.authorization), 'buffer'), digest)) return
+/** Finds out who acts as the operator: the id of a user, or nothing for the operator's key. Throws `unauthorized`, or `not_found`. */
+export type AuthenticateOperator = (request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<string | undefined>
+
+export interface OperatorCredentials {
+  /** Null where there is none. */
+  readonly key: string | null
+  /** The id of the operator whose session the request carries; undefined where it carries none of an operator. */
+  readonly sessionOf?: ((request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<string | undefined>) | undefined
+}
+
+/**
+ * The check of the operator's key, and of sessions of the people who are operators. No key of a tenant is taken: the two have different
+ * beginnings. Where there is no key, others learn nothing of these operations.
+ */
+export function operatorAuthentication({ key, sessionOf }: OperatorCredentials): AuthenticateOperator {
+  const digest = key === null ? undefined : hash('sha256', key, 'buffer')
+  return async (request) => {
+    const { authorization } = request.headers
+    if (authorization === undefined) {
+      const operator = await sessionOf?.(request)
+      if (operator !== undefined) return operator
+    }
+    if (digest === undefined) return noOperator()
+    if (timingSafeEqual(hash('sha256', bearerKey(authorization), 'buffer'), digest)) return undefined
     throw new Refusal('unauthorized', 'This is not the operator key of the service.')
   }
 }
 
-/** Where no operator key is set, what is the operator's is not there. */
-export function noOperator(): void {
+/** Where there is no operator, what is the operator's is not there. */
+export function noOperator(): never {
   throw new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
 }
 

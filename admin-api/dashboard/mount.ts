@@ -7,6 +7,7 @@ import { prefersPage, varies } from '../http/negotiation.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import type { Pages, SignedInRequest } from '../pages/session/page-operation.ts'
+import type { OperatorSessions } from '../pages/session/operator-sessions.ts'
 import { builtFolder } from './built-files.ts'
 import { dashboardAssets, shellPage, type Boot, type PublicAddresses } from './shell-page.ts'
 
@@ -19,41 +20,63 @@ const paths = [
   '/agents',
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
+  ...['/templates', '/templates/{id}', '/orgs'],
 ] as const
+
+/** Of the operator of the service; others find nothing there. */
+const operatorPaths = ['/operator', '/operator/organizations', '/operator/organizations/{id}', '/operator/logins'] as const
 
 /** Of screens that are shown to everybody. */
 const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const
 
-export const dashboardOperations = (pages: Pages, addresses: PublicAddresses): readonly Operation[] => [
+export interface DashboardCore extends PublicAddresses {
+  /** Who acts as the operator of the service. */
+  readonly operators: Pick<OperatorSessions, 'has'>
+}
+
+export const dashboardOperations = (pages: Pages, core: DashboardCore): readonly Operation[] => [
   ...paths.map((path) =>
     pages.signedIn({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show a screen of the dashboard' }, (request) =>
-      dashboard(pages, addresses, request),
+      dashboard(pages, core, request),
     ),
+  ),
+  ...operatorPaths.map((path) =>
+    pages.signedIn({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show a screen of the operator' }, (request) => {
+      if (core.operators.has(request.signedIn)) return dashboard(pages, core, request)
+      throw new Refusal('not_found', 'Nothing is served at this address.')
+    }),
   ),
   ...openPaths.map((path) =>
     pages.open({ path, operationId: `showDashboard${nameOf(path)}`, summary: 'Show the API reference' }, (request) => {
       const { signedIn } = request
-      if (!signedIn) return shellPage({ ...anonymous, ...addresses }, {})
-      return dashboard(pages, addresses, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
+      if (!signedIn) return shellPage(anonymous(core), {})
+      return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
     }),
   ),
   asset,
 ]
 
-const anonymous: Omit<Boot, keyof PublicAddresses> = { email: '', csrfToken: '', organizations: [], confirmedForMs: 0 }
+const anonymous = ({ baseUrl, mcpUrl }: DashboardCore): Boot => ({
+  ...{ email: '', csrfToken: '', organizations: [], confirmedForMs: 0, isOperator: false },
+  ...{ baseUrl, mcpUrl },
+})
 
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
 
 /** The shell page for who is signed in, whose session it keeps in the browser for as long as it lasts. */
-export async function dashboard({ people, browsers }: Pages, addresses: PublicAddresses, request: SignedInRequest): Promise<Answer> {
+export async function dashboard(
+  { people, browsers }: Pages,
+  { baseUrl, mcpUrl, operators }: DashboardCore,
+  request: SignedInRequest,
+): Promise<Answer> {
   const { signedIn, visitor, headers } = request
   const memberships = await people.members.organizationsOf(signedIn.user.id)
-  const { baseUrl, mcpUrl } = addresses
   const boot = {
     ...visitor,
     organizations: memberships.map(({ organization: { id, name }, member: { role } }) => ({ id, name, role })),
     ...{ baseUrl, mcpUrl },
     confirmedForMs: people.sessions.confirmedForMs(signedIn.session),
+    isOperator: operators.has(signedIn),
   }
   return shellPage(boot, { ...browsers.keepAsLong(headers), ...(prefersPage(headers) && varies) })
 }

@@ -20,6 +20,8 @@ export interface Boot extends PublicAddresses {
   readonly csrfToken: string
   readonly organizations: readonly { readonly id: string; readonly name: string; readonly role: string }[]
   readonly confirmedForMs: number
+  /** May see and set what belongs to the operator of the service. */
+  readonly isOperator: boolean
 }
 
 export const dashboardAssets = '/assets/dashboard'

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { buildOpenApi } from '../openapi/openapi.ts'
+import { operatorOperations, type OperatorParts } from '../operator/operator-operations.ts'
 import { describedCore } from '../rest/described-core.ts'
 import { restOperations } from '../rest/rest-operations.ts'
 
@@ -26,11 +27,15 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-const describedApi = (): Document =>
-  buildOpenApi(restOperations(describedCore), { baseUrl: describedCore.baseUrl, version: '1' }) as unknown as Document
+const describedApi = (): Document => {
+  const operations = [...restOperations(describedCore), ...operatorOperations(describedCore, {} as OperatorParts)]
+  return buildOpenApi(operations, { baseUrl: describedCore.baseUrl, version: '1' }) as unknown as Document
+}
 
 /** Needs no key; the dashboard shows what others see by it. */
 const shownToo: ReadonlySet<string> = new Set(['getSharedTrace'])
+
+const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean => way['bearer']?.[0] !== undefined || 'operator' in way
 
 /** The text of `client/wire/operations.ts`. */
 export function wireTypes(): string {
@@ -38,7 +43,7 @@ export function wireTypes(): string {
   const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { security, operationId }]) => security.some((way) => way['bearer']?.[0] !== undefined) || shownToo.has(operationId))
+      .filter(([, { security, operationId }]) => security.some((way) => isCalled(way)) || shownToo.has(operationId))
       .map(([method, described]) => callOf(method, path, described)),
   )
   return [
@@ -67,7 +72,7 @@ function callOf(method: string, path: string, { operationId, parameters = [], re
   const good = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const answers = new Set(good.map(([, { content }]) => (content ? answerType(content) : 'undefined')))
   const input = parts.length === 0 ? 'object' : `{ ${parts.join('; ')} }`
-  const scope = security.find((way) => way['bearer'])?.['bearer']?.[0] ?? ''
+  const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')
   const facts = [operationId, method.toUpperCase(), path, scope].map((fact) => `'${fact}'`).join(', ')
   return `export const ${operationId} = operation<${input}, ${[...answers].join(' | ')}>(${facts})`
 }

@@ -1,14 +1,15 @@
 /** The HTTP listener: Node's server under h3, with every limit set, and a close that lets requests finish. */
 import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
-import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { serve } from 'h3'
 import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { noOperator, type Authenticate } from '../credentials/authentication.ts'
+import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
-import type { AdminApiEvents, RequestHandler, HandlerContext } from './request-handler.ts'
+import type { AdminApiEvents } from './api-events.ts'
+import type { RequestHandler, HandlerContext } from './request-handler.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
@@ -67,7 +68,7 @@ export interface AdminApiOptions {
   /** Renders the response for an unknown address; by default the error envelope. */
   readonly errorRenderer?: ErrorRenderer
   /** Throws unless the request carries the operator's key; without it there is no operator. */
-  readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
+  readonly authenticateOperator?: AuthenticateOperator | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to; without it they get the scheme alone. */
@@ -173,7 +174,7 @@ export class AdminApi {
   #handlerContext(): HandlerContext {
     return {
       authenticate: this.#options.authenticate,
-      authenticateOperator: this.#options.authenticateOperator ?? noOperator,
+      authenticateOperator: this.#options.authenticateOperator ?? (async () => noOperator()),
       requireFlag: this.#options.requireFlag,
       protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,

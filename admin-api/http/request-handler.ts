@@ -11,8 +11,9 @@ import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf } from './principal.ts'
-import type { Authenticate } from '../credentials/authentication.ts'
+import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
+import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
@@ -24,36 +25,11 @@ import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, t
 import { check } from '../bodies/validation.ts'
 import { checkBody } from './body-check.ts'
 
-/** One line of the access log and one observation of the metrics. */
-export interface Answered {
-  readonly operationId: string
-  readonly method: string
-  readonly status: number
-  /** Code of the refusal, where it was one. */
-  readonly code: RefusalCode | undefined
-  /** Its message. */
-  readonly reason: string | undefined
-  /** Of who asked, where that is known. */
-  readonly organizationId: string | undefined
-  readonly durationMs: number
-  readonly requestId: string
-  readonly grantId: string | undefined
-}
-
-/** What the HTTP side reports while it works; implementations must not throw. */
-export interface AdminApiEvents {
-  answered(answered: Answered): void
-  /** Something broke that is not a refusal: to be logged with its stack. */
-  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
-  /** A connection beyond the limit was closed unanswered. */
-  connectionDropped(): void
-}
-
 /** What all exchanges of a server share. */
 export interface HandlerContext {
   readonly authenticate: Authenticate
-  /** Throws `unauthorized` unless the request carries the operator's key, `not_found` where there is none. */
-  readonly authenticateOperator: (headers: IncomingMessage['headers']) => void
+  /** Throws `unauthorized` unless the request is the operator's, `not_found` where there is none. */
+  readonly authenticateOperator: AuthenticateOperator
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to. */
@@ -108,6 +84,7 @@ export class RequestHandler {
   #aborter: AbortController | undefined
   #ended: EndReason | undefined
   #principal: Principal | undefined
+  #operatorId: string | undefined
   #bodyBytes = 0
   #given: unknown // as it was read, where wrong ones are recorded
   #leave: (() => void) | undefined
@@ -202,7 +179,8 @@ export class RequestHandler {
       this.#context.admission.check(operation.admittedAs ?? (operation.method === 'GET' || operation.waits ? 'reading' : 'writing'))
     }
     if (operation.scope === 'operator') {
-      this.#context.authenticateOperator(req.headers)
+      await this.#authenticateAgain()
+      this.#assertOpen()
     } else if (operation.scope !== 'none') {
       this.#principal = await this.#authenticateCaller()
       this.#assertOpen()
@@ -242,6 +220,7 @@ export class RequestHandler {
       headOnly: req.method === 'HEAD',
       remoteAddress,
       authenticateAgain: () => this.#authenticateAgain(),
+      operatorId: this.#operatorId,
       get signal() {
         return signal()
       },
@@ -250,7 +229,8 @@ export class RequestHandler {
 
   /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
   async #authenticateAgain(): Promise<void> {
-    if (this.#principal) this.#principal = await this.#authenticateCaller()
+    if (this.operation.scope === 'operator') this.#operatorId = await this.#context.authenticateOperator(this.#asked)
+    else if (this.#principal) this.#principal = await this.#authenticateCaller()
   }
 
   #authenticateCaller(): Promise<Principal> {

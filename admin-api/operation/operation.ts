@@ -92,6 +92,8 @@ export interface HandlerInput<P, Q, B, S> {
   readonly remoteAddress: string
   /** For answers that go on: throws once the caller may not ask any more. */
   readonly authenticateAgain: () => Promise<void>
+  /** The user who asks where the scope is `operator`; undefined for the operator's key. */
+  readonly operatorId?: string | undefined
 }
 
 /** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */

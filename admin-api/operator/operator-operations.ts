@@ -8,6 +8,8 @@ import { operationsOf } from '../actions/http.ts'
 import { resource } from '../actions/resource.ts'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { Organization } from '#core/tenancy/organization.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 import { attachmentHeaders, invoiceFile } from '../http/download.ts'
 import {
@@ -21,9 +23,11 @@ import {
   toFlagChanges,
   toOverrideChanges,
 } from '../wire/organization/operator.ts'
-import { idParams } from '../wire/fields/text.ts'
+import { auditEntry, auditFilter } from '../wire/organization/audit-entry.ts'
+import { idParams, line } from '../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
+import { systemActions, type SystemSource } from './system.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
 const all = '/operator/v1/organizations'
@@ -34,15 +38,27 @@ const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } a
 const put = (part: string) => ({ ...sets, http: { method: 'PUT', path: `${one}/${part}` } }) as const
 
 /** The table that the HTTP side serves under `/operator/v1`. */
-export const operatorOperations = (core: RestCore, logins: FailedLogins = { list: () => [] }): readonly Operation[] =>
-  operationsOf([...reading(core), ...setting(core), ...invoicing(core), ...operatorLoginActions(logins)])
+export const operatorOperations = (core: RestCore, parts: OperatorParts): readonly Operation[] =>
+  operationsOf([
+    ...reading(core),
+    ...setting(core),
+    ...invoicing(core),
+    ...operatorLoginActions(parts.logins),
+    ...systemActions(parts.system),
+  ])
 
-const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
+/** What the operator sees of the process. */
+export interface OperatorParts {
+  readonly logins: FailedLogins
+  readonly system: SystemSource
+}
+
+const reading = ({ operator, usage: usages, auditLog }: RestCore): readonly Action[] => [
   organizations.list({
     id: 'operatorListOrganizations',
     summary: 'List all organizations, oldest first',
     errors: [],
-    filter: {},
+    filter: { q: line(128, 'Part of the name or id. Case-insensitive.').optional() },
     item: organization,
     run: (_, page) => operator.list(page),
   }),
@@ -59,7 +75,25 @@ const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
     output: usage,
     run: (_, asked) => usages.of(asked.id, asked.period),
   }),
+  organizations.listOf('audit', {
+    id: 'operatorListAuditEntries',
+    summary: 'List the audit log entries of an organization, newest first',
+    description:
+      'Acts of the operator are among them. A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: auditFilter,
+    item: auditEntry,
+    async run(_, { id, ...page }) {
+      const { organization: owner } = await operator.get(id)
+      return auditLog.list(readerOf(owner), { ...page, projectId: undefined })
+    },
+  }),
 ]
+
+/** The operator reads what belongs to the whole organization. */
+const readerOf = ({ id, defaultProjectId }: Organization): Principal => ({
+  ...{ organizationId: id, projectId: defaultProjectId, bound: false },
+  ...{ scopes: ['api:read'], credentialId: '' },
+})
 
 const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[] => [
   action({
@@ -68,21 +102,21 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     summary: 'Set the plan of an organization',
     description: 'Existing resources are kept. A month is billed on the plan with the largest fee that was in force during it.',
     input: planChoice,
-    run: (_, { id, plan }) => operator.setPlan(id, plan),
+    run: ({ client }, { id, plan }) => operator.setPlan(id, plan, client.operatorId),
   }),
   action({
     ...put('overrides'),
     id: 'operatorSetOverrides',
     summary: 'Override the limits of an organization',
     input: limitChoices,
-    run: (_, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits)),
+    run: ({ client }, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits), client.operatorId),
   }),
   action({
     ...put('flags'),
     id: 'operatorSetFlags',
     summary: 'Set the feature flags of an organization',
     input: flagChoices,
-    run: (_, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags)),
+    run: ({ client }, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags), client.operatorId),
   }),
   action({
     ...put('prices'),
@@ -90,14 +124,14 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     summary: 'Set the prices of an organization',
     description: 'A price applies to whole months, starting with its month. Past months keep their prices.',
     input: priceChoices,
-    run: (_, { id, prices }) => operator.setPrices(id, prices),
+    run: ({ client }, { id, prices }) => operator.setPrices(id, prices, client.operatorId),
   }),
   action({
     ...put('payment-state'),
     id: 'operatorSetPaymentState',
     summary: 'Set the payment state of an organization',
     input: paymentStateChoice,
-    run: (_, { id, paymentState }) => operator.setPaymentState(id, paymentState),
+    run: ({ client }, { id, paymentState }) => operator.setPaymentState(id, paymentState, client.operatorId),
   }),
   action({
     ...sets,

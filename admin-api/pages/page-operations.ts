@@ -3,8 +3,7 @@ import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { approvalOperations } from './agents/approvals.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
-import { dashboardOperations } from '../dashboard/mount.ts'
-import type { PublicAddresses } from '../dashboard/shell-page.ts'
+import { dashboardOperations, type DashboardCore } from '../dashboard/mount.ts'
 import type { Operation } from '../operation/operation.ts'
 import { accountOperations } from './account/account.ts'
 import { applicationOperations } from './consent/applications.ts'
@@ -29,7 +28,7 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore, UsagePagesCore, MessageViewCore, InboxPagesCore, PublicAddresses {
+export interface OwnPagesCore extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 

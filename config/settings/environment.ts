@@ -30,6 +30,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_SMTP_HOST: { path: 'smtpHost', form: 'text' },
   POSTERN_ADMIN_KEY: { path: 'adminKey', form: 'text' },
   POSTERN_OPERATOR_KEY: { path: 'operatorKey', form: 'text' },
+  POSTERN_OPERATORS: { path: 'operators', form: 'list' },
   POSTERN_INBOX_NOTIFY_SECRET: { path: 'inboxNotifySecret', form: 'text' },
   POSTERN_MASTER_KEY: { path: 'masterKey', form: 'text' },
   POSTERN_MASTER_KEY_FILE: { path: 'masterKeyFile', form: 'text' },

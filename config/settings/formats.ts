@@ -114,6 +114,11 @@ export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.tes
 export const address = accepting(isAddress)
 export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
 export const mailbox = accepting((text) => text.length <= 320 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text))
+/** As people are known by: in lower case. */
+export const emailAddress: TextForm<string> = {
+  parse: (text) => (text.length <= 320 && /^[^\s<>@,]+@[^\s<>@,]+$/.test(text) ? text.toLowerCase() : undefined),
+  format: (text) => text,
+}
 export const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
 export const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
 export const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) => text }

@@ -1,7 +1,8 @@
 /** Every setting of Postern: what it means, what it may be, and its default. */
 import { z } from 'zod'
 import { fraction, listOf, oneOf, optionalWritten, whole, wholes, written } from './fields.ts'
-import { address, adminKey, destinationId, dnsList, dnsServer, endpoint, hostName, mailbox } from './formats.ts'
+import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
+import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, verifyUrl } from './formats.ts'
 import { planNames } from '../plans/plans.ts'
 
@@ -340,6 +341,7 @@ export const schema = section({
     },
     operatorKey,
   ),
+  operators: listOf(operatorWords, emailAddress, []),
   masterKey: optionalWritten(
     {
       description:

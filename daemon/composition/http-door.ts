@@ -11,6 +11,7 @@ import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
+import { OperatorSessions } from '../../admin-api/pages/session/operator-sessions.ts'
 import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
@@ -20,6 +21,8 @@ import type { Operation } from '../../admin-api/operation/operation.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
+import type { SystemSource } from '../../admin-api/operator/system.ts'
+import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
 
@@ -28,6 +31,8 @@ export function httpDoor(composition: Composition): AdminApi {
   const { database, clock, policies } = get('core')
   const core = get('rest')
   const { operatorKey } = config
+  const operators = new OperatorSessions(get('people'), config.operators)
+  const hasOperator = operatorKey !== null || operators.areAny
   const oauth = get('oauth')
   const baseUrl = publicUrl(config, config.http.listen)
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
@@ -39,9 +44,9 @@ export function httpDoor(composition: Composition): AdminApi {
       ...withSessions([...restOperations(core), ...graphql(composition)], get('people')),
       ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
-      ...(operatorKey === null ? [] : operatorOperations(core, get('loginGuard'))),
+      ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition) }) : []),
       ...oauthOperations(oauth),
-      ...pageOperations({ ...core, mcpUrl: oauth.urls.resources.mcp, people: get('people') }),
+      ...pageOperations({ ...core, mcpUrl: oauth.urls.resources.mcp, people: get('people'), operators }),
       ...allowingOperations(allowingCore(get)),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
@@ -49,7 +54,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...(replace.operations ?? []),
     ],
     errorRenderer: nothingPage,
-    authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
+    authenticateOperator: hasOperator ? operatorAuthentication({ key: operatorKey, sessionOf: operators.idOf }) : undefined,
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication(orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))),
     protectedResource: oauth.restResource,
@@ -77,6 +82,15 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
     events: get('observer'),
     monotonic: () => performance.now(),
   })
+
+function systemOf({ get, config, version, kv }: Composition): SystemSource {
+  return systemSource({
+    ...{ version, dataDir: config.dataDir, lowDiskBytes: config.store.lowDiskBytes },
+    ...{ clock: get('clock'), database: get('database'), policies: get('core').policies, queue: get('queue') },
+    ...{ health: get('healthRegistry'), readiness: get('health'), admission: get('admission') },
+    waitingWrites: () => kv.waitingWrites,
+  })
+}
 
 /** The MCP endpoint: the tools of every table of actions, and who may call them. */
 export function agentEndpoint({ get, config, version }: Composition): AgentEndpoint {

@@ -2,18 +2,17 @@
 import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'
-import { dashboard } from '../../dashboard/mount.ts'
-import type { PublicAddresses } from '../../dashboard/shell-page.ts'
+import { dashboard, type DashboardCore } from '../../dashboard/mount.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import type { Pages } from '../session/page-operation.ts'
 
-export const startOperation = (pages: Pages, addresses: PublicAddresses): Operation =>
+export const startOperation = (pages: Pages, core: DashboardCore): Operation =>
   pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, (request) => {
     const { headers, signedIn } = request
-    if (!prefersPage(headers)) return answer(signpost(addresses.baseUrl), { headers: varies })
-    if (!signedIn) return welcome(addresses.baseUrl)
-    return dashboard(pages, addresses, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
+    if (!prefersPage(headers)) return answer(signpost(core.baseUrl), { headers: varies })
+    if (!signedIn) return welcome(core.baseUrl)
+    return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
   })
 
 const signpost = (baseUrl: string): object => ({

@@ -56,7 +56,11 @@ const head =
   '<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank">' +
   '<style>@layer{body{margin:12px;font:16px/1.5 system-ui,sans-serif;overflow-wrap:break-word}}</style>'
 
+/** The policy keeps images of others out; without their address there is nothing to keep out. */
+const remoteImage = /(<img\b[^<>]{0,2000}?\s)src(?=\s{0,10}=\s{0,10}["']?\s{0,10}(?:https?:)?\/\/)/gi
+
 function documentOf(html: string): string {
   const [doctype = '<!doctype html>'] = /^\s*<!doctype[^>]{0,200}>/i.exec(html) ?? []
-  return doctype + head + (html.startsWith(doctype) ? html.slice(doctype.length) : html)
+  const rest = html.startsWith(doctype) ? html.slice(doctype.length) : html
+  return doctype + head + rest.replaceAll(remoteImage, '$1data-remote-src')
 }

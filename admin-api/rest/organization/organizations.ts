@@ -26,7 +26,7 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
   all.create({
     summary: 'Create a team organization',
     description:
-      'The response contains the first API key of the new organization; it is not shown again. The organization starts on the plan free, with ' +
+      'The response contains the first API key of the new organization; it is not shown again. A person who is signed in also owns it. The organization starts on the plan free, with ' +
       'its project Default. The plan limits how many team organizations exist at the same time.',
     errors: ['conflict', 'quota_exhausted'],
     input: organizationInput,
@@ -41,8 +41,9 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
     run: ({ principal }, { id, name }) => organizations.rename(principal, id, name),
   }),
   all.remove({
-    summary: 'Delete a team organization',
+    summary: 'Delete an organization',
     description:
+      'A team organization, by the organization that created it; or the own one, by an owner who is signed in. ' +
       `Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then ` +
       'all its data is removed. Refused with `conflict` while mail is queued, unless `discard_queued` is true: then that mail fails.',
     input: deletion,

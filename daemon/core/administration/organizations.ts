@@ -13,6 +13,7 @@ import { pageOfLoaded, type List, type PageQuery } from '../access/principal/lis
 import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
+import { members, type Member } from '../people/members/member.ts'
 import { meter } from '../tenancy/counters.ts'
 import { allOrganizations, teamOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
@@ -52,8 +53,9 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   /**
-   * A team organization on the plan free, with its project Default and an administrator's key. Throws `quota_exhausted` past
-   * the number that the plan allows, and `conflict` for an organization that is a team organization itself.
+   * A team organization on the plan free, with its project Default and an administrator's key; a signed-in person who makes it
+   * owns it. Throws `quota_exhausted` past the number that the plan allows, and `conflict` for an organization that is a team
+   * organization itself.
    */
   async create(principal: Principal, name: string): Promise<MadeOrganization> {
     requireRole(principal)
@@ -68,6 +70,9 @@ export class Organizations implements List<unknown, Organization> {
       const organization: Organization = { id, name, plan: 'free', defaultProjectId, ownerId: owner.id, createdAt: now }
       const first = newKeyRecord({ name: 'First key', scopes: ['api:admin'], projectId: null, expiresAt: null }, now)
       change.insert(organizations, id, organization).insert(apiKeys, id, first.record)
+      const { holder } = principal
+      if (holder?.kind === 'user' && !holder.application)
+        change.insert(members, id, { id: holder.userId, organizationId: id, role: 'owner', joinedAt: now } satisfies Member)
       meter(change, 'team_orgs', owner.id, undefined, now)
       return { organization, apiKey: first.key }
     })
@@ -87,10 +92,11 @@ export class Organizations implements List<unknown, Organization> {
 
   /**
    * Ends a team organization: it leaves the count, and at once none of its keys and logins works and nothing is sent for it. The
-   * operator can restore it for `graceDays`; then its rows go. Throws `conflict` for the own organization, and while mail is
-   * queued that is not to be discarded.
+   * operator can restore it for `graceDays`; then its rows go. A signed-in owner ends the own one too, as `removeOwn` does. Throws
+   * `conflict` for the own one of everybody else, and while mail is queued that is not to be discarded.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    if (id === principal.organizationId && principal.owns) return this.removeOwn(principal, { discardQueued })
     requireRole(principal)
     const { writes, onDeleted } = this.#options
     await writes.runAudited(principal, 'organization.deleted', async (change) => {

@@ -41,7 +41,16 @@ export interface NewPrice {
 /** What cursors of the list of all organizations belong to. */
 const everyOrganization = ['', organizations.name]
 
-const actor = { kind: 'operator', id: '' } as const
+/** Who acts for the operator: the id of a user, or undefined for the operator's key. */
+export type OperatorId = string | undefined
+
+export interface OrganizationFilter {
+  /** Part of the name or id. */
+  readonly q?: string | undefined
+}
+
+/** A page of a search looks at so many organizations at most, and goes on behind them. */
+const maxLooks = 5000
 
 export class Operator {
   readonly #core: Core
@@ -51,12 +60,20 @@ export class Operator {
   }
 
   /** In order of id, which is that of creation. Throws `CursorInvalid`. */
-  async list({ limit, cursor }: PageQuery): Promise<Page<Organization>> {
-    const after = cursor === undefined ? undefined : String(unpack(keyAt(everyOrganization, cursor)).at(-1))
-    const found = await organizationsAfter(this.#core.database, after, limit + 1)
-    const rows = found.slice(0, limit)
-    const last = found.length > limit ? rows.at(-1) : undefined
-    return { rows, nextCursor: last && cursorAt(everyOrganization, pack([...everyOrganization, last.id])) }
+  async list({ limit, cursor, q }: PageQuery & OrganizationFilter): Promise<Page<Organization>> {
+    const wanted = q?.toLowerCase() ?? ''
+    const rows: Organization[] = []
+    let after = cursor === undefined ? undefined : String(unpack(keyAt(everyOrganization, cursor)).at(-1))
+    for (let looks = 0; rows.length < limit && looks < maxLooks; looks += limit) {
+      const found = await organizationsAfter(this.#core.database, after, limit)
+      const fitting = found.filter(({ id, name }) => wanted === '' || `${id}\n${name.toLowerCase()}`.includes(wanted))
+      const taken = fitting.slice(0, limit - rows.length)
+      rows.push(...taken)
+      after = (taken.length < fitting.length ? taken : found).at(-1)?.id
+      if (after === undefined) break
+    }
+    const [next] = after === undefined ? [] : await organizationsAfter(this.#core.database, after, 1)
+    return { rows, nextCursor: next && after && cursorAt(everyOrganization, pack([...everyOrganization, after])) }
   }
 
   /** Throws `not_found`. */
@@ -68,35 +85,37 @@ export class Operator {
   }
 
   /** What it has already is kept; sends that are under way follow what they read. Throws `not_found`. */
-  setPlan(id: string, plan: PlanName): Promise<OrganizationAccount> {
-    return this.#change(id, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
+  setPlan(id: string, plan: PlanName, by?: OperatorId): Promise<OrganizationAccount> {
+    return this.#change(id, by, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
   }
 
   /** Throws `not_found`. */
-  setOverrides(id: string, changes: OverrideChanges): Promise<OrganizationAccount> {
+  setOverrides(id: string, changes: OverrideChanges, by?: OperatorId): Promise<OrganizationAccount> {
     const next = ({ overrides, ...before }: Organization): Organization => {
       const merged = merge(overrides, changes, [...countedLimits, ...includedFeatures])
       return { ...before, ...(merged && { overrides: merged }) }
     }
-    return this.#change(id, 'organization.overrides_set', next, { overrides: changes })
+    return this.#change(id, by, 'organization.overrides_set', next, { overrides: changes })
   }
 
   /** Takes effect with the next request. Throws `not_found`. */
-  setFlags(id: string, changes: FlagChanges): Promise<OrganizationAccount> {
+  setFlags(id: string, changes: FlagChanges, by?: OperatorId): Promise<OrganizationAccount> {
     const next = ({ flags, ...before }: Organization): Organization => {
       const merged = merge(flags, changes, featureNames)
       return { ...before, ...(merged && { flags: merged as Record<string, boolean> }) }
     }
-    return this.#change(id, 'organization.flags_set', next, { flags: changes })
+    return this.#change(id, by, 'organization.flags_set', next, { flags: changes })
   }
 
   /** Throws `not_found`. */
-  setPaymentState(id: string, paymentState: PaymentState): Promise<OrganizationAccount> {
-    return this.#change(id, 'organization.payment_state_set', (before) => ({ ...before, paymentState }), { payment_state: paymentState })
+  setPaymentState(id: string, paymentState: PaymentState, by?: OperatorId): Promise<OrganizationAccount> {
+    return this.#change(id, by, 'organization.payment_state_set', (before) => ({ ...before, paymentState }), {
+      payment_state: paymentState,
+    })
   }
 
   /** Months that are over keep their prices. Throws `not_found`, and `validation_failed` for a month before the present one. */
-  async setPrices(id: string, changes: readonly NewPrice[]): Promise<OrganizationAccount> {
+  async setPrices(id: string, changes: readonly NewPrice[], by?: OperatorId): Promise<OrganizationAccount> {
     const { database, writes, clock } = this.#core
     const now = clock.now()
     const month = monthOf(now)
@@ -107,7 +126,7 @@ export class Operator {
       let number = (await database.all(prices, { organizationId: id })).length
       for (const { axis, unitPriceUrp, effectiveFrom = month } of changes) {
         change.insert(prices, id, { id: newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now, number: number++ })
-        this.#record(change, id, 'organization.price_set', { axis, unit_price_urp: unitPriceUrp, effective_from: effectiveFrom })
+        this.#record(change, id, by, 'organization.price_set', { axis, unit_price_urp: unitPriceUrp, effective_from: effectiveFrom })
       }
     })
     return this.get(id)
@@ -115,6 +134,7 @@ export class Operator {
 
   async #change(
     id: string,
+    by: OperatorId,
     act: string,
     next: (before: Organization) => Organization,
     details: Readonly<Record<string, unknown>>,
@@ -126,7 +146,7 @@ export class Operator {
       if (isDeepStrictEqual(before, after)) return
       change.replace(organizations, id, stored, after)
       if (before.plan !== after.plan || !isDeepStrictEqual(before.overrides, after.overrides)) await this.#beginTerm(change, before, after)
-      this.#record(change, id, act, details)
+      this.#record(change, id, by, act, details)
     })
     return this.get(id)
   }
@@ -142,7 +162,8 @@ export class Operator {
     term(after, now, Math.max(terms.length, 1))
   }
 
-  #record(change: Change, organizationId: string, act: string, details: Readonly<Record<string, unknown>>): void {
+  #record(change: Change, organizationId: string, by: OperatorId, act: string, details: Readonly<Record<string, unknown>>): void {
+    const actor = { kind: 'operator', id: by ?? '' } as const
     this.#core.audit.record(change, { organizationId, actor, act, target: organizationId, details })
   }
 

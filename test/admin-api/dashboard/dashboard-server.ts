@@ -37,7 +37,11 @@ export interface DashboardTab {
 
 let built: Promise<void> | undefined
 
-export async function startDashboard(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {
+export async function startDashboard(
+  t: ExecutionContext,
+  browser: () => Browser,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DashboardServer> {
   await (built ??= buildDashboard())
   const port = await freePort()
   const url = `http://localhost:${String(port)}`
@@ -46,6 +50,7 @@ export async function startDashboard(t: ExecutionContext, browser: () => Browser
       POSTERN_HTTP_LISTEN: `localhost:${String(port)}`,
       POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.0/8;webhooks=127.0.0.0/8',
       POSTERN_INBOUND_DOMAIN: 'bounces.alpenblick.example',
+      ...settings,
     },
   })
   const { database } = daemon

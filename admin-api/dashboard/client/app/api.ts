@@ -43,15 +43,21 @@ interface Options {
   readonly signal?: AbortSignal
   /** The screen shows what this call gives. */
   readonly isShown?: boolean
+  /** Asks for another organization than the one that is shown. */
+  readonly organizationId?: string
 }
 
 /** Throws `ApiFault`, and an `AbortError` where `signal` aborts. */
-export async function call<I, O>(operation: Operation<I, O>, input: I, { signal: aborts, isShown = false }: Options = {}): Promise<O> {
+export async function call<I, O>(
+  operation: Operation<I, O>,
+  input: I,
+  { signal: aborts, isShown = false, organizationId }: Options = {},
+): Promise<O> {
   const parts = input as RequestParts
   const shown = { operation: operation as Operation<unknown, unknown>, input: parts }
   if (isShown) shownCall.value = shown
   const began = performance.now()
-  const response = await ask(operation, parts, aborts)
+  const response = await ask(operation, parts, { aborts, organizationId })
   const answer = await read(response)
   if (isShown && shownCall.value === shown)
     shownCall.value = { ...shown, answer, status: response.status, milliseconds: Math.round(performance.now() - began) }
@@ -61,10 +67,13 @@ export async function call<I, O>(operation: Operation<I, O>, input: I, { signal:
 async function ask(
   operation: Pick<Operation<unknown, unknown>, 'path' | 'method'>,
   parts: RequestParts,
-  aborts?: AbortSignal,
+  {
+    aborts,
+    organizationId = organization.value?.id,
+  }: { readonly aborts: AbortSignal | undefined; readonly organizationId: string | undefined },
 ): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
-  if (organization.value) headers['x-organization-id'] = organization.value.id
+  if (organizationId !== undefined) headers['x-organization-id'] = organizationId
   if (parts.body !== undefined) headers['content-type'] = 'application/json'
   try {
     return await fetch(addressOf(operation, parts), {

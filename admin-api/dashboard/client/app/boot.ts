@@ -18,6 +18,8 @@ export interface Boot {
   readonly mcpUrl: string
   /** How much longer what is hard to undo needs no new proof of identity. */
   readonly confirmedForMs: number
+  /** May see and set what belongs to the operator of the service. */
+  readonly isOperator: boolean
 }
 
 const root = document.getElementById('app')

@@ -9,10 +9,13 @@ export const address = computed(() => here.value)
 export const path = computed(() => here.value.pathname)
 export const query = computed(() => here.value.searchParams)
 
+/** Those of the user, as they are called now. */
+export const organizations = signal(boot.organizations)
+
 /** The organization that the address names, or the first one; undefined for one that the user does not belong to. */
 export const organization = computed((): OwnOrganization | undefined => {
   const named = query.value.get('org')
-  return named === null ? boot.organizations[0] : boot.organizations.find(({ id }) => id === named)
+  return named === null ? organizations.value[0] : organizations.value.find(({ id }) => id === named)
 })
 
 /** The project that lists are limited to; undefined is the whole organization. */
@@ -39,7 +42,7 @@ export function go(to: string, { replaces = false }: Going = {}): void {
 /** An address of the dashboard in the same organization and project, with a query of its own. */
 export function link(to: string, own: Readonly<Record<string, string | undefined>> = {}): string {
   const search = new URLSearchParams()
-  if (boot.organizations.length > 1 && organization.value) search.set('org', organization.value.id)
+  if (organizations.value.length > 1 && organization.value) search.set('org', organization.value.id)
   if (projectId.value !== undefined) search.set('project', projectId.value)
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || value === '') search.delete(name)

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, organization, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { mayAdminister, mayChange as mayWrite } from '../app/permissions.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -76,7 +76,12 @@ function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly o
           {w.changeRole}
         </button>
       )}
-      {(isMe(member) || mayChange(member)) && (
+      {isMe(member) && !mayWrite.value && (
+        <a class="button small danger" href={`/organizations/${organization.value?.id ?? ''}/members`}>
+          {w.leave}
+        </a>
+      )}
+      {((isMe(member) && mayWrite.value) || mayChange(member)) && (
         <button
           class="button small danger"
           onClick={() => onDo({ what: 'remove', member })}

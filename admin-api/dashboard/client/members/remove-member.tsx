@@ -27,7 +27,7 @@ export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Elem
   const remove = async (): Promise<void> => {
     const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
     await call(deleteMember, { path: { id: member.user_id }, ...query })
-    if (leaves) return location.assign('/organizations?done=left')
+    if (leaves) return location.assign('/orgs')
     toast(w.removedMember(plain(member.email)))
     onClose()
     onDone()

@@ -24,6 +24,7 @@ export const en = {
   leave: 'Leave',
   leaveOrganization: (name: string) => `Leave ${name}`,
   leaveEffect: 'You see nothing of this organization any more; only an invitation brings you back.',
+  ownKeysEnd: 'Your API keys in it end.',
   invitations: 'Invitations',
   noInvitations: 'No open invitation.',
   invitationsFailed: 'The invitations could not be read',

@@ -27,6 +27,7 @@ export const fr: Wider<typeof en> = {
   leave: 'Quitter',
   leaveOrganization: (name) => `Quitter ${name}`,
   leaveEffect: 'Vous ne verrez plus rien de cette organisation ; seule une invitation vous y ramène.',
+  ownKeysEnd: 'Vos clés API y prennent fin.',
   invitations: 'Invitations',
   noInvitations: 'Aucune invitation ouverte.',
   invitationsFailed: 'Les invitations n’ont pas pu être lues',

@@ -27,6 +27,7 @@ export const it: Wider<typeof en> = {
   leave: 'Esci',
   leaveOrganization: (name) => `Lascia ${name}`,
   leaveEffect: 'Non vedrà più nulla di questa organizzazione; solo un invito la riporta.',
+  ownKeysEnd: 'Le tue chiavi API finiscono.',
   invitations: 'Inviti',
   noInvitations: 'Nessun invito aperto.',
   invitationsFailed: 'Non è stato possibile leggere gli inviti',

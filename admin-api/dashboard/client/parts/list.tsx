@@ -1,5 +1,7 @@
 /** A list of one kind of thing: a table where it is wide, rows where it is narrow, from the same cells; with every state around it. */
 import type { ComponentChildren, JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
 import { go } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { words } from '../words/words.ts'
@@ -52,7 +54,22 @@ export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.El
 
 type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow'> & { readonly rows: readonly T[] }
 
+/** `j` and `k` go through the links of the rows. */
+function useRowKeys(isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return undefined
+    const step = (by: number): void => {
+      const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
+      const links = [...rows].flatMap((row) => row.querySelector('a') ?? []).filter((link) => link.offsetParent !== null)
+      const at = links.findIndex((one) => one === document.activeElement)
+      links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + by))]?.focus()
+    }
+    return bind({ j: () => step(1), k: () => step(-1) })
+  }, [isOn])
+}
+
 function Rows<T>({ label, rows, columns, keyOf, open, narrow }: RowsProps<T>): JSX.Element {
+  useRowKeys(open !== undefined)
   const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button') !== null
   return (
     <>

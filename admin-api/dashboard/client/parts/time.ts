@@ -56,5 +56,6 @@ export const number = (value: number): string =>
 
 export function bytes(size: number): string {
   if (size < 1024) return `${number(size)} B`
-  return size < 1_048_576 ? `${number(Math.round(size / 1024))} KiB` : `${(size / 1_048_576).toFixed(1)} MiB`
+  if (size < 1_048_576) return `${number(Math.round(size / 1024))} KiB`
+  return size < 1_073_741_824 ? `${(size / 1_048_576).toFixed(1)} MiB` : `${(size / 1_073_741_824).toFixed(1)} GiB`
 }

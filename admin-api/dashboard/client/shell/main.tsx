@@ -12,7 +12,7 @@ import { boot } from '../app/boot.ts'
 import { shownCall } from '../app/api.ts'
 import { bind, listenToKeys } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
-import { followLinks, go, link, organization, path } from '../app/location.ts'
+import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
 import { badges, isPaletteOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
@@ -67,7 +67,7 @@ function Outside(): JSX.Element {
   const w = words()
   const [title, text, href, label] = organization.value
     ? [w.billingOnly, w.billingOnlyText, `/organizations/${organization.value.id}/usage`, w.usage]
-    : boot.organizations.length > 0
+    : organizations.value.length > 0
       ? [w.notOfOrganization, w.notOfOrganizationText, '/', w.ownOrganization]
       : [w.noOrganization, w.noOrganizationText, '/organizations', w.organizations]
   return (
@@ -128,8 +128,8 @@ function Shell(): JSX.Element {
         <Toasts />
       </div>
     )
-  const isWorkbench = screen?.name === 'captures'
-  const isShown = screen?.isOpen === true || (organization.value && mayRead.value)
+  const isWorkbench = screen?.name === 'captures' || (screen?.name === 'templates' && path.value !== '/templates')
+  const isShown = screen?.isOpen === true || screen?.name === 'operator' || (organization.value && mayRead.value)
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
       <a class="skip" href="#screen-title">

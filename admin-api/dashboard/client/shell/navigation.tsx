@@ -5,8 +5,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useOutside } from '../parts/outside.ts'
 import { initial } from '../parts/safe-text.tsx'
 import { words } from '../words/words.ts'
-import { boot } from '../app/boot.ts'
-import { link, linkHere, organization, path, projectId } from '../app/location.ts'
+import { link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
@@ -36,6 +35,7 @@ export function Navigation(): JSX.Element {
   const groups = [
     ['mail', ''],
     ['delivery', w.groupDelivery],
+    ['content', w.groupContent],
     ['access', w.groupAccess],
   ] as const
   const { id = '' } = organization.value ?? {}
@@ -61,6 +61,11 @@ export function Navigation(): JSX.Element {
         )
       })}
       <div class="nav-group nav-foot">
+        {screens
+          .filter(({ group }) => group === 'foot')
+          .map((screen) => (
+            <Entry key={screen.name} screen={screen} />
+          ))}
         {id !== '' && (
           <a href={`/organizations/${id}/usage`} title={w.usage}>
             <Icon name="usage" />
@@ -114,12 +119,14 @@ function ProjectMenu(): JSX.Element {
             </a>
           )}
           <h3>{w.organizations}</h3>
-          {boot.organizations.map(({ id, name }) => (
+          {organizations.value.map(({ id, name }) => (
             <a key={id} href={`/?org=${id}`} onClick={close} aria-current={id === owner?.id ? 'true' : undefined}>
               <span class="cut">{name}</span>
             </a>
           ))}
-          <a href="/organizations">{w.manageOrganizations}</a>
+          <a href={link('/orgs')} onClick={close}>
+            {w.manageOrganizations}
+          </a>
         </div>
       )}
     </div>

@@ -10,7 +10,7 @@ import { words } from '../words/words.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
-import { mayChange, mayRead } from '../app/permissions.ts'
+import { mayAdminister, mayChange, mayRead } from '../app/permissions.ts'
 import { beginningOf, screens } from './screens.ts'
 import { setTheme } from '../app/settings.ts'
 
@@ -171,7 +171,7 @@ function goings(text: string): Choice[] {
     })),
     { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
     ...(mayChange.value ? screens : []).flatMap((screen): Choice[] =>
-      screen.makes === undefined
+      screen.makes === undefined || (screen.isForAdministrators && !mayAdminister.value)
         ? []
         : [
             {

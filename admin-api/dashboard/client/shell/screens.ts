@@ -1,5 +1,6 @@
 /** Every screen: its path, the key that leads there, and its code, which is loaded when it is first shown. */
 import type { ComponentType } from 'preact'
+import { boot } from '../app/boot.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { ScreenProps } from '../app/screen-props.ts'
 import type { Words } from '../words/entries.ts'
@@ -11,7 +12,7 @@ export interface Screen {
   readonly name: string
   readonly label: (words: Words) => string
   readonly icon: IconName
-  readonly group: 'mail' | 'delivery' | 'access'
+  readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot'
   /** Where it begins, when that is not its name alone. */
   readonly at?: string
   /** It is shown to who is not signed in, too. */
@@ -20,10 +21,12 @@ export interface Screen {
   readonly key: string
   /** What `?new=1` makes there, for those who may change things. */
   readonly makes?: (words: Words) => string
+  /** That is for administrators alone. */
+  readonly isForAdministrators?: boolean
   readonly load: Load
 }
 
-export const screens: readonly Screen[] = [
+const all: readonly Screen[] = [
   { name: '', label: (w) => w.overview, icon: 'overview', group: 'mail', key: 'h', load: () => import('../overview/overview.tsx') },
   { name: 'insights', label: (w) => w.insights, icon: 'usage', group: 'mail', key: 'n', load: () => import('../insights/insights.tsx') },
   { name: 'traces', label: (w) => w.traces, icon: 'traces', group: 'mail', key: 't', load: () => import('../traces/traces.tsx') },
@@ -79,6 +82,15 @@ export const screens: readonly Screen[] = [
     load: () => import('../sources/sources.tsx'),
   },
   {
+    name: 'templates',
+    label: (w) => w.templates,
+    icon: 'templates',
+    group: 'content',
+    key: 'm',
+    makes: (w) => w.newTemplate,
+    load: () => import('../templates/templates.tsx'),
+  },
+  {
     name: 'keys',
     label: (w) => w.keysAndLogins,
     icon: 'keys',
@@ -124,7 +136,21 @@ export const screens: readonly Screen[] = [
     key: 'a',
     load: () => import('../reference/reference.tsx'),
   },
+  {
+    name: 'orgs',
+    label: (w) => w.organizations,
+    icon: 'members',
+    group: 'foot',
+    key: 'z',
+    makes: (w) => w.createTeam,
+    isForAdministrators: true,
+    load: () => import('../organizations/organizations.tsx'),
+  },
+  { name: 'operator', label: (w) => w.operator, icon: 'operator', group: 'foot', key: 'y', load: () => import('../operator/operator.tsx') },
 ]
+
+/** What is the operator's alone is not there for others. */
+export const screens: readonly Screen[] = all.filter(({ name }) => name !== 'operator' || boot.isOperator)
 
 /** The address that the navigation leads to. */
 export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at

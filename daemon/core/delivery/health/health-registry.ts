@@ -19,6 +19,12 @@ export interface BreakerView {
   readonly until: number | null
 }
 
+export interface RestingDestination {
+  readonly destinationId: string
+  readonly organizationId: string
+  readonly breaker: BreakerView
+}
+
 /** Is notified of breakers, for logs and metrics. */
 export interface BreakerListener {
   breakerChanged(destinationId: string, breaker: BreakerView): void
@@ -44,6 +50,8 @@ interface Entry {
   slowDown: SlowDown
   readonly hour: RollingHour
   usedAt: number
+  /** Empty until the first attempt has ended. */
+  organizationId: string
   /** Attempts under way. */
   active: number
 }
@@ -78,6 +86,7 @@ export class HealthRegistry {
     const entry = this.#entry(subject)
     entry.active--
     entry.usedAt = monotonic
+    entry.organizationId = organizationId
     onUsed(organizationId, subject.id)
     if (effect === 'ours') return
     entry.hour.add(monotonic, report.milliseconds['total'] ?? 0, effect !== 'works')
@@ -140,6 +149,14 @@ export class HealthRegistry {
     return recent && recent.attempts >= latencyAttemptsMin ? (recent.p95Ms ?? undefined) : undefined
   }
 
+  /** Destinations whose breaker is not closed. */
+  resting(): RestingDestination[] {
+    const now = this.#options.clock.now()
+    return [...this.#entries].flatMap(([destinationId, { breaker, organizationId }]) =>
+      breaker.state === 'open' ? [{ destinationId, organizationId, breaker: viewOf(breaker, now) }] : [],
+    )
+  }
+
   /** Destinations whose breaker is not closed, for metrics. */
   get open(): number {
     return [...this.#entries.values()].filter(({ breaker }) => breaker.state === 'open').length
@@ -155,7 +172,15 @@ export class HealthRegistry {
     this.#sweep(monotonic)
     const kept = this.#entries.get(id)
     if (!kept) {
-      const made = { revision: updatedAt, breaker: newBreaker, slowDown: fullSpeed, hour: new RollingHour(), usedAt: monotonic, active: 0 }
+      const made = {
+        revision: updatedAt,
+        breaker: newBreaker,
+        slowDown: fullSpeed,
+        hour: new RollingHour(),
+        usedAt: monotonic,
+        organizationId: '',
+        active: 0,
+      }
       this.#entries.set(id, made)
       return made
     }

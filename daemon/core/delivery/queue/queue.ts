@@ -30,6 +30,15 @@ export interface DeliveryQueueOptions extends Core {
   readonly onError: (error: unknown, traceId: string) => void
 }
 
+/** A queue as it is shown. */
+export interface QueueLane extends QueuePart {
+  /** Undefined where nothing of it is in memory. */
+  readonly organizationId: string | undefined
+  readonly active: number
+  readonly ready: number
+  readonly nextDueMs: number | null
+}
+
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
 const maxStandardReady = 2048
@@ -110,6 +119,15 @@ export class DeliveryQueue {
   async oldestMs(): Promise<number> {
     const since = await oldestSince(this.#options.database)
     return Math.max(this.overdueMs(), since === undefined ? 0 : this.#options.clock.now() - since)
+  }
+
+  /** What each destination has to do for each project, as far as memory has it. */
+  lanes(): QueueLane[] {
+    return [...this.#queues.values()].map(({ destinationId, projectId, active, ready, nextDueMs }) => ({
+      ...{ destinationId, projectId, active, ready: ready.length },
+      organizationId: ready[0]?.entry.organizationId,
+      nextDueMs: nextDueMs === Infinity ? null : nextDueMs,
+    }))
   }
 
   /** Attempts under way, for metrics. */

@@ -9,6 +9,7 @@ const root = '/operator/v1/organizations'
 const acts = [
   ['GET', ''],
   ['GET', '/usage'],
+  ['GET', '/audit'],
   ['GET', '/invoice-preview'],
   ['PUT', '/plan', { plan: 'pro' }],
   ['PUT', '/overrides', { templates: 9 }],
@@ -163,3 +164,24 @@ test('the export of invoices has all organizations, and no cell that a spreadshe
 async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
+
+test('organizations are found by part of their name or id, and the log of one has the acts of the operator', async (t) => {
+  const { operator, organizationId, addOrganization } = await startFixture(t)
+  const other = await addOrganization('free')
+  const found = async (q: string) => column(await Array.fromAsync(operator.rows(`${root}?q=${q}`, 1)), 'id')
+  t.deepEqual(await found('OTHER'), [other.organizationId])
+  t.deepEqual(await found(organizationId.slice(8)), [organizationId])
+  t.deepEqual(await found('zzz'), [])
+  await operator.must('PUT', `${root}/${other.organizationId}/plan`, { plan: 'basic' })
+  const [entry] = await Array.fromAsync(operator.rows(`${root}/${other.organizationId}/audit`, 5))
+  t.like(entry, { act: 'organization.plan_set', actor: { kind: 'operator', id: '' }, details: { plan: 'basic' } })
+})
+
+test('the operator sees what waits, which destinations rest, and how much room there is', async (t) => {
+  const { operator, rest } = await startFixture(t)
+  const state = await operator.must('GET', '/operator/v1/system')
+  t.like(state, { ready: true, reasons: [], queue: { waiting: 0, active: 0, oldest_due_at: null }, lanes: [], breakers: [] })
+  const { free_bytes: free, total_bytes: total } = state['disk'] as Record<string, unknown>
+  t.true(Number(free) > 0 && Number(total) >= Number(free))
+  t.is((await rest.call('GET', '/operator/v1/system')).status, 401)
+})

@@ -1,0 +1,120 @@
+/** Every organization of the service, with a search; and the invoices of a month as a file. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { asFault, useList } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { dateOnly } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { operatorExportInvoices, operatorListOrganizations, type OperatorOrganization } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './operator-words.ts'
+
+async function download(): Promise<void> {
+  try {
+    await save(await call(operatorExportInvoices, {}), 'invoices.csv')
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}
+
+const Name = ({ name, deleted_at: at }: OperatorOrganization): JSX.Element => (
+  <>
+    <SafeText text={name} /> {at !== null && <span class="tag bad">{words().deleted}</span>}
+  </>
+)
+
+export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JSX.Element {
+  const w = words()
+  const text = query.value.get('q') ?? ''
+  const list = useList(operatorListOrganizations, { query: { ...(text !== '' && { q: text }), limit: '50' } })
+  return (
+    <>
+      <TopBar title={w.organizations}>
+        <button class="button wide-only" onClick={() => void download()}>
+          <Icon name="download" />
+          {w.exportInvoices}
+        </button>
+      </TopBar>
+      {areas}
+      <div class="sheet">
+        <Search text={text} />
+        <List
+          label={w.organizations}
+          list={list}
+          failure={w.listFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/operator/organizations/${id}`)}
+          empty={
+            <State title={w.nothingMatches(text)} drawing={<Icon name="search" />}>
+              <div class="actions">
+                <a class="button" href={linkHere({ q: '' })}>
+                  {allWords().clearAll}
+                </a>
+              </div>
+            </State>
+          }
+          columns={[
+            {
+              head: w.name,
+              class: 'strong',
+              cell: (one) => (
+                <a href={link(`/operator/organizations/${one.id}`)}>
+                  <Name {...one} />
+                </a>
+              ),
+            },
+            { head: 'Id', cell: ({ id }) => <code>{id}</code> },
+            { head: w.plan, class: 'c-status', cell: ({ plan }) => plan },
+            { head: w.payment, class: 'c-status', cell: ({ payment_state: state }) => state },
+            { head: w.created, class: 'c-status', cell: ({ created_at: at }) => dateOnly(at) },
+          ]}
+          narrow={(one) => [
+            <Mark name={one.deleted_at === null ? 'ok' : 'canceled'} />,
+            <SafeText text={one.name} />,
+            `${one.plan} · ${one.payment_state}`,
+            dateOnly(one.created_at),
+          ]}
+        />
+      </div>
+    </>
+  )
+}
+
+function Search({ text }: { readonly text: string }): JSX.Element {
+  const w = words()
+  const [typed, setTyped] = useState(text)
+  useEffect(() => setTyped(text), [text])
+  useEffect(() => bind({ '/': () => document.getElementById('organization-search')?.focus() }), [])
+  return (
+    <div class="filters">
+      <form
+        class="query-bar"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ q: typed.trim() }))
+        }}
+      >
+        <Icon name="search" />
+        <input
+          id="organization-search"
+          aria-label={w.search}
+          placeholder={w.search}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+        <kbd class="wide-only">/</kbd>
+      </form>
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+/** One organization for the operator: plan and payment, limits, flags, prices, usage with the invoice, and the audit log. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { isConfirmed } from '../app/boot.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { Tabs } from '../parts/controls.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { operatorGetOrganization, operatorRestoreOrganization, type OperatorAccount } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { AuditTab } from './audit-tab.tsx'
+import { FlagsTab, LimitsTab } from './limits-tab.tsx'
+import { words } from './operator-words.ts'
+import { PlanTab } from './plan-tab.tsx'
+import { PricesTab } from './prices-tab.tsx'
+import { UsageTab } from './usage-tab.tsx'
+
+const tabs = ['plan', 'limits', 'flags', 'prices', 'usage', 'audit'] as const
+
+export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(operatorGetOrganization, { path: { id } }, { isShown: true })
+  const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'plan'
+  const name = read.data?.name ?? id
+  useEffect(() => bind({ Escape: () => go(link('/operator/organizations')) }), [])
+  const heading = (
+    <>
+      <a href={link('/operator/organizations')}>{w.organizations}</a>
+      <SafeText text={name} />
+    </>
+  )
+  return (
+    <>
+      <TopBar title={plain(name)} heading={heading}>
+        {read.data && <span class="tag">{read.data.plan}</span>}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.oneFailed}>
+          {(account) => (
+            <>
+              {account.deleted_at !== null && <Restore account={account} onDone={read.reload} />}
+              <Tabs
+                label={w.parts}
+                value={tab}
+                tabs={tabs.map((one) => ({ id: one, label: w[one] }))}
+                onChoose={(next) => go(linkHere({ tab: next === 'plan' ? '' : next, cursor: '' }), { replaces: true })}
+              />
+              <div role="tabpanel" aria-label={w[tab]} class="operator-tab">
+                {!isConfirmed() && tab !== 'usage' && tab !== 'audit' && <ConfirmNote />}
+                {tab === 'plan' && <PlanTab account={account} onChanged={read.reload} />}
+                {tab === 'limits' && <LimitsTab account={account} onChanged={read.reload} />}
+                {tab === 'flags' && <FlagsTab account={account} onChanged={read.reload} />}
+                {tab === 'prices' && <PricesTab account={account} onChanged={read.reload} />}
+                {tab === 'usage' && <UsageTab account={account} />}
+                {tab === 'audit' && <AuditTab id={id} />}
+              </div>
+            </>
+          )}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+function ConfirmNote(): JSX.Element {
+  const w = words()
+  const next = location.pathname + location.search
+  return (
+    <div class="note wash">
+      <p>{w.confirmFirst}</p>
+      <a class="button small" href={`/sign-in?${new URLSearchParams({ again: '1', next }).toString()}`}>
+        {allWords().confirm}
+      </a>
+    </div>
+  )
+}
+
+function Restore({ account, onDone }: { readonly account: OperatorAccount; readonly onDone: () => void }): JSX.Element {
+  const w = words()
+  const restore = async (): Promise<void> => {
+    try {
+      await call(operatorRestoreOrganization, { path: { id: account.id } })
+      toast(w.restored)
+      onDone()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <div class="note warn operator-restore">
+      <p>{w.deletedAt(longTime(account.deleted_at ?? ''))}</p>
+      <button class="button small" onClick={() => void restore()}>
+        {w.restore}
+      </button>
+    </div>
+  )
+}

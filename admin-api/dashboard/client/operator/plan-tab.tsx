@@ -1,0 +1,75 @@
+/** The plan of an organization, and whether it pays. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { ChooseField } from '../parts/controls.tsx'
+import { operatorSetPaymentState, operatorSetPlan, type OperatorAccount } from '../wire/operations.ts'
+import { words } from './operator-words.ts'
+import { change, type TabProps } from './tab.ts'
+
+const plans = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const
+const states = ['none', 'manual_ok', 'past_due'] as const
+
+export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
+  const w = words()
+  const path = { id: account.id }
+  const [plan, setPlan] = useState<OperatorAccount['plan']>(account.plan)
+  const [state, setState] = useState<OperatorAccount['payment_state']>(account.payment_state)
+  const putPlan = (next: typeof plan) => call(operatorSetPlan, { path, body: { plan: next } })
+  const putState = (next: typeof state) => call(operatorSetPaymentState, { path, body: { payment_state: next } })
+  return (
+    <div class="form">
+      <form
+        class="field"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (plan !== account.plan)
+            void change(
+              () => putPlan(plan),
+              w.planSet(plan),
+              onChanged,
+              () => putPlan(account.plan),
+            )
+        }}
+      >
+        <ChooseField
+          label={w.plan}
+          hint={w.planHint}
+          value={plan}
+          onChange={(value) => setPlan(value as typeof plan)}
+          options={plans.map((one) => [one, one])}
+        />
+        <div class="actions">
+          <button class="button primary" aria-disabled={plan === account.plan}>
+            {w.setPlan}
+          </button>
+        </div>
+      </form>
+      <form
+        class="field"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (state !== account.payment_state)
+            void change(
+              () => putState(state),
+              w.paymentSet(state),
+              onChanged,
+              () => putState(account.payment_state),
+            )
+        }}
+      >
+        <ChooseField
+          label={w.payment}
+          value={state}
+          onChange={(value) => setState(value as typeof state)}
+          options={states.map((one) => [one, one])}
+        />
+        <div class="actions">
+          <button class="button" aria-disabled={state === account.payment_state}>
+            {w.setPayment}
+          </button>
+        </div>
+      </form>
+    </div>
+  )
+}

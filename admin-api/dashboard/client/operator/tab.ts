@@ -1,0 +1,28 @@
+/** What every tab of an organization gets. */
+import { ApiFault } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import { toast } from '../parts/toast.tsx'
+import type { OperatorAccount } from '../wire/operations.ts'
+
+export interface TabProps {
+  readonly account: OperatorAccount
+  readonly onChanged: () => void
+}
+
+/** Changes something and says what was done, with the way back; a refusal is said too. */
+export async function change(
+  work: () => Promise<unknown>,
+  done: string,
+  onChanged: () => void,
+  undo?: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work()
+    onChanged()
+    toast(done, undo && (() => void undo().then(onChanged, say)))
+  } catch (error) {
+    say(error)
+  }
+}
+
+const say = (error: unknown): void => toast(error instanceof ApiFault ? error.message : asFault(error).message)

@@ -1,0 +1,123 @@
+/** What an organization used in a month, and what its invoice would be. */
+import type { JSX } from 'preact'
+import { go, linkHere, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { ChooseField, Gauge } from '../parts/controls.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { number } from '../parts/time.ts'
+import { operatorGetUsage, operatorPreviewInvoice } from '../wire/operations.ts'
+import { words } from './operator-words.ts'
+import type { TabProps } from './tab.ts'
+
+const shownMonths = 12
+
+/** This month and those before it, as the API names them. */
+function months(): readonly string[] {
+  const now = new Date()
+  return Array.from({ length: shownMonths }, (_, i) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - i, 1)).toISOString().slice(0, 7),
+  )
+}
+
+const francs = (rappen: number): string => `CHF ${(rappen / 100).toFixed(2)}`
+
+export function UsageTab({ account: { id } }: Pick<TabProps, 'account'>): JSX.Element {
+  const w = words()
+  const all = months()
+  const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
+  return (
+    <>
+      <div class="operator-month">
+        <ChooseField
+          label={w.month}
+          value={period}
+          onChange={(value) => go(linkHere({ period: value === all[0] ? '' : value }), { replaces: true })}
+          options={all.map((one) => [one, one])}
+        />
+      </div>
+      <Used id={id} period={period} />
+      <Invoice id={id} period={period} />
+    </>
+  )
+}
+
+interface MonthProps {
+  readonly id: string
+  readonly period: string
+}
+
+function Used({ id, period }: MonthProps): JSX.Element {
+  const w = words()
+  const read = useRead(operatorGetUsage, { path: { id }, query: { period } })
+  return (
+    <Show read={read} reload={read.reload} failure={w.usageFailed}>
+      {({ sends, limits, projects }) => (
+        <>
+          <dl class="ledger">
+            <div>
+              <dt>{w.sends}</dt>
+              <dd>
+                <b>{number(sends)}</b>
+              </dd>
+            </div>
+            {limits.map(({ name, used, limit }) => (
+              <div key={name}>
+                <dt>{name.replaceAll('_', ' ')}</dt>
+                <dd>
+                  <b>{number(used)}</b> <span>{limit === null ? w.unlimited : `/ ${number(limit)}`}</span>
+                  {limit !== null && <Gauge used={used} limit={limit} />}
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <ul class="operator-projects">
+            {projects.map((project) => (
+              <li key={project.project_id}>
+                <SafeText text={project.name} />
+                <span class="num">{number(project.sends)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Show>
+  )
+}
+
+function Invoice({ id, period }: MonthProps): JSX.Element {
+  const w = words()
+  const read = useRead(operatorPreviewInvoice, { path: { id }, query: { period } })
+  return (
+    <Show read={read} reload={read.reload} failure={w.usageFailed}>
+      {({ lines, total_rappen: total }) => (
+        <section>
+          <h2 class="operator-title">{w.invoice}</h2>
+          <div class="scrolls" tabIndex={0} role="group" aria-label={w.invoice}>
+            <table class="table still-table" aria-label={w.invoice}>
+              <thead>
+                <tr>
+                  <th>{w.axis}</th>
+                  <th class="num">{w.quantity}</th>
+                  <th class="num">{w.amount}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {lines.map(({ axis, label, quantity, amount_rappen: amount }) => (
+                  <tr class="still" key={axis}>
+                    <td class="strong" lang="en">
+                      {label}
+                    </td>
+                    <td class="num">{number(quantity)}</td>
+                    <td class="num">{francs(amount)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <p class="operator-total">{w.total(francs(total))}</p>
+        </section>
+      )}
+    </Show>
+  )
+}

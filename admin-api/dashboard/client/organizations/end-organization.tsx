@@ -1,0 +1,43 @@
+/** Deletes an organization, by its name and with what ends along with it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { organizations } from '../app/location.ts'
+import { EndDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteOrganization } from '../wire/operations.ts'
+import { forget, type DoingProps } from './doing.ts'
+import { words } from './organizations-words.ts'
+
+export function EndOrganization({ chosen: { id, name, members }, onClose, onDone }: DoingProps): JSX.Element {
+  const w = words()
+  const [discards, setDiscards] = useState(false)
+  const end = async (): Promise<void> => {
+    const query = discards ? { query: { discard_queued: 'true' as const } } : {}
+    await call(
+      deleteOrganization,
+      { path: { id }, ...query },
+      organizations.value.some((one) => one.id === id && one.role === 'owner') ? { organizationId: id } : {},
+    )
+    onClose()
+    toast(w.deleted(plain(name)))
+    forget(id, onDone)
+  }
+  return (
+    <EndDialog
+      title={w.deleteNamed(plain(name))}
+      effects={[w.deleteStops, ...(members === undefined ? [] : [w.deleteMembers(members)]), w.deleteGoes]}
+      name={name}
+      submit={w.delete}
+      needsConfirmation
+      onClose={onClose}
+      onSubmit={end}
+    >
+      <label class="check">
+        <input type="checkbox" checked={discards} onChange={(event) => setDiscards(event.currentTarget.checked)} />
+        {w.discardQueued}
+      </label>
+    </EndDialog>
+  )
+}

@@ -1,0 +1,88 @@
+/** The organizations that one belongs to, with the own role in each. */
+import type { JSX } from 'preact'
+import { organization } from '../app/location.ts'
+import type { Listing } from '../app/query.ts'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { dateOnly, number } from '../parts/time.ts'
+import { words as memberWords } from '../members/members-words.ts'
+import { words as allWords } from '../words/words.ts'
+import type { OnDo } from './doing.ts'
+import { words } from './organizations-words.ts'
+import type { Mine } from './use-mine.ts'
+
+interface MineProps {
+  readonly list: Listing<Mine>
+  readonly onDo: OnDo
+}
+
+const Name = ({ id, name, read }: Mine): JSX.Element => (
+  <>
+    <a href={`/?org=${id}`}>
+      <SafeText text={name} />
+    </a>{' '}
+    {id === organization.value?.id && <span class="tag">{words().shown}</span>}{' '}
+    {typeof read?.organization.owner_id === 'string' && <span class="tag">{words().teamTag}</span>}
+  </>
+)
+
+const planOf = ({ read }: Mine): string => read?.organization.plan_tier ?? '–'
+const peopleOf = ({ read }: Mine): string => (read ? number(read.memberCount) : '–')
+
+/** Renaming and deleting, and the way out: for roles that change nothing it is on the page of members. */
+function Actions({ mine: { id, name, role, read }, onDo }: { readonly mine: Mine; readonly onDo: OnDo }): JSX.Element {
+  const [w, label] = [words(), plain(name)]
+  const chosen = { id, name, ...(read && { members: read.memberCount, userId: read.userId }) }
+  return (
+    <span class="row-buttons">
+      {(role === 'owner' || role === 'admin') && (
+        <button class="button small" aria-label={w.renameNamed(label)} onClick={() => onDo('rename', chosen)}>
+          {w.rename}
+        </button>
+      )}
+      {role === 'viewer' || role === 'billing' ? (
+        <a class="button small" href={`/organizations/${id}/${role === 'billing' ? 'usage' : 'members'}`} aria-label={w.leaveNamed(label)}>
+          {memberWords().leave}
+        </a>
+      ) : (
+        <button class="button small" aria-label={w.leaveNamed(label)} onClick={() => onDo('leave', chosen)}>
+          {memberWords().leave}
+        </button>
+      )}
+      {role === 'owner' && (
+        <button class="button small danger" aria-label={w.deleteNamed(label)} onClick={() => onDo('delete', chosen)}>
+          {allWords().delete}
+        </button>
+      )}
+    </span>
+  )
+}
+
+export function MyOrganizations({ list, onDo }: MineProps): JSX.Element {
+  const w = words()
+  return (
+    <List
+      label={w.yours}
+      list={list}
+      failure={w.failed}
+      keyOf={({ id }) => id}
+      empty={<State title={allWords().noOrganization} text={allWords().noOrganizationText} />}
+      columns={[
+        { head: allWords().name, class: 'strong', cell: (mine) => <Name {...mine} /> },
+        { head: w.role, class: 'c-small', cell: ({ role }) => role },
+        { head: w.plan, class: 'c-small', cell: planOf },
+        { head: w.people, class: 'c-small num', cell: peopleOf },
+        { head: w.since, class: 'c-status', cell: ({ read }) => (read ? dateOnly(read.joinedAt) : '–') },
+        { head: '', class: 'c-buttons num', cell: (mine) => <Actions mine={mine} onDo={onDo} /> },
+      ]}
+      narrow={(mine) => [
+        <Mark name="ok" />,
+        <Name {...mine} />,
+        `${mine.role} · ${planOf(mine)} · ${w.people}: ${peopleOf(mine)}`,
+        <Actions mine={mine} onDo={onDo} />,
+      ]}
+    />
+  )
+}

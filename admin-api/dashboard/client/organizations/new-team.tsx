@@ -1,0 +1,60 @@
+/** Makes a team organization; its first key is shown once. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { organizations } from '../app/location.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { SecretDialog } from '../parts/secret-dialog.tsx'
+import { createOrganization, type MadeOrganization } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './organizations-words.ts'
+
+interface NewTeamProps {
+  readonly onClose: () => void
+  readonly onMade: () => void
+}
+
+export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
+  const w = words()
+  const [name, setName] = useState('')
+  const [made, setMade] = useState<MadeOrganization>()
+  const make = async (): Promise<void> => {
+    const team = await call(createOrganization, { body: { name } })
+    setMade(team)
+    organizations.value = [...organizations.value, { id: team.id, name: team.name, role: 'owner' }]
+    onMade()
+  }
+  if (made)
+    return (
+      <SecretDialog
+        secret={{
+          title: w.newTeamKey(plain(made.name)),
+          fields: [
+            ['organization_id', made.id],
+            ['api_key', made.api_key],
+          ],
+          note: w.newTeamKeyNote,
+        }}
+        onDone={onClose}
+      />
+    )
+  return (
+    <FormDialog
+      title={w.newTeamTitle}
+      submit={allWords().create}
+      needsConfirmation
+      isReady={name.trim() !== ''}
+      onClose={onClose}
+      onSubmit={make}
+    >
+      {(fault) => (
+        <>
+          <p>{w.newTeamText}</p>
+          <TextField label={allWords().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,94 @@
+/** The organizations that one belongs to, and the teams of the one that is shown: made, renamed, left, deleted. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, linkHere, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import { EndDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { words as memberWords } from '../members/members-words.ts'
+import { deleteMember, listOrganizations } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { forget, type Doing, type DoingProps, type OnDo } from './doing.ts'
+import { EndOrganization } from './end-organization.tsx'
+import { MyOrganizations } from './my-organizations.tsx'
+import { words } from './organizations-words.ts'
+import { Rename } from './rename.tsx'
+import { NewTeam } from './new-team.tsx'
+import { Teams, teamRoom } from './teams.tsx'
+import { useMine } from './use-mine.ts'
+
+export default function Organizations(): JSX.Element {
+  const w = words()
+  const mine = useMine()
+  const around = useList(listOrganizations, { query: { limit: '200' } })
+  const [doing, setDoing] = useState<Doing>()
+  const room = teamRoom(around.read.data)
+  const isMaking = query.value.get('new') === '1'
+  const close = (): void => setDoing(undefined)
+  const reload = (): void => {
+    mine.reload()
+    around.reload()
+  }
+  const count = mine.read.data?.length ?? 0
+  const onDo: OnDo = (what, chosen) => setDoing({ what, chosen })
+  return (
+    <>
+      <TopBar title={allWords().organizations}>
+        {mayAdminister.value && room && (
+          <button
+            class="button primary"
+            aria-disabled={room.refusal !== undefined}
+            title={room.refusal}
+            onClick={() => room.refusal === undefined && go(linkHere({ new: '1' }))}
+          >
+            {w.newTeam}
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        {count > 0 && (
+          <div class="say">
+            <h2>{w.say(count)}</h2>
+            <p>{w.sayText}</p>
+          </div>
+        )}
+        <MyOrganizations list={mine} onDo={onDo} />
+        <p class="no-rows soft">
+          {w.otherWays} <a href="/organizations">{w.otherWaysLink}</a>.
+        </p>
+        <Teams list={around} room={room} onDo={onDo} />
+      </div>
+      {isMaking && mayAdminister.value && room && room.refusal === undefined && (
+        <NewTeam onClose={() => go(linkHere({ new: '' }), { replaces: true })} onMade={reload} />
+      )}
+      {doing?.what === 'rename' && <Rename chosen={doing.chosen} onClose={close} onDone={reload} />}
+      {doing?.what === 'leave' && <Leave chosen={doing.chosen} onClose={close} onDone={reload} />}
+      {doing?.what === 'delete' && <EndOrganization chosen={doing.chosen} onClose={close} onDone={reload} />}
+    </>
+  )
+}
+
+function Leave({ chosen: { id, name, userId = '' }, onClose, onDone }: DoingProps): JSX.Element {
+  const w = words()
+  const leave = async (): Promise<void> => {
+    await call(deleteMember, { path: { id: userId } }, { organizationId: id })
+    onClose()
+    toast(w.left(plain(name)))
+    forget(id, onDone)
+  }
+  return (
+    <EndDialog
+      title={w.leaveNamed(plain(name))}
+      effects={[memberWords().leaveEffect, memberWords().ownKeysEnd]}
+      name={name}
+      submit={memberWords().leave}
+      needsConfirmation
+      onClose={onClose}
+      onSubmit={leave}
+    />
+  )
+}

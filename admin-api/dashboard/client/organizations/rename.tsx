@@ -1,0 +1,36 @@
+/** Gives an organization another name, with a way back. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { organizations } from '../app/location.ts'
+import { asFault } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { updateOrganization } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { askingFrom, type DoingProps } from './doing.ts'
+import { words } from './organizations-words.ts'
+
+export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
+  const w = words()
+  const [name, setName] = useState(chosen.name)
+  const put = async (next: string): Promise<void> => {
+    await call(updateOrganization, { path: { id: chosen.id }, body: { name: next } }, askingFrom(chosen.id))
+    organizations.value = organizations.value.map((one) => (one.id === chosen.id ? { ...one, name: next } : one))
+    onDone()
+  }
+  const undo = (): void => void put(chosen.name).catch((error: unknown) => toast(asFault(error).message))
+  const rename = async (): Promise<void> => {
+    await put(name.trim())
+    onClose()
+    toast(w.renamed(plain(name.trim())), undo)
+  }
+  const isReady = name.trim() !== '' && name.trim() !== chosen.name
+  return (
+    <FormDialog title={w.renameNamed(plain(chosen.name))} submit={w.rename} isReady={isReady} onClose={onClose} onSubmit={rename}>
+      {(fault) => <TextField label={allWords().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />}
+    </FormDialog>
+  )
+}

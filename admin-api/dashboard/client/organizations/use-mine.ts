@@ -1,0 +1,47 @@
+/** The organizations that one belongs to, each asked for with the own role in it. */
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { boot, type OwnOrganization } from '../app/boot.ts'
+import { organizations } from '../app/location.ts'
+import { asFault, type Listing, type Read } from '../app/query.ts'
+import { getOrganization, listMembers, type Organization } from '../wire/operations.ts'
+
+export interface Mine extends OwnOrganization {
+  /** What is read of it; undefined where the role reads nothing. */
+  readonly read?: {
+    readonly organization: Organization
+    readonly memberCount: number
+    readonly userId: string
+    readonly joinedAt: string
+  }
+}
+
+async function mineOf(one: OwnOrganization, signal: AbortSignal): Promise<Mine> {
+  if (one.role === 'billing') return one
+  const from = { signal, organizationId: one.id }
+  const [organization, { data }] = await Promise.all([call(getOrganization, { path: { id: one.id } }, from), call(listMembers, {}, from)])
+  const me = data.find(({ email }) => email === boot.email)
+  const read = { organization, memberCount: data.length, userId: me?.user_id ?? '', joinedAt: me?.joined_at ?? '' }
+  return { ...one, role: me?.role ?? one.role, read }
+}
+
+export function useMine(): Listing<Mine> {
+  const [read, setRead] = useState<Read<readonly Mine[]>>({ state: 'loading' })
+  const [turn, setTurn] = useState(0)
+  const all = organizations.value
+  useEffect(() => {
+    const aborter = new AbortController()
+    Promise.all(all.map((one) => mineOf(one, aborter.signal))).then(
+      (data) => setRead({ state: 'ready', data }),
+      (error: unknown) => aborter.signal.aborted || setRead({ state: 'failed', fault: asFault(error) }),
+    )
+    return () => aborter.abort()
+  }, [all, turn])
+  return {
+    read,
+    more: undefined,
+    isLoadingMore: false,
+    reload: useCallback(() => setTurn((before) => before + 1), []),
+    change: () => undefined,
+  }
+}

@@ -1,0 +1,165 @@
+/** The mail filled in, beside the editor: as a mail program shows it, on a phone, as text, and asked for dark colours. */
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { go, linkHere, query } from '../app/location.ts'
+import type { Read } from '../app/query.ts'
+import { Segments } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { State } from '../parts/states.tsx'
+import { bytes } from '../parts/time.ts'
+import type { TemplateCheck } from '../wire/operations.ts'
+import { words } from '../templates/template-words.ts'
+
+const views = ['mail', 'phone', 'text'] as const
+
+interface PreviewProps {
+  readonly preview: TemplateCheck['preview']
+  readonly read: Read<TemplateCheck>
+  /** It is that of an earlier draft. */
+  readonly isStale: boolean
+}
+
+export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
+  const w = words()
+  const view = views.find((one) => one === query.value.get('view')) ?? 'mail'
+  const isDark = query.value.get('colors') === 'dark'
+  const set = (changes: Readonly<Record<string, string>>): void => go(linkHere(changes), { replaces: true })
+  return (
+    <section class="previewing" aria-label={w.preview}>
+      <div class="reader-bar">
+        <Segments
+          label={w.previewAs}
+          value={view}
+          onChoose={(next) => set({ view: next === 'mail' ? '' : next })}
+          choices={[
+            { value: 'mail', label: w.full, icon: 'desktop' },
+            { value: 'phone', label: w.phone, icon: 'phone' },
+            { value: 'text', label: w.text, icon: 'traces' },
+          ]}
+        />
+        {view !== 'text' && (
+          <Segments
+            label={w.appearance}
+            value={isDark ? 'dark' : 'light'}
+            onChoose={(next) => set({ colors: next === 'dark' ? 'dark' : '' })}
+            choices={[
+              { value: 'light', label: w.light },
+              { value: 'dark', label: w.dark },
+            ]}
+          />
+        )}
+        {view !== 'text' && preview?.html && <span class="remote">{w.size(bytes(new Blob([preview.html]).size))}</span>}
+      </div>
+      <p class="subject-line">
+        <span class="faint">{w.subject}</span> <b>{preview?.subject ?? '…'}</b>
+        {isStale && preview && <span class="tag warn">{w.stale}</span>}
+      </p>
+      {read.state === 'failed' && !preview && <State title={w.checkFailed} text={read.fault.message} />}
+      {preview && view === 'text' && <TextView text={preview.text} />}
+      {preview && view !== 'text' && <HtmlView html={preview.html} isPhone={view === 'phone'} isDark={isDark} />}
+    </section>
+  )
+}
+
+const TextView = ({ text }: { readonly text: string | null }): JSX.Element =>
+  text === null || text === '' ? (
+    <State title={words().noText} text={words().noTextText} />
+  ) : (
+    <div class="stage" tabIndex={0} role="group" aria-label={words().framed}>
+      <pre class="paper text">{text}</pre>
+    </div>
+  )
+
+interface HtmlViewProps {
+  readonly html: string | null
+  readonly isPhone: boolean
+  readonly isDark: boolean
+}
+
+function HtmlView({ html, isPhone, isDark }: HtmlViewProps): JSX.Element {
+  const w = words()
+  if (html === null || html === '') return <State title={w.noHtml} text={w.noHtmlText} />
+  return (
+    <div class="stage" tabIndex={0} role="group" aria-label={w.framed}>
+      {isPhone && (
+        <div class="ruler w-375" aria-hidden="true">
+          <span>0</span>
+          <i />
+          <span>375 px</span>
+        </div>
+      )}
+      <Frames html={html} name={isPhone ? 'w-375' : 'w-full'} isDark={isDark} />
+      {/<img\b[^>]*\bsrc\s*=\s*["']?https?:/i.test(html) && (
+        <p class="faint stage-note">
+          <Icon name="image" /> {w.remoteLater}
+        </p>
+      )}
+      {isDark && <p class="faint stage-note">{w.darkHint}</p>}
+    </div>
+  )
+}
+
+interface FramesProps {
+  readonly html: string
+  readonly name: string
+  readonly isDark: boolean
+}
+
+/**
+ * The last document stays until the next one is there. A frame is made anew for each, as going from one document to another in the same
+ * frame would be a step of the way back.
+ */
+function Frames({ html, name, isDark }: FramesProps): JSX.Element {
+  const [shown, setShown] = useState<string>()
+  const key = `${isDark ? 'dark' : 'light'} ${html}`
+  const frames = [...new Set([shown, key])].filter((one) => one !== undefined)
+  return (
+    <>
+      {frames.map((one) => (
+        <Frame
+          key={one}
+          html={one.slice(one.indexOf(' ') + 1)}
+          name={`${name} ${one.slice(0, one.indexOf(' '))}`}
+          isHidden={one !== shown}
+          onLoad={() => one === key && setShown(key)}
+        />
+      ))}
+    </>
+  )
+}
+
+let made = 0
+
+interface FrameProps {
+  readonly html: string
+  readonly name: string
+  readonly isHidden: boolean
+  readonly onLoad: () => void
+}
+
+function Frame({ html, name, isHidden, onLoad }: FrameProps): JSX.Element {
+  const form = useRef<HTMLFormElement>(null)
+  const isSent = useRef(false)
+  const [target] = useState(() => `draft-${String((made += 1))}`)
+  useEffect(() => {
+    isSent.current = true
+    form.current?.submit()
+  }, [])
+  return (
+    <>
+      <form ref={form} action="/view/draft" method="post" target={target} hidden>
+        <input type="hidden" name="html" value={html} />
+      </form>
+      <iframe
+        name={target}
+        class={`paper draft ${name}${isHidden ? ' waiting' : ''}`}
+        title={words().framed}
+        sandbox="allow-popups allow-popups-to-escape-sandbox"
+        referrerpolicy="no-referrer"
+        aria-hidden={isHidden}
+        tabIndex={isHidden ? -1 : undefined}
+        onLoad={() => isSent.current && onLoad()}
+      />
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+/** What the service says of the draft as it is now, a moment after the last key. */
+import { useEffect, useState } from 'preact/hooks'
+import { call, type ApiFault } from '../app/api.ts'
+import { asFault, type Read } from '../app/query.ts'
+import { checkTemplate, type TemplateCheck } from '../wire/operations.ts'
+import { contentOf, keepSample, keptSample, parseObject, sampleFor, type Draft } from './draft.ts'
+
+export interface Finding {
+  readonly path: string
+  readonly message: string
+  readonly line?: number
+  readonly column?: number
+}
+
+export interface Check {
+  readonly read: Read<TemplateCheck>
+  /** Of the last draft without problems. */
+  readonly preview: TemplateCheck['preview']
+  readonly problems: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  readonly variables: readonly string[]
+  /** The sample data as text, typed or made of the schema. */
+  readonly sample: string
+  readonly setSample: (sample: string) => void
+}
+
+const pauseMs = 250
+
+export function useCheck(id: string, draft: Draft): Check {
+  const [typed, setTyped] = useState(() => keptSample(id))
+  const [variables, setVariables] = useState<readonly string[]>([])
+  const [read, setRead] = useState<Read<TemplateCheck>>({ state: 'loading' })
+  const [preview, setPreview] = useState<TemplateCheck['preview']>(null)
+  const sample = typed === '' ? sampleFor(draft.schema, variables) : typed
+  const values = parseObject(sample)
+  const key = JSON.stringify([draft, sample])
+  useEffect(() => {
+    const aborter = new AbortController()
+    const ask = async (): Promise<void> => {
+      try {
+        const body = { ...contentOf(draft), variables: values.isJson ? values.value : {} }
+        const found = await call(checkTemplate, { body }, { signal: aborter.signal })
+        setRead({ state: 'ready', data: found })
+        if (found.preview) setPreview(found.preview)
+        if (found.variables.join() !== variables.join() && found.variables.length > 0) setVariables(found.variables)
+      } catch (error) {
+        if (!aborter.signal.aborted) setRead({ state: 'failed', fault: asFault(error) })
+      }
+    }
+    const timer = setTimeout(() => void ask(), read.state === 'loading' ? 0 : pauseMs)
+    return () => {
+      clearTimeout(timer)
+      aborter.abort()
+    }
+  }, [key])
+  const setSample = (next: string): void => {
+    setTyped(next)
+    keepSample(id, next)
+  }
+  const problems = read.state === 'failed' ? problemsOf(read.fault) : (read.data?.problems ?? [])
+  return { read, preview, problems, warnings: read.data?.warnings ?? [], variables, sample, setSample }
+}
+
+/** A refusal names fields as a check does: a schema that is no JSON, text that is too long. */
+const problemsOf = (fault: ApiFault): readonly Finding[] =>
+  fault.fields.size === 0 ? [{ path: '', message: fault.message }] : [...fault.fields].map(([path, message]) => ({ path, message }))

@@ -1,0 +1,67 @@
+/** Making a template: what to start from, and what it is called. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link, projectId } from '../app/location.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { createTemplate } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { slugOf, starters, type Starter } from './starters.ts'
+import { words } from './template-words.ts'
+
+export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  const [starter, setStarter] = useState<Starter | undefined>(starters[0])
+  const [name, setName] = useState('')
+  const [slug, setSlug] = useState('')
+  const chosenSlug = slug === '' ? slugOf(name) : slug
+  const create = async (): Promise<void> => {
+    if (!starter) return
+    const { subject, text, html, schema } = starter
+    const content = { subject_tmpl: subject, text_tmpl: text, html_tmpl: html === '' ? null : html, schema_json: schema }
+    const project = projectId.value === undefined ? {} : { project_id: projectId.value }
+    const { id } = await call(createTemplate, { body: { name, slug: chosenSlug, ...content, ...project } })
+    go(link(`/templates/${id}`), { replaces: true })
+  }
+  return (
+    <FormDialog title={allWords().newTemplate} submit={allWords().create} onClose={onClose} onSubmit={create}>
+      {(fault) => (
+        <>
+          <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
+          <TextField
+            label={w.slug}
+            value={chosenSlug}
+            onChange={setSlug}
+            hint={w.slugHint}
+            fault={fault?.fields.get('slug') ?? (fault?.code === 'conflict' ? fault.message : undefined)}
+            isMono
+          />
+          <div class="field">
+            <span class="label" id="starters">
+              {w.startFrom}
+            </span>
+            <div class="kinds" role="group" aria-labelledby="starters">
+              {starters.map((one) => {
+                const [title, text] = w.starters[one.id]
+                return (
+                  <button key={one.id} type="button" aria-pressed={one === starter} onClick={() => choose(one)}>
+                    <b>{title}</b>
+                    <span>{text}</span>
+                  </button>
+                )
+              })}
+            </div>
+          </div>
+        </>
+      )}
+    </FormDialog>
+  )
+
+  function choose(one: Starter): void {
+    setStarter(one)
+    const previous = starter && w.starters[starter.id][0]
+    if (one.id !== 'blank' && (name === '' || name === previous)) setName(String(w.starters[one.id][0]))
+    if (one.id !== 'blank' && (slug === '' || slug === starter?.slug)) setSlug(one.slug)
+  }
+}

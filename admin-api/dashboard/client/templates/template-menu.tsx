@@ -1,0 +1,104 @@
+/** What is done to a template as a whole: another name or slug, and its end. */
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { TextField } from '../parts/controls.tsx'
+import { EndDialog, FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useOutside } from '../parts/outside.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteTemplate, updateTemplate, type Template } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { contentOf, draftOf, keepDraft } from '../template-editor/draft.ts'
+import { words } from './template-words.ts'
+
+interface MenuProps {
+  readonly template: Template
+  readonly onSaved: (template: Template) => void
+  readonly onTest: () => void
+}
+
+export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Element {
+  const w = words()
+  const [isShown, setShown] = useState(false)
+  const [open, setOpen] = useState<'rename' | 'remove'>()
+  const anchor = useRef<HTMLDivElement>(null)
+  useOutside(anchor, isShown, () => setShown(false))
+  const choose = (next: 'rename' | 'remove'): void => {
+    setShown(false)
+    setOpen(next)
+  }
+  const remove = async (): Promise<void> => {
+    await call(deleteTemplate, { path: { id: template.id } })
+    keepDraft(template.id, undefined)
+    toast(w.removed(plain(template.name)))
+    go(link('/templates'), { replaces: true })
+  }
+  return (
+    <div class="menu-anchor end" ref={anchor}>
+      <button class="button quiet square" aria-label={allWords().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Icon name="more" />
+      </button>
+      {isShown && (
+        <div class="menu">
+          <button
+            onClick={() => {
+              setShown(false)
+              onTest()
+            }}
+          >
+            {w.test}
+          </button>
+          <button onClick={() => choose('rename')}>{w.rename}</button>
+          <button class="bad" onClick={() => choose('remove')}>
+            {w.remove}
+          </button>
+        </div>
+      )}
+      {open === 'rename' && <Rename template={template} onClose={() => setOpen(undefined)} onSaved={onSaved} />}
+      {open === 'remove' && (
+        <EndDialog
+          title={w.remove}
+          effects={[w.versionsGo(template.current_version), w.sendsRefused]}
+          name={template.slug}
+          submit={w.remove}
+          onClose={() => setOpen(undefined)}
+          onSubmit={remove}
+        />
+      )}
+    </div>
+  )
+}
+
+function Rename({ template, onClose, onSaved }: Omit<MenuProps, 'onTest'> & { readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  const [name, setName] = useState(template.name)
+  const [slug, setSlug] = useState(template.slug)
+  const put = async (names: { readonly name: string; readonly slug: string }): Promise<void> => {
+    onSaved(await call(updateTemplate, { path: { id: template.id }, body: { ...names, ...contentOf(draftOf(template)) } }))
+  }
+  const submit = async (): Promise<void> => {
+    await put({ name, slug })
+    onClose()
+    toast(w.renamed, () => void put({ name: template.name, slug: template.slug }))
+  }
+  return (
+    <FormDialog title={w.renameTitle} submit={allWords().done} onClose={onClose} onSubmit={submit}>
+      {(fault) => (
+        <>
+          <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
+          <TextField
+            label={w.slug}
+            value={slug}
+            onChange={setSlug}
+            hint={w.renameHint}
+            fault={fault?.fields.get('slug') ?? (fault?.code === 'conflict' ? fault.message : undefined)}
+            isMono
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,140 @@
+/** Templates: the list with its search, making one, and the editor of one. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listTemplates } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { TemplateScreen } from '../template-editor/editor.tsx'
+import { NewTemplate } from './new-template.tsx'
+import { words } from './template-words.ts'
+
+export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
+  return id === undefined ? <TemplateList /> : <TemplateScreen key={id} id={id} />
+}
+
+function TemplateList(): JSX.Element {
+  const w = words()
+  const text = query.value.get('q') ?? ''
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
+  const isMaking = mayChange.value && query.value.get('new') === '1'
+  useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
+  const make = mayChange.value && (
+    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">
+      <Icon name="plus" />
+      <span class="shell-label">{allWords().newTemplate}</span>
+    </a>
+  )
+  return (
+    <>
+      <TopBar title={w.title}>{make}</TopBar>
+      <div class="sheet">
+        <Search text={text} />
+        <List
+          label={w.title}
+          list={list}
+          failure={w.listFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/templates/${id}`)}
+          empty={<Nothing text={text} />}
+          columns={[
+            {
+              head: w.name,
+              class: 'strong',
+              cell: ({ id, name }) => (
+                <a href={link(`/templates/${id}`)}>
+                  <SafeText text={name} />
+                </a>
+              ),
+            },
+            { head: w.slug, cell: ({ slug }) => <code>{slug}</code> },
+            { head: w.version, class: 'c-time num', cell: ({ current_version: version }) => version },
+            {
+              head: w.changed,
+              class: 'c-status',
+              cell: ({ updated_at: at }) => (
+                <time datetime={at} title={longTime(at)}>
+                  {shortTime(at)}
+                </time>
+              ),
+            },
+          ]}
+          narrow={({ name, slug, current_version: version, updated_at: at }) => [
+            <Mark name="none" />,
+            <SafeText text={name} />,
+            `${slug} · ${w.versionNumber(version)}`,
+            shortTime(at, true),
+          ]}
+        />
+      </div>
+      {isMaking && <NewTemplate onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
+    </>
+  )
+}
+
+function Search({ text }: { readonly text: string }): JSX.Element {
+  const w = words()
+  const [typed, setTyped] = useState(text)
+  useEffect(() => setTyped(text), [text])
+  useEffect(() => bind({ '/': () => document.getElementById('template-search')?.focus() }), [])
+  return (
+    <div class="filters">
+      <form
+        class="query-bar"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ q: typed.trim() }))
+        }}
+      >
+        <Icon name="search" />
+        <input
+          id="template-search"
+          aria-label={w.search}
+          placeholder={w.search}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+        <kbd class="wide-only">/</kbd>
+      </form>
+    </div>
+  )
+}
+
+function Nothing({ text }: { readonly text: string }): JSX.Element {
+  const w = words()
+  if (text !== '')
+    return (
+      <State title={w.nothingMatches(text)} text={allWords().nothingMatchesText} drawing={<Icon name="search" />}>
+        <div class="actions">
+          <a class="button" href={linkHere({ q: '' })}>
+            {allWords().clearAll}
+          </a>
+        </div>
+      </State>
+    )
+  return (
+    <State title={w.none} text={w.noneText}>
+      {mayChange.value && (
+        <div class="actions">
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            {allWords().newTemplate}
+          </a>
+        </div>
+      )}
+    </State>
+  )
+}

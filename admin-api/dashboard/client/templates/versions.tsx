@@ -1,0 +1,139 @@
+/** The versions of a template: each beside the current one, line by line, and taking one back. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { go, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList, useRead } from '../app/query.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { getTemplateVersion, listTemplateVersions, updateTemplate, type Template, type TemplateVersion } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { diffOf } from './diff.ts'
+import { contentOf, draftOf, type Draft } from '../template-editor/draft.ts'
+import { words } from './template-words.ts'
+
+interface VersionsProps {
+  readonly template: Template
+  readonly onRestored: (template: Template) => void
+}
+
+export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
+  const w = words()
+  const { id, current_version: current } = template
+  const list = useList(listTemplateVersions, { path: { id }, query: { limit: '50' } }, { isShown: false })
+  const named = Number(query.value.get('version'))
+  const chosen = named >= 1 && named <= current ? named : undefined
+  return (
+    <div class="template-versions">
+      <Show read={list.read} reload={list.reload} failure={w.versionsFailed}>
+        {(rows) => (
+          <ol aria-label={w.versions}>
+            {rows.map(({ version, created_at: at }) => (
+              <li key={version}>
+                <a
+                  href={linkHere({ version: String(version) })}
+                  aria-current={version === (chosen ?? current) ? 'true' : undefined}
+                  onClick={(event) => {
+                    event.preventDefault()
+                    go(linkHere({ version: String(version) }), { replaces: true })
+                  }}
+                >
+                  <b>{w.versionNumber(version)}</b>
+                  {version === current && <span class="tag good">{w.current}</span>}
+                  <time datetime={at} title={longTime(at)}>
+                    {shortTime(at)}
+                  </time>
+                </a>
+              </li>
+            ))}
+            {list.more && (
+              <li>
+                <button class="button small" onClick={list.more}>
+                  {allWords().older}
+                </button>
+              </li>
+            )}
+          </ol>
+        )}
+      </Show>
+      {chosen === undefined || chosen === current ? (
+        <p class="faint">{w.sameAsCurrent}</p>
+      ) : (
+        <Compared template={template} version={chosen} onRestored={onRestored} />
+      )}
+    </div>
+  )
+}
+
+function Compared({ template, version, onRestored }: VersionsProps & { readonly version: number }): JSX.Element {
+  const w = words()
+  const { id, current_version: current } = template
+  const read = useRead(getTemplateVersion, { path: { id, version: String(version) } })
+  const [isBusy, start] = useBusy()
+  const put = async (draft: Draft): Promise<Template> => {
+    const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })
+    onRestored(next)
+    return next
+  }
+  const restore = async (older: TemplateVersion): Promise<void> => {
+    const before = draftOf(template)
+    try {
+      const next = await put(draftOf(older))
+      go(linkHere({ version: '' }), { replaces: true })
+      toast(w.restored(version, next.current_version), () => void put(before))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <Show read={read} reload={read.reload} failure={w.versionsFailed}>
+      {(older) => (
+        <div class="compared">
+          <div class="actions">
+            <h2>{w.compare(version, current)}</h2>
+            {mayChange.value && (
+              <button class="button small" aria-disabled={isBusy} onClick={() => start(() => restore(older))}>
+                {w.restore}
+              </button>
+            )}
+          </div>
+          {(['subject', 'html', 'text', 'schema'] as const).map((part) => (
+            <Difference key={part} title={w[part]} before={draftOf(older)[part]} after={draftOf(template)[part]} />
+          ))}
+        </div>
+      )}
+    </Show>
+  )
+}
+
+function Difference({ title, before, after }: { readonly title: string; readonly before: string; readonly after: string }): JSX.Element {
+  const w = words()
+  if (before === after)
+    return (
+      <p class="difference-same">
+        <b>{title}</b> <span class="faint">{w.noDifference}</span>
+      </p>
+    )
+  return (
+    <section class="difference">
+      <h3>{title}</h3>
+      <div class="diff" tabIndex={0} role="group" aria-label={title}>
+        {diffOf(before, after).map((line, i) =>
+          line.kind === 'fold' ? (
+            <p key={i} class="fold">
+              {w.unchangedLines(line.count)}
+            </p>
+          ) : (
+            <pre key={i} class={line.kind}>
+              <span aria-hidden="true">{line.kind === 'added' ? '+' : line.kind === 'gone' ? '−' : ' '}</span>
+              {line.kind !== 'same' && <span class="hidden">{line.kind === 'added' ? w.added : w.gone} </span>}
+              {line.text === '' ? ' ' : line.text}
+            </pre>
+          ),
+        )}
+      </div>
+    </section>
+  )
+}

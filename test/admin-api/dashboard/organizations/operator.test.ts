@@ -1,0 +1,213 @@
+/** The operator's screens in Chromium: the service, and every organization; and that others find nothing of them. */
+import { sessions } from '#core/people/sign-in/session.ts'
+import { Change } from '#store/change.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const operators = { POSTERN_OPERATORS: 'Olga@Alpenblick.example' }
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+test('the operator sees how the service is, and sets plan, limits, flags and prices, with a way back and a log', async (t) => {
+  const server = await startDashboard(t, browser, operators)
+  await seed(t, server)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await page.click('nav >> text=Operator')
+    await page.waitForSelector('text=The service takes and delivers mail.')
+    await page.waitForSelector('tbody >> text=Infomaniak')
+    await tab.check(t)
+    await page.click('.areas >> text=Failed logins')
+    await page.waitForSelector('text=No SMTP login failed in the last 15 minutes')
+    await tab.check(t)
+    await page.click('.areas >> text=Organizations')
+    await page.waitForSelector('tbody tr')
+    await tab.check(t)
+    await page.fill('#organization-search', 'zzz')
+    await page.press('#organization-search', 'Enter')
+    await page.waitForURL(/q=zzz/)
+    await page.waitForSelector('text=No organization has “zzz” in its name or id')
+    await tab.check(t)
+    await page.click('text=Clear all')
+    await page.click('tbody a')
+    await page.waitForURL(/\/operator\/organizations\/org_/)
+    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+    await page.click('button:has-text("Set the plan")')
+    await page.waitForSelector('.toast >> text=The plan is pro.')
+    await page.waitForSelector('.top .tag >> text=pro')
+    await tab.check(t)
+    await page.click('.toast button')
+    await page.waitForSelector('.top .tag >> text=enterprise')
+    await page.click('[role=tab]:has-text("Limits")')
+    await fill(tab, 'Own value: sends_per_day', '500')
+    await tab.check(t)
+    await page.click('text=Save the limits')
+    await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=500')
+    await page.click('.toast button')
+    await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=no limit')
+    await page.click('[role=tab]:has-text("Flags")')
+    await page.click('li:has-text("bulk_replay") >> text=Off')
+    await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
+    await tab.check(t)
+    await page.click('.toast button')
+    await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default')
+    await page.click('[role=tab]:has-text("Prices")')
+    await page.click('text=Set a price')
+    await page.waitForSelector('dialog')
+    await fill(tab, 'Price of one, in rappen', '2.5')
+    await tab.check(t)
+    await page.click('dialog >> button:has-text("Set a price")')
+    await page.waitForSelector('tbody >> text=2.5')
+    await tab.check(t)
+    await page.click('[role=tab]:has-text("Usage")')
+    await page.waitForSelector('text=Invoice preview')
+    await page.waitForSelector('text=/Total CHF/')
+    await tab.check(t)
+    await page.click('[role=tab]:has-text("Audit")')
+    await page.waitForSelector('tbody >> text=organization.price_set')
+    t.regex(await page.innerText('tbody'), /organization\.plan_set[^]*operator usr_/)
+    await tab.check(t)
+    await page.click('[title="This screen as an API call"]')
+    t.regex(await page.innerText('.drawer'), /\/operator\/v1\/organizations\/org_[0-9a-f]+\/audit/)
+    await page.context().close()
+  }
+})
+
+test('others find nothing of the operator: neither in navigation, palette and keys, nor by its addresses and operations', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
+  const tab = await server.open()
+  const { page } = tab
+  t.is(await page.locator('nav >> text=Operator').count(), 0)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('operator')
+  await page.waitForSelector('[role=option]')
+  t.is(await page.locator('[role=option] >> text=/^Operator/').count(), 0)
+  await page.keyboard.press('Escape')
+  for (const path of ['/operator', '/operator/organizations', '/operator/logins'])
+    t.is((await page.goto(server.url + path))?.status(), 404, path)
+  await tab.go('/traces')
+  const calls = await page.evaluate(`(async () => {
+    const [{ id }] = JSON.parse(document.getElementById('app').dataset.boot).organizations
+    const statuses = []
+    for (const [method, path, body] of [
+      ['GET', '/operator/v1/system'], ['GET', '/operator/v1/organizations'], ['GET', '/operator/v1/organizations/' + id],
+      ['GET', '/operator/v1/organizations/' + id + '/audit'], ['GET', '/operator/v1/smtp-logins'],
+      ['PUT', '/operator/v1/organizations/' + id + '/plan', { plan: 'free' }], ['PUT', '/operator/v1/organizations/' + id + '/flags', { forms: false }],
+    ]) statuses.push((await fetch(path, { method, ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) })).status)
+    return statuses
+  })()`)
+  t.deepEqual(
+    calls,
+    Array.from({ length: 7 }, () => 404),
+  )
+})
+
+test('who was invited with the address of an operator and has not proved it is none; a change asks for a new proof, from our pages', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
+  await server.open()
+  const invitation = await server.daemon.rest.must('POST', '/v1/invitations', { email: 'ops@alpenblick.example', role: 'viewer' })
+  const invited = await (await browser().newContext()).newPage()
+  await invited.goto(String(invitation['accept_url']))
+  await invited.click('button:has-text("Join")')
+  await invited.waitForLoadState()
+  t.is((await invited.goto(`${server.url}/operator`))?.status(), 404)
+  await invited.context().close()
+  const tab = await server.open({ link: await server.signInLink('ops@alpenblick.example') })
+  await tab.go('/operator')
+  await tab.page.waitForSelector('text=The service takes and delivers mail.')
+  const cookies = (await tab.page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  const { data } = (await (await fetch(`${server.url}/operator/v1/organizations`, { headers: { cookie: cookies } })).json()) as {
+    data: { id: string }[]
+  }
+  const put = (headers: Record<string, string>) =>
+    fetch(`${server.url}/operator/v1/organizations/${String(data[0]?.id)}/plan`, {
+      method: 'PUT',
+      headers: { cookie: cookies, 'content-type': 'application/json', ...headers },
+      body: '{"plan":"free"}',
+    })
+  t.is((await put({ origin: 'https://evil.example' })).status, 403)
+  t.is((await put({ origin: server.url })).status, 200)
+})
+
+test('forged and mixed cookies, other organizations, other sites, an old proof and a session that ended open nothing', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
+  const cookieOf = async ({ page }: DashboardTab): Promise<string> =>
+    (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  const owner = await cookieOf(await server.open())
+  const tab = await server.open({ link: await server.signInLink('ops@alpenblick.example') })
+  const operator = await cookieOf(tab)
+  const root = `${server.url}/operator/v1/organizations`
+  const ask = async (headers: Record<string, string>) => (await fetch(root, { headers })).status
+  const { data } = (await (await fetch(root, { headers: { cookie: operator } })).json()) as { data: { id: string }[] }
+  const id = String(data[0]?.id)
+  const [name = '', userId = ''] = operator.split(/[=.]/)
+  const [, , ownersSecret = ''] = owner.split(/[=.]/)
+  for (const [what, headers] of Object.entries({
+    'no cookie': {},
+    'a made-up secret': { cookie: `${name}=${userId}.${'x'.repeat(43)}` },
+    "the operator's id with the secret of another": { cookie: `${name}=${userId}.${ownersSecret}` },
+    "another cookie before the operator's id": { cookie: `${owner}; ${name}=${userId}.` },
+    "an owner's first of two": { cookie: `${owner}; ${operator}` },
+    'an address in place of a session': { cookie: `${name}=ops@alpenblick.example` },
+    'an owner who names an organization': { cookie: owner, 'x-organization-id': id },
+    'an owner who names another': { cookie: owner, 'x-organization-id': `org_${'0'.repeat(32)}` },
+    'a wrong key beside the session': { cookie: operator, authorization: `Bearer svcop_${'x'.repeat(43)}` },
+    'the name in a header': { cookie: owner, 'x-forwarded-user': 'ops@alpenblick.example', 'x-forwarded-email': 'ops@alpenblick.example' },
+  }))
+    t.is(await ask(headers), 404, what)
+  t.is(await ask({ cookie: operator, 'x-organization-id': `org_${'0'.repeat(32)}` }), 200, 'no organization is asked with')
+  const put = async (headers: Record<string, string>) => {
+    const answer = await fetch(`${root}/${id}/plan`, {
+      method: 'PUT',
+      headers: { cookie: operator, 'content-type': 'application/json', ...headers },
+      body: '{"plan":"basic"}',
+    })
+    return [answer.status, ((await answer.json()) as { error?: { next_action: string } }).error?.next_action]
+  }
+  for (const headers of [
+    {},
+    { origin: 'null' },
+    { origin: 'https://evil.example' },
+    { origin: server.url, 'sec-fetch-site': 'cross-site' },
+    { origin: server.url, 'sec-fetch-site': 'same-site' },
+  ] as Record<string, string>[])
+    t.is((await put(headers))[0], 403, JSON.stringify(headers))
+  const { database } = server.daemon
+  const [stored] = await database.all(sessions, { organizationId: userId })
+  if (!stored) return t.fail('no session')
+  const aged = { ...stored.record, provedAt: stored.record.provedAt - 11 * 60_000 }
+  t.true((await database.commit(new Change().rewrite(sessions, userId, stored, aged))).ok)
+  t.deepEqual(await put({ origin: server.url }), [401, 'sign_in_again'])
+  t.is(await ask({ cookie: operator }), 200, 'reading goes on')
+  await tab.page.reload()
+  await tab.go(`/operator/organizations/${id}`)
+  await tab.page.waitForSelector('.note >> text=Confirm')
+  await tab.check(t)
+  await tab.page.click('.nav-account')
+  await tab.page.click('text=Sign out')
+  await tab.page.waitForURL(/signed-out$/)
+  t.is(await ask({ cookie: operator }), 404)
+})
+
+test('the screens speak the language, and a service that cannot be reached is said to be so', async (t) => {
+  const server = await startDashboard(t, browser, operators)
+  for (const [locale, words] of [
+    ['de', 'Der Dienst nimmt Mail an und liefert sie aus.'],
+    ['fr', 'Le service accepte et remet le courrier.'],
+    ['it', 'Il servizio accetta e consegna la posta.'],
+  ] as const) {
+    const tab = await server.open({ locale })
+    await tab.go('/operator')
+    await tab.page.waitForSelector(`text=${words}`)
+    await tab.check(t)
+    await tab.page.route('**/operator/v1/system', (route) => route.abort())
+    await tab.page.waitForSelector('[role=alert]')
+    await tab.check(t)
+    await tab.page.context().close()
+  }
+})

@@ -1,0 +1,239 @@
+/** The template screens in Chromium: by keys alone from an empty list to a captured test, with every state of list and editor. */
+import type { ExecutionContext } from 'ava'
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { eventually } from '../../support/deadline.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/** As much of an element in the browser as its colours need. */
+interface Styled {
+  readonly ownerDocument: { readonly defaultView: { getComputedStyle(element: unknown): { readonly backgroundColor: string } } }
+}
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+const order = {
+  ...{ slug: 'order', name: 'Order', subject_tmpl: 'Your order {{.number}}', text_tmpl: 'Thank you, {{.name}}.' },
+  html_tmpl: '<style>@media (prefers-color-scheme: dark) { body { background: black } }</style><h1>Thank you, {{.name}}</h1>',
+}
+
+const create = async ({ daemon }: DashboardServer, changes: object = {}): Promise<string> =>
+  String((await daemon.rest.must('POST', '/v1/templates', { ...order, ...changes }))['id'])
+
+async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: string): Promise<void> {
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab')
+    const text = await page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.innerText ?? ""')
+    if (String(text).startsWith(name)) return
+  }
+  t.fail(`no ${name} by Tab`)
+}
+
+/** Resolves once a save is under way, which then waits for `seen` on the page. */
+const heldSave = ({ page }: DashboardTab, seen: string): Promise<void> =>
+  new Promise((resolve) => {
+    const hold = async (route: { continue(): Promise<void> }): Promise<void> => {
+      resolve()
+      await page.waitForSelector(seen)
+      await route.continue()
+    }
+    void page.route('**/v1/templates/tpl_*', hold, { times: 1 })
+  })
+
+test('by keys alone: a template is made, written, saved, tested into a captured inbox and found again', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  const { keyboard } = page
+  const tabTo = (name: string): Promise<void> => tabToward(t, tab, name)
+  await keyboard.press('g')
+  await keyboard.press('m')
+  await page.waitForSelector('text=No template yet')
+  await tab.check(t)
+  await keyboard.press('c')
+  await page.waitForSelector('dialog')
+  await keyboard.type('Shop order')
+  await tabTo('Order confirmation')
+  await keyboard.press('Enter')
+  await tabTo('Create')
+  await keyboard.press('Enter')
+  await page.waitForURL(/\/templates\/tpl_/)
+  await page.frameLocator('iframe.draft:not(.waiting)').locator('text=Thank you, Name').waitFor()
+  await page.waitForSelector('.findings >> text=Nothing to object to')
+  await page.focus('#template-subject')
+  await keyboard.press('End')
+  await keyboard.type(' {{.nobody}}')
+  await page.waitForSelector('.findings >> text=nobody is not declared in schema_json')
+  await page.waitForSelector('.tag >> text=before the problem')
+  await tab.check(t)
+  for (let i = 0; i < '{{.nobody}}'.length + 1; i++) await keyboard.press('Backspace')
+  await keyboard.type('!')
+  await page.waitForSelector('.subject-line >> text=Your order 17!')
+  await page.waitForSelector('text=unsaved changes')
+  const isAsked = heldSave(tab, '.subject-line >> text=Your order 17!?')
+  await keyboard.press('Control+s')
+  await isAsked
+  await keyboard.type('?') // while it is being saved
+  await page.waitForSelector('.toast >> text=Saved as version 2.')
+  await page.waitForSelector('text=unsaved changes')
+  t.is(await page.inputValue('#template-subject'), 'Your order {{.number}}!?')
+  await keyboard.press('Backspace')
+  await page.waitForSelector('.top >> text=version 2')
+  await keyboard.press('Escape')
+  await keyboard.press('4')
+  await page.waitForURL(/part=versions/)
+  await tabTo('version 1')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.diff .gone')
+  t.regex(await page.innerText('.diff'), /gone\s+Your order \{\{\.number\}\}\s[^]*added\s+Your order \{\{\.number\}\}!/)
+  await tab.check(t)
+  await tabTo('Restore this version')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.toast >> text=Version 1 is back, as version 3.')
+  await keyboard.press('Control+z')
+  await page.waitForSelector('.top >> text=version 4')
+  await keyboard.press('Control+Enter')
+  await page.waitForSelector('dialog >> text=Sends version 4 with the sample data.')
+  await tab.check(t)
+  await tabTo('Send the test')
+  await keyboard.press('Enter')
+  await page.waitForSelector('text=Captured, not sent.')
+  await tab.check(t)
+  await tabTo('Read it and its trace')
+  await keyboard.press('Enter')
+  await page.waitForURL(/\/traces\//)
+  await page.waitForSelector('h2 >> text=Your order 17!')
+})
+
+test('by keys alone: a template is found by part of its name', async (t) => {
+  const server = await startDashboard(t, browser)
+  const id = await create(server, { name: 'Shop order' })
+  const tab = await server.open()
+  const { page } = tab
+  const { keyboard } = page
+  await keyboard.press('g')
+  await keyboard.press('m')
+  await page.waitForSelector('tbody tr')
+  await keyboard.press('/')
+  await keyboard.type('shop or')
+  await keyboard.press('Enter')
+  await page.waitForURL(/q=shop/)
+  await page.waitForSelector('tbody >> text=Shop order')
+  await keyboard.press('Escape')
+  await keyboard.press('j')
+  await keyboard.press('Enter')
+  await page.waitForURL(/\/templates\/tpl_/)
+  t.true(page.url().endsWith(id))
+})
+
+test('the preview is a mail, a phone, a text and dark; the sample data and the schema fill it; unsaved work comes back', async (t) => {
+  const server = await startDashboard(t, browser)
+  const id = await create(server)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await page.emulateMedia({ colorScheme: null }) // which would hold for every frame
+    await tab.go(`/templates/${id}`)
+    const frame = page.frameLocator('iframe.draft:not(.waiting)')
+    await frame.locator('text=Thank you, Name').waitFor()
+    const background = (): Promise<string> =>
+      frame.locator('body').evaluate((body) => (body as unknown as Styled).ownerDocument.defaultView.getComputedStyle(body).backgroundColor)
+    t.not(await background(), 'rgb(0, 0, 0)', 'the mail is asked for light colours, whatever the dashboard has')
+    await page.click('.segments >> text=Dark')
+    await page.waitForURL(/colors=dark/)
+    await eventually(10_000, 'the mail is dark', async () => ((await background().catch(() => '')) === 'rgb(0, 0, 0)' ? true : undefined))
+    await page.emulateMedia({ colorScheme })
+    await page.click('.segments >> text=Phone')
+    t.is(await page.locator('iframe.draft:not(.waiting)').evaluate((one) => (one as unknown as { clientWidth: number }).clientWidth), 375)
+    await tab.check(t)
+    await page.click('.segments >> text=Text')
+    await page.waitForSelector('pre.paper >> text=Thank you, Name.')
+    await tab.check(t)
+    await page.click('[role=tab]:has-text("Variables")')
+    await fill(tab, 'Sample data', '{ "name": "Ada", "number": 5')
+    await page.waitForSelector('text=This is not JSON.')
+    await fill(tab, 'Sample data', '{ "name": "Ada", "number": 5 }')
+    await page.waitForSelector('.subject-line >> text=Your order 5')
+    await page.click('text=Write a schema of what is used')
+    await page.waitForSelector('.findings >> text=variables.number')
+    await tab.check(t)
+    await page.reload()
+    await page.waitForSelector('text=These are your unsaved changes from before.')
+    await tab.check(t)
+    await page.click('text=Discard changes')
+    await page.waitForSelector('.top >> text=version 1')
+    await page.context().close()
+  }
+  t.like(await server.daemon.rest.must('GET', `/v1/templates/${id}`), { current_version: 1, schema_json: null })
+})
+
+test('a template is renamed and taken back, and deleted by its slug; one that is gone and a list that fails say so', async (t) => {
+  const server = await startDashboard(t, browser)
+  const id = await create(server)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go(`/templates/${id}`)
+  await page.click('[aria-label=More]')
+  await page.click('text=Rename…')
+  await fill(tab, 'Name', 'Sent order')
+  await tab.check(t)
+  await page.click('dialog >> text=Done')
+  await page.waitForSelector('h1 >> text=Sent order')
+  await page.click('.toast button')
+  await page.waitForSelector('h1 >> text=/^Order$/')
+  await page.click('[aria-label=More]')
+  await page.click('text=Delete the template')
+  await fill(tab, 'Type order to confirm', 'order')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Delete the template")')
+  await page.waitForSelector('text=No template yet')
+  await tab.go(`/templates/${id}`)
+  await page.waitForSelector('text=The template could not be read')
+  await tab.check(t)
+  await page.route('**/v1/templates?*', (route) => route.fulfill({ status: 500, body: '{}', contentType: 'application/json' }))
+  await tab.go('/templates')
+  await page.waitForSelector('text=The templates could not be read')
+  await tab.check(t)
+  await page.unroute('**/v1/templates?*')
+  await tab.go('/templates?q=zzz')
+  await page.waitForSelector('text=No template has “zzz” in its name or slug')
+  await tab.check(t)
+})
+
+test('a viewer reads a template and changes nothing; hostile content stays in its frame; the words are those of the language', async (t) => {
+  const server = await startDashboard(t, browser)
+  await server.open()
+  const html_tmpl =
+    '<script>top.alert(1)</script><img src="https://evil.example/x.png" onerror="alert(2)"><form action="https://evil.example"><button>x</button></form>' +
+    '<meta http-equiv="refresh" content="0;url=https://evil.example/"><p>Hello</p>'
+  const id = await create(server, { name: '<svg onload=alert(3)>', html_tmpl })
+  const invitation = await server.daemon.rest.must('POST', '/v1/invitations', { email: 'vera@alpenblick.example', role: 'viewer' })
+  const joining = await (await browser().newContext()).newPage()
+  await joining.goto(String(invitation['accept_url']))
+  await joining.click('button:has-text("Join")')
+  await joining.context().close()
+  for (const [locale, words] of [
+    ['de', 'Deine Rolle liest Vorlagen und ändert sie nicht.'],
+    ['fr', 'Votre rôle lit les modèles et ne les change pas.'],
+    ['it', 'Il tuo ruolo legge i modelli e non li cambia.'],
+  ] as const) {
+    const tab = await server.open({ link: await server.signInLink('vera@alpenblick.example'), locale })
+    const { page } = tab
+    let dialogs = 0
+    page.on('dialog', (dialog) => {
+      dialogs += 1
+      void dialog.dismiss()
+    })
+    await tab.go(`/templates/${id}`)
+    await page.waitForSelector(`text=${words}`)
+    await page.frameLocator('iframe.draft:not(.waiting)').locator('text=Hello').waitFor()
+    t.is(await page.locator('.top .button.primary').count(), 0)
+    t.not(await page.getAttribute('.template textarea', 'readonly'), null)
+    t.is(dialogs, 0)
+    t.deepEqual(await server.daemon.rest.must('GET', `/v1/templates/${id}/versions`).then(({ data }) => (data as object[]).length), 1)
+    await page.context().close()
+  }
+})
