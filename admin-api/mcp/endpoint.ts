@@ -13,7 +13,8 @@ import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
 import { requireOwnOrigin } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
-import { listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { plainAnswer, plainCallOf, type PlainCall } from './plain-call.ts'
+import { identityOf, listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { selectionOf } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
 import { ToolCalls, type Caller, type ToolCallsOptions } from './tools/tool-calls.ts'
@@ -106,14 +107,25 @@ export class AgentEndpoint {
           authenticateAgain: () => authenticate(bearerOf(headers)),
         }
         for (const name of calledTools(body)) await this.#calls.requireReachable(caller, name)
-        return this.#respond(caller, headers, body, signal)
+        this.#refuseWhileClosing()
+        const plain = plainCallOf(headers, body)
+        const isRead = plain !== undefined && this.#calls.isReading(plain.name)
+        return isRead ? this.#read(caller, plain, signal) : this.#respond(caller, headers, body, signal)
       },
     })
   }
 
-  async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
+  #refuseWhileClosing(): void {
     if (this.#closing.signal.aborted)
       throw new Refusal('overloaded', 'The service is restarting; repeat the request.', { retryAfterSeconds: 2 })
+  }
+
+  async #read(caller: Caller, plain: PlainCall, signal: AbortSignal): Promise<Answer> {
+    const result = await this.#calls.call(caller, plain.name, plain.given, AbortSignal.any([signal, this.#closing.signal]))
+    return raw(plainAnswer(plain, result ?? {}, identityOf(this.#options)), { contentType: 'application/json' })
+  }
+
+  async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls] = [this.#closing.signal, this.#calls]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call

@@ -29,22 +29,24 @@ const cachedLists = ['tools/list', 'prompts/list', 'resources/list', 'resources/
 /** So often a call that goes on says that it does. Clients give up on silence after a minute. */
 const progressMs = 10_000
 
+/** What the server says of itself. */
+export const identityOf = ({ version, website }: Pick<ProtocolOptions, 'version' | 'website'>) => ({
+  ...{ name: 'postern', title: 'Postern', version, websiteUrl: website },
+})
+
 /** The package is loaded with the first request, as many daemons meet none. */
 export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandler> {
   const sdk = await import('@modelcontextprotocol/server')
   const factory = (context: McpRequestContext): Server => {
     const caller = context.authInfo?.extra?.['caller'] as Caller
-    const server = new sdk.Server(
-      { name: 'postern', title: 'Postern', version: options.version, websiteUrl: options.website },
-      {
-        capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
-        instructions,
-        cacheHints: {
-          ...Object.fromEntries(cachedLists.map((method) => [method, { ttlMs: listMs, cacheScope: 'private' }])),
-          'resources/read': { ttlMs: 0, cacheScope: 'private' },
-        },
+    const server = new sdk.Server(identityOf(options), {
+      capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
+      instructions,
+      cacheHints: {
+        ...Object.fromEntries(cachedLists.map((method) => [method, { ttlMs: listMs, cacheScope: 'private' }])),
+        'resources/read': { ttlMs: 0, cacheScope: 'private' },
       },
-    )
+    })
     server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)).map((tool) => tool.listed) as never }))
     server.setRequestHandler('prompts/list', () => ({
       prompts: prompts.map(({ text: _text, topic: _topic, ...prompt }) => prompt) as never,

@@ -138,6 +138,11 @@ export class ToolCalls {
     }
   }
 
+  /** Whether a tool of this name changes nothing. */
+  isReading(name: string): boolean {
+    return this.#byName.get(name)?.readOnly ?? false
+  }
+
   /** The name that was meant, if one is close. */
   near(name: string): string | undefined {
     return closest(name, [...this.#byName.keys()])

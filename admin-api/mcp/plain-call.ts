@@ -1,0 +1,60 @@
+/**
+ * The usual read of an agent in the era from 2026-07-28 on: one request, one answer in JSON, nothing in between. The package builds a
+ * server and a stream for each. Whatever is not plainly such a call in every point goes through the package, which knows all of the
+ * protocol; both give the same answer.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+
+const plainVersion = '2026-07-28'
+
+/** Of `_meta`. */
+const versionKey = 'io.modelcontextprotocol/protocolVersion'
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
+const serverKey = 'io.modelcontextprotocol/serverInfo'
+const metaKeys: ReadonlySet<string> = new Set([versionKey, capabilitiesKey, 'io.modelcontextprotocol/clientInfo'])
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface PlainCall {
+  readonly id: string | number
+  readonly name: string
+  readonly given: Fields
+}
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const hasOnly = (value: Fields, names: readonly string[]): boolean => Object.keys(value).every((name) => names.includes(name))
+
+/** Undefined for all that is not plainly a call. */
+export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainCall | undefined {
+  if (!isFields(body) || !hasOnly(body, ['jsonrpc', 'id', 'method', 'params'])) return undefined
+  const { jsonrpc, id, method, params } = body
+  if (jsonrpc !== '2.0' || method !== 'tools/call' || !isFields(params) || !hasOnly(params, ['name', 'arguments', '_meta']))
+    return undefined
+  const { name, arguments: given = {}, _meta: meta } = params
+  const isRequest = (typeof id === 'string' || Number.isSafeInteger(id)) && typeof name === 'string' && isFields(given)
+  return isRequest && isPlainMeta(meta) && arePlain(headers, name) ? { id: id as string | number, name, given } : undefined
+}
+
+/** Without a token for progress. */
+function isPlainMeta(meta: unknown): boolean {
+  if (!isFields(meta) || meta[versionKey] !== plainVersion) return false
+  const { [capabilitiesKey]: capabilities, 'io.modelcontextprotocol/clientInfo': info } = meta
+  const { name, version } = Object(info ?? { name: '', version: '' }) as Fields
+  const isKnown = Object.keys(meta).every((key) => metaKeys.has(key)) && typeof name === 'string' && typeof version === 'string'
+  return isKnown && isFields(capabilities) && Object.values(capabilities).every(isFields)
+}
+
+/** The headers say what the body says, in letters that need no encoding. */
+const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>
+  headers['content-type'] === 'application/json' &&
+  headers['mcp-protocol-version'] === plainVersion &&
+  headers['mcp-method'] === 'tools/call' &&
+  headers['mcp-name'] === name &&
+  /^[a-z_]+$/.test(name)
+
+/** The answer as the package writes it. */
+export function plainAnswer({ id }: PlainCall, result: object, server: object): string {
+  const { _meta: meta } = result as { readonly _meta?: object }
+  return JSON.stringify({ result: { ...result, resultType: 'complete', _meta: { ...meta, [serverKey]: server } }, jsonrpc: '2.0', id })
+}
