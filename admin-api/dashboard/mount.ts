@@ -20,7 +20,7 @@ const paths = [
   '/agents',
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
-  ...['/templates', '/templates/{id}', '/orgs'],
+  ...['/templates', '/templates/{id}', '/orgs', '/usage'],
 ] as const
 
 /** Of the operator of the service; others find nothing there. */

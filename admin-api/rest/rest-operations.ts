@@ -31,6 +31,7 @@ import { organizationActions } from './organization/organizations.ts'
 import { partitionTools } from './organization/partition-tools.ts'
 import { postofficeMappingActions } from './feedback/postoffice-mappings.ts'
 import { moveActions } from './organization/moves.ts'
+import { planActions } from './organization/plans.ts'
 import { projectActions } from './organization/projects.ts'
 import { publishableKeyActions } from './access/publishable-keys.ts'
 import { providerTools } from './routing/provider-tools.ts'
@@ -101,6 +102,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...liveOperations(core),
   ...inboundRouteOperations(core),
   ...billingEntries(core),
+  ...planActions(),
   ...flagActions(core),
   ...auditActions(core),
 ]

@@ -2,23 +2,15 @@
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
-import { ChooseField, Gauge } from '../parts/controls.tsx'
+import { ChooseField } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { operatorGetUsage, operatorPreviewInvoice } from '../wire/operations.ts'
+import { LimitsLedger } from '../usage/limits-ledger.tsx'
+import { months } from '../usage/months.ts'
 import { words } from './operator-words.ts'
 import type { TabProps } from './tab.ts'
-
-const shownMonths = 12
-
-/** This month and those before it, as the API names them. */
-function months(): readonly string[] {
-  const now = new Date()
-  return Array.from({ length: shownMonths }, (_, i) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - i, 1)).toISOString().slice(0, 7),
-  )
-}
 
 const francs = (rappen: number): string => `CHF ${(rappen / 100).toFixed(2)}`
 
@@ -52,27 +44,11 @@ function Used({ id, period }: MonthProps): JSX.Element {
   const read = useRead(operatorGetUsage, { path: { id }, query: { period } })
   return (
     <Show read={read} reload={read.reload} failure={w.usageFailed}>
-      {({ sends, limits, projects }) => (
+      {(usage) => (
         <>
-          <dl class="ledger">
-            <div>
-              <dt>{w.sends}</dt>
-              <dd>
-                <b>{number(sends)}</b>
-              </dd>
-            </div>
-            {limits.map(({ name, used, limit }) => (
-              <div key={name}>
-                <dt>{name.replaceAll('_', ' ')}</dt>
-                <dd>
-                  <b>{number(used)}</b> <span>{limit === null ? w.unlimited : `/ ${number(limit)}`}</span>
-                  {limit !== null && <Gauge used={used} limit={limit} />}
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <LimitsLedger usage={usage} />
           <ul class="operator-projects">
-            {projects.map((project) => (
+            {usage.projects.map((project) => (
               <li key={project.project_id}>
                 <SafeText text={project.name} />
                 <span class="num">{number(project.sends)}</span>

@@ -87,7 +87,6 @@ export const de: Wider<typeof en> = {
   priceFinal: 'Ein Preis ist Geschichte, sobald sein Monat begonnen hat: ein anderer ersetzt ihn, entfernen lässt er sich nicht.',
   month: 'Monat',
   usageFailed: 'Der Verbrauch konnte nicht gelesen werden',
-  sends: 'Sendungen',
   quantity: 'Menge',
   used: 'Verbraucht',
   invoice: 'Rechnungsvorschau',

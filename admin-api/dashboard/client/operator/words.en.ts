@@ -85,7 +85,6 @@ export const en = {
   priceFinal: 'A price is history once its month has begun: another one replaces it, and it cannot be removed.',
   month: 'Month',
   usageFailed: 'The usage could not be read',
-  sends: 'Sends',
   quantity: 'Quantity',
   used: 'Used',
   invoice: 'Invoice preview',

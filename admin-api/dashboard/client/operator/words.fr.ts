@@ -87,7 +87,6 @@ export const fr: Wider<typeof en> = {
   priceFinal: 'Un prix est de l’histoire dès que son mois a commencé : un autre le remplace, il ne s’enlève pas.',
   month: 'Mois',
   usageFailed: 'La consommation n’a pas pu être lue',
-  sends: 'Envois',
   quantity: 'Quantité',
   used: 'Utilisé',
   invoice: 'Aperçu de facture',

@@ -87,7 +87,6 @@ export const it: Wider<typeof en> = {
   priceFinal: 'Un prezzo è storia appena il suo mese è iniziato: un altro lo sostituisce, non si toglie.',
   month: 'Mese',
   usageFailed: 'Impossibile leggere il consumo',
-  sends: 'Invii',
   quantity: 'Quantità',
   used: 'Usato',
   invoice: 'Anteprima della fattura',

@@ -129,7 +129,7 @@ function Shell(): JSX.Element {
       </div>
     )
   const isWorkbench = screen?.name === 'captures' || (screen?.name === 'templates' && path.value !== '/templates')
-  const isShown = screen?.isOpen === true || screen?.name === 'operator' || (organization.value && mayRead.value)
+  const isShown = screen?.isOpen === true || screen?.isPersonal === true || (organization.value && mayRead.value)
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
       <a class="skip" href="#screen-title">

@@ -62,11 +62,11 @@ export function Navigation(): JSX.Element {
       })}
       <div class="nav-group nav-foot">
         {screens
-          .filter(({ group }) => group === 'foot')
+          .filter(({ group, isPersonal }) => group === 'foot' && (mayRead.value || isPersonal))
           .map((screen) => (
             <Entry key={screen.name} screen={screen} />
           ))}
-        {id !== '' && (
+        {id !== '' && !mayRead.value && (
           <a href={`/organizations/${id}/usage`} title={w.usage}>
             <Icon name="usage" />
             <span class="shell-label">{w.usage}</span>

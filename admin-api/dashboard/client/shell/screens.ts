@@ -17,6 +17,8 @@ export interface Screen {
   readonly at?: string
   /** It is shown to who is not signed in, too. */
   readonly isOpen?: boolean
+  /** It is about the person, and needs no role. */
+  readonly isPersonal?: boolean
   /** The key behind `g`. */
   readonly key: string
   /** What `?new=1` makes there, for those who may change things. */
@@ -136,6 +138,7 @@ const all: readonly Screen[] = [
     key: 'a',
     load: () => import('../reference/reference.tsx'),
   },
+  { name: 'usage', label: (w) => w.usage, icon: 'usage', group: 'foot', key: 'b', load: () => import('../usage/usage.tsx') },
   {
     name: 'orgs',
     label: (w) => w.organizations,
@@ -146,7 +149,15 @@ const all: readonly Screen[] = [
     isForAdministrators: true,
     load: () => import('../organizations/organizations.tsx'),
   },
-  { name: 'operator', label: (w) => w.operator, icon: 'operator', group: 'foot', key: 'y', load: () => import('../operator/operator.tsx') },
+  {
+    name: 'operator',
+    isPersonal: true,
+    label: (w) => w.operator,
+    icon: 'operator',
+    group: 'foot',
+    key: 'y',
+    load: () => import('../operator/operator.tsx'),
+  },
 ]
 
 /** What is the operator's alone is not there for others. */

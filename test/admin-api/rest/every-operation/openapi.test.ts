@@ -89,6 +89,7 @@ const expected = [
   'GET /v1/messages/scheduled',
   'GET /v1/organizations',
   'GET /v1/organizations/{id}',
+  'GET /v1/plans',
   'GET /v1/projects',
   'GET /v1/projects/me',
   'GET /v1/projects/{id}',

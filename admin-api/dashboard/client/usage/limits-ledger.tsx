@@ -1,0 +1,27 @@
+/** How much of each limit is used now, beside the sends of the month. */
+import type { JSX } from 'preact'
+import { Gauge } from '../parts/controls.tsx'
+import { number } from '../parts/time.ts'
+import type { Usage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { named } from './named.ts'
+
+export const LimitsLedger = ({ usage: { sends, limits } }: { readonly usage: Usage }): JSX.Element => (
+  <dl class="ledger">
+    <div>
+      <dt>{named('sends')}</dt>
+      <dd>
+        <b>{number(sends)}</b>
+      </dd>
+    </div>
+    {limits.map(({ name, used, limit }) => (
+      <div key={name}>
+        <dt>{named(name)}</dt>
+        <dd>
+          <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of(number(limit))}</span>
+          {limit !== null && <Gauge used={used} limit={limit} />}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

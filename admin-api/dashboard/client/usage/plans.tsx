@@ -1,0 +1,72 @@
+/** The plans of the service beside each other, with what was agreed for the organization. */
+import type { JSX } from 'preact'
+import { organization } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { Show } from '../parts/states.tsx'
+import { number } from '../parts/time.ts'
+import { getOrganization, listPlans, type Plan } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { named } from './named.ts'
+import { words } from './usage-words.ts'
+
+type Value = Plan['limits'][string]
+
+const shown = (value: Value | undefined): string => {
+  if (typeof value === 'boolean') return value ? words().yes : words().no
+  return typeof value === 'number' ? number(value) : allWords().withoutLimit
+}
+
+export function Plans(): JSX.Element {
+  const w = words()
+  const { id = '' } = organization.value ?? {}
+  const read = useRead(listPlans, {})
+  const own = useRead(getOrganization, { path: { id } }).data
+  return (
+    <section aria-labelledby="plans">
+      <div class="head">
+        <h2 id="plans">{w.plans}</h2>
+      </div>
+      <Show read={read} reload={read.reload} failure={w.plansFailed}>
+        {({ data }) => {
+          const mine = data.find(({ name }) => name === own?.plan_tier)
+          const names = Object.keys(data[0]?.limits ?? {})
+          const differs = (name: string): boolean => own !== undefined && mine !== undefined && own.limits[name] !== mine.limits[name]
+          const isAgreed = names.some(differs)
+          return (
+            <>
+              {isAgreed && <p class="no-rows soft">{w.agreed}</p>}
+              <div class="scrolls" tabIndex={0} role="group" aria-label={w.plans}>
+                <table class="table still-table plans" aria-label={w.plans}>
+                  <thead>
+                    <tr>
+                      <th>{w.limit}</th>
+                      {data.map(({ name }) => (
+                        <th class="num" key={name}>
+                          {name} {name === mine?.name && <span class="tag">{w.yours}</span>}
+                        </th>
+                      ))}
+                      {isAgreed && <th class="num">{w.yourTerms}</th>}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {names.map((name) => (
+                      <tr class="still" key={name}>
+                        <td class="strong">{named(name)}</td>
+                        {data.map((plan) => (
+                          <td class={plan === mine ? 'num mine' : 'num'} key={plan.name}>
+                            {shown(plan.limits[name])}
+                          </td>
+                        ))}
+                        {isAgreed && <td class="num mine">{differs(name) ? shown(own?.limits[name]) : '='}</td>}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            </>
+          )
+        }}
+      </Show>
+    </section>
+  )
+}

@@ -1,0 +1,177 @@
+/** What the organization uses: its limits now, a month with what it will come to, projects, and the plans beside each other. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { go, linkHere, organization, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { ChooseField } from '../parts/controls.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { number } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getUsage, previewInvoice, type InvoicePreview, type Usage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { AskForPlan } from './ask-for-plan.tsx'
+import { LimitsLedger } from './limits-ledger.tsx'
+import { elapsed, months, projected } from './months.ts'
+import { named } from './named.ts'
+import { Plans } from './plans.tsx'
+import { words } from './usage-words.ts'
+
+export default function UsageAndPlan(): JSX.Element {
+  const w = words()
+  const all = months()
+  const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
+  const read = useRead(getUsage, { query: { period } }, { isShown: true })
+  const [isAsking, setAsking] = useState(false)
+  const plan = read.data?.plan
+  return (
+    <>
+      <TopBar title={allWords().usage}>
+        {mayAdminister.value && organization.value && (
+          <a class="button wide-only" href={`/organizations/${organization.value.id}/usage`}>
+            {w.invoice}
+          </a>
+        )}
+        {mayAdminister.value && plan !== undefined && plan !== 'enterprise' && (
+          <button class="button primary" onClick={() => setAsking(true)}>
+            {w.ask}
+          </button>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.failed}>
+          {(usage) => (
+            <>
+              <div class="say">
+                <h2>{w.say(usage.plan)}</h2>
+                <p>{mayAdminister.value ? w.sayText : w.onlyAdministrators}</p>
+              </div>
+              <LimitsLedger usage={usage} />
+              <Month period={period} all={all} usage={usage} />
+            </>
+          )}
+        </Show>
+        <Plans />
+      </div>
+      {isAsking && plan !== undefined && <AskForPlan plan={plan} onClose={() => setAsking(false)} />}
+    </>
+  )
+}
+
+interface MonthProps {
+  readonly period: string
+  readonly all: readonly string[]
+  readonly usage: Usage
+}
+
+function Month({ period, all, usage }: MonthProps): JSX.Element {
+  const w = words()
+  const invoice = useRead(previewInvoice, { query: { period } })
+  const lines = invoice.data && 'lines' in invoice.data ? invoice.data.lines : undefined
+  return (
+    <section aria-labelledby="usage-month">
+      <div class="head">
+        <h2 id="usage-month">{w.used}</h2>
+      </div>
+      <div class="usage-month">
+        <ChooseField
+          label={w.month}
+          value={period}
+          onChange={(value) => go(linkHere({ period: value === all[0] ? '' : value }), { replaces: true })}
+          options={all.map((one) => [one, one])}
+        />
+        <p class="soft">{w.projectedHint}</p>
+      </div>
+      <Axes usage={usage} lines={lines} />
+      <Projects usage={usage} />
+    </section>
+  )
+}
+
+interface AxesProps {
+  readonly usage: Usage
+  /** What the plan includes; undefined until it is read. */
+  readonly lines: InvoicePreview['lines'] | undefined
+}
+
+function Axes({ usage, lines }: AxesProps): JSX.Element {
+  const w = words()
+  const part = elapsed(usage)
+  const end = (axis: string, quantity: number): string => (part === undefined ? '–' : number(projected(axis, quantity, part)))
+  const rows = [
+    { axis: 'sends', quantity: usage.sends, included: undefined, billable: undefined },
+    ...usage.axes.map(({ axis, quantity }) => {
+      const line = lines?.find((one) => one.axis === axis)
+      return { axis, quantity, included: line?.included, billable: line?.billable }
+    }),
+    { axis: 'agent_calls', quantity: usage.agent_calls, included: undefined, billable: undefined },
+  ]
+  return (
+    <div class="scrolls" tabIndex={0} role="group" aria-label={w.used}>
+      <table class="table still-table" aria-label={w.used}>
+        <thead>
+          <tr>
+            <th>{w.what}</th>
+            <th class="num">{w.quantity}</th>
+            <th class="num">{w.included}</th>
+            <th class="num">{w.beyond}</th>
+            <th class="num" title={part === undefined ? w.tooEarly : w.projectedHint}>
+              {w.projected}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ axis, quantity, included, billable }) => (
+            <tr class="still" key={axis}>
+              <td class="strong">{axis === 'agent_calls' ? w.agentCalls : named(axis)}</td>
+              <td class="num">{number(quantity)}</td>
+              <td class="num">{included === undefined ? '–' : number(included)}</td>
+              <td class="num">{billable === undefined ? '–' : number(billable)}</td>
+              <td class="num">{end(axis, quantity)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Projects({ usage: { projects } }: { readonly usage: Usage }): JSX.Element {
+  const w = words()
+  return (
+    <section aria-labelledby="usage-projects">
+      <div class="head">
+        <h2 id="usage-projects">{w.byProject}</h2>
+      </div>
+      {projects.length === 0 ? (
+        <p class="no-rows soft">{w.noProjects}</p>
+      ) : (
+        <div class="scrolls" tabIndex={0} role="group" aria-label={w.byProject}>
+          <table class="table still-table" aria-label={w.byProject}>
+            <thead>
+              <tr>
+                <th>{w.project}</th>
+                <th class="num">{w.sends}</th>
+                <th class="num">{w.smtp}</th>
+                <th class="num">{w.captured}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {projects.map((one) => (
+                <tr class="still" key={one.project_id}>
+                  <td class="strong">
+                    <SafeText text={one.name} />
+                  </td>
+                  <td class="num">{number(one.sends)}</td>
+                  <td class="num">{number(one.smtp_messages)}</td>
+                  <td class="num">{number(one.captures)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,18 @@
+/** Plans on the wire. */
+import * as z from 'zod'
+import { planNames, plans, type PlanName } from '#config/plans/plans.ts'
+import { encoder } from '../fields/codec.ts'
+import { limitValues, toWireLimits } from '../fields/limits.ts'
+import { listEncoder } from '../fields/paging.ts'
+
+const planShape = z
+  .object({
+    name: z.enum(planNames),
+    limits: limitValues.meta({ description: 'What the plan includes; null is no limit, and a fee of null is by contract.' }),
+  })
+  .meta({ id: 'Plan' })
+
+const plan = encoder(planShape).from<{ readonly name: PlanName }>({ limits: ({ name }) => toWireLimits(plans[name]) })
+
+/** Every plan, the smallest first. */
+export const allPlans = listEncoder(plan).via((_: void) => planNames.map((name) => ({ name })))

@@ -1,0 +1,112 @@
+/** Usage and plan in Chromium: a month and what it comes to, the plans, the request for a larger one, and who is offered what. */
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+const hostile = '<img src=x onerror=alert(1)>\u202etxt'
+
+async function joined(server: DashboardServer, role: string): Promise<DashboardTab> {
+  const email = `${role}@alpenblick.example`
+  const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', { email, role })
+  const page = await (await browser().newContext()).newPage()
+  await page.goto(String(url))
+  await page.click('button:has-text("Join")')
+  await page.waitForLoadState()
+  await page.context().close()
+  return server.open({ link: await server.signInLink(email) })
+}
+
+test('the limits, a month by axis and project, and the plans with the own one', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  await server.daemon.rest.must('POST', '/v1/projects', { name: hostile })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await page.click('nav >> text=Usage and plan')
+    await page.waitForURL(/\/usage$/)
+    await page.waitForSelector('text=You are on the plan enterprise.')
+    await page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')
+    const { sends } = (await server.daemon.rest.must('GET', '/v1/usage')) as { sends: number }
+    t.true(sends > 0)
+    t.regex(await page.innerText('table[aria-label="Used in the month"] tbody tr >> nth=0'), new RegExp(`Sends\\s+${String(sends)}\\s`))
+    await page.waitForSelector('table[aria-label="By project"] >> text=U+202E')
+    await page.waitForSelector('th:has-text("enterprise") >> text=yours')
+    t.is(await page.innerText('table[aria-label=Plans] tr:has-text("Sends a day") td >> nth=2'), '100')
+    t.is(await page.locator('header >> text=Ask for a larger plan').count(), 0, 'there is none')
+    await tab.check(t)
+    const before = await page.locator('#usage-month ~ * select option, section select option').nth(1).innerText()
+    await page.getByRole('combobox', { name: 'Month (UTC)' }).selectOption(before)
+    await page.waitForURL(new RegExp(`period=${before}`))
+    await page.waitForSelector('table[aria-label="Used in the month"]')
+    await tab.check(t)
+    await page.click('[title="This screen as an API call"]')
+    t.regex(await page.innerText('.drawer'), /\/v1\/usage\?period=/)
+    await page.context().close()
+  }
+})
+
+test('the operator is asked for a larger plan; what is agreed stands beside the plans', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic', POSTERN_OPERATORS: 'olga@alpenblick.example' })
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/usage')
+  await page.click('header >> text=Ask for a larger plan')
+  await page.waitForSelector('blockquote >> text=/on the plan pro\\. It is on basic now/')
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('enterprise')
+  await page.waitForSelector('blockquote >> text=/on the plan enterprise/')
+  await tab.check(t)
+  await page.click('dialog >> text=Copy the request')
+  await page.waitForSelector('.toast')
+  const id = String(((await server.daemon.rest.must('GET', '/v1/organizations'))['data'] as [{ id: string }])[0].id)
+  await tab.go(`/operator/organizations/${id}?tab=limits`)
+  await page.getByLabel('Own value: templates').fill('77')
+  await page.click('text=Save the limits')
+  await page.waitForSelector('.toast')
+  await tab.go('/usage')
+  await page.waitForSelector('table[aria-label=Plans] tr:has-text("Templates") td:last-child >> text=77')
+  await page.waitForSelector('text=What the operator agreed with you')
+  await tab.check(t)
+})
+
+test('viewers see it and ask for nothing; who pays the bill has a page of their own', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic' })
+  await server.open()
+  const { page, go, check } = await joined(server, 'viewer')
+  await go('/usage')
+  await page.waitForSelector('text=An administrator of the organization asks the operator')
+  t.is(await page.locator('header >> text=Ask for').count(), 0)
+  t.is(await page.locator('header >> text=Invoice preview').count(), 0)
+  await check(t)
+  const billing = await joined(server, 'billing')
+  await billing.page.goto(`${server.url}/usage`)
+  await billing.page.waitForSelector('text=Your role sees the bill, and no mail')
+  await billing.check(t)
+  await billing.page.click('nav >> text=Usage and plan')
+  await billing.page.waitForURL(/\/organizations\/org_[0-9a-f]+\/usage/)
+})
+
+test('what fails says so, and the words are those of the language', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_PLAN: 'free' })
+  for (const [locale, say, failed] of [
+    ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],
+    ['fr', 'Votre forfait est free.', 'L’utilisation n’a pas pu être lue'],
+    ['it', 'Il piano è free.', 'L’uso non si è potuto leggere'],
+  ] as const) {
+    const tab = await server.open({ locale })
+    const { page } = tab
+    await tab.go('/usage')
+    await page.waitForSelector(`text=${say}`)
+    await page.waitForSelector('table.plans')
+    await tab.check(t)
+    await page.route('**/v1/usage*', (route) => route.abort())
+    await tab.go('/usage')
+    await page.waitForSelector(`text=${failed}`)
+    await page.waitForSelector('table.plans')
+    await tab.check(t)
+    await page.context().close()
+  }
+})
