@@ -8,6 +8,7 @@ import type { Action, CallContext } from '../../actions/action.ts'
 import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool-binding.ts'
 import { check } from '../../bodies/validation.ts'
 import type { Operation } from '../../operation/operation.ts'
+import { withExamples } from './argument-examples.ts'
 import { labelled, labelledSchema } from './untrusted.ts'
 import { inputSchema, outputSchema, type JsonObject } from './tool-schemas.ts'
 
@@ -55,7 +56,7 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
       name: binding.name,
       title: action.summary,
       description: binding.description,
-      inputSchema: inputSchema(schema),
+      inputSchema: withExamples(binding.name, inputSchema(schema)),
       outputSchema: labelledSchema(outputSchema(action.output ?? done), untrusted),
       annotations: {
         title: action.summary,

@@ -40,6 +40,24 @@ test('a wait ends at once when the client goes', async (t) => {
   t.pass()
 })
 
+test('waits of agents are those of REST: 20 for a token, and all of a project are counted together', async (t) => {
+  const fixture = await startMcp(t)
+  const agent = await fixture.agent()
+  const wait = (): ReturnType<typeof agent.call> => agent.call('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
+  const mine = Array.from({ length: 20 }, wait)
+  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 20)
+  const { code, message } = await agent.refused('virtual_inbox_message_wait', { id_or_address: '*' })
+  t.deepEqual([code, message], ['rate_limit_exceeded', 'At most 20 waits per key and 200 per project can be open at a time.'])
+  const { data } = (await fixture.rest.must('GET', '/v1/inboxes')) as { data: { id: string; project_id: string }[] }
+  const inbox = data.find((one) => one.project_id === fixture.projectId)
+  const byRest = fixture.rest.must('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait?timeout=60`)
+  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 21)
+  fixture.clock.advance(60_000)
+  for (const { value } of await Promise.all(mine)) t.deepEqual(value, { timeout: true })
+  t.like(await byRest, { timeout: true })
+  t.is(fixture.captureEvents.waiting(fixture.projectId), 0)
+})
+
 /** Messages of a subscription as they come. */
 async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerator<{ readonly method?: string; readonly params?: object }>> {
   const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
@@ -70,29 +88,31 @@ async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method
 
 test('who listens is told when flags, the plan, or the role change the list of tools, and of no change of others', async (t) => {
   const fixture = await startMcp(t)
-  const messages = await listen(fixture, await fixture.tokenOf())
-  const next = async (): Promise<unknown> => ((await messages.next()) as IteratorYieldResult<{ method?: string }>).value.method
-  t.is(await next(), 'notifications/subscriptions/acknowledged')
   const other = await fixture.addOrganization()
-  const look = async (): Promise<void> => {
-    for (let n = 0; n < 50; n++) await setImmediate()
+  const token = await fixture.tokenOf()
+  const look = async (isEnough: () => boolean = () => false): Promise<void> => {
     fixture.clock.advance(5000)
+    for (let n = 0; n < 1000 && !isEnough(); n++) await setImmediate()
   }
   const changes: readonly (() => Promise<unknown>)[] = [
     () => fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/flags`, { webhooks: false }),
     () => fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/plan`, { plan: 'free' }),
     () => fixture.setRole('viewer'),
   ]
-  for (const change of changes) {
+  for (const [i, change] of changes.entries()) {
+    const messages = await listen(fixture, token) // a connection lasts two minutes
+    const next = async (): Promise<unknown> => ((await messages.next()) as IteratorYieldResult<{ method?: string }>).value.method
+    t.is(await next(), 'notifications/subscriptions/acknowledged')
     const coming = next()
     let isTold = false
-    void coming.then(() => (isTold = true))
-    await fixture.operator.must('PUT', `/operator/v1/organizations/${other.organizationId}/flags`, { templates: false })
+    void coming.finally(() => (isTold = true))
+    await fixture.operator.must('PUT', `/operator/v1/organizations/${other.organizationId}/flags`, { templates: i % 2 === 1 })
     for (let n = 0; n < 3; n++) await look()
     t.false(isTold, 'what others change is theirs')
     await change()
-    while (!isTold) await look()
+    while (!isTold) await look(() => isTold)
     t.is(await coming, 'notifications/tools/list_changed')
+    await messages.return(undefined)
   }
   t.deepEqual(fixture.failures, [])
 })

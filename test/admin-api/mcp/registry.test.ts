@@ -1,5 +1,6 @@
 /** The tools that agents are shown are those of the specification: each under exactly its name, with exactly its arguments. */
 import test from 'ava'
+import * as z from 'zod'
 import { featureFlag, features, type Feature } from '#config/plans/features.ts'
 import { startMcp } from './mcp-fixture.ts'
 import { specifiedTools } from './specified-tools.ts'
@@ -8,6 +9,19 @@ interface Schema {
   readonly properties?: Readonly<Record<string, unknown>>
   readonly required?: readonly string[]
   readonly additionalProperties?: unknown
+}
+
+interface Kind {
+  readonly type?: unknown
+  readonly enum?: readonly unknown[]
+  readonly format?: string
+}
+
+interface Argument extends Kind {
+  readonly properties?: object
+  readonly examples?: readonly unknown[]
+  readonly anyOf?: readonly Kind[]
+  readonly items?: Kind
 }
 
 const wordsOf = (text: string): number => text.split(/\s+/).length
@@ -56,6 +70,29 @@ test('a tool is described for models: short, titled, with hints, and a schema of
     ))
       if (!/_at$|_id$|_url$|_code$|_fields$|_seconds$|_progress$|_webhook$/.test(mentioned))
         t.true(known.has(mentioned), `${name} names ${mentioned}`)
+})
+
+/** They say what they take themselves, or take anything that JSON is. */
+const withoutExample = new Set(['captcha_secret', 'captcha_site_key', 'form_fields', 'schema_json', 'conditions', 'filter', 'rates', 'on'])
+
+test('an argument shows what it takes: choices, a type that says it, a format, or an example that is taken', async (t) => {
+  const { daemon, agent } = await startMcp(t)
+  const { tools } = await (await agent()).client.listTools()
+  t.is(daemon.agents.tools.length, tools.length)
+  const walk = (tool: string, schema: Schema): void => {
+    for (const [name, one] of Object.entries(schema.properties ?? {})) {
+      const { properties, enum: choices, type, format, examples, anyOf = [], items } = one as Argument
+      if (properties) walk(tool, one as Schema)
+      const kinds = [{ type, enum: choices, format }, ...anyOf, ...(items ? [items] : [])]
+      const speaks = kinds.some((kind) => kind.enum ?? kind.format ?? /boolean|integer|number/.test(String(kind.type)))
+      if (!speaks && !withoutExample.has(name)) t.is(examples?.length, 1, `${tool}.${name} has an example`)
+      for (const example of examples ?? []) {
+        const checked = z.fromJSONSchema(one as never).safeParse(example)
+        t.true(checked.success, `${tool}.${name}: ${JSON.stringify(example)} ${checked.error?.message}`)
+      }
+    }
+  }
+  for (const { name, inputSchema } of tools) walk(name, inputSchema as Schema)
 })
 
 test('the flags of the registry of features and those of the tools are the same', async (t) => {

@@ -18,6 +18,8 @@ import { must, transact } from '../../writes/transact.ts'
 
 /** Whoever repeats a call waits so long for the decision at most. */
 const [lookMs, maxLooks] = [1000, 45]
+/** Calls that wait at a time; further ones return at once that the message waits. */
+const maxWaits = 200
 
 export interface SendApprovalsOptions extends Core {
   readonly readings: Pick<Readings, 'read' | 'attachment'>
@@ -58,6 +60,7 @@ export interface ShownApproval {
 
 export class SendApprovals {
   readonly #options: SendApprovalsOptions
+  #waits = 0
 
   constructor(options: SendApprovalsOptions) {
     this.#options = options
@@ -93,10 +96,19 @@ export class SendApprovals {
     signal: AbortSignal,
   ): Promise<OutcomeSoFar> {
     let outcome = await this.outcomeOf(principal, traceId, orderDigest)
-    if (isDeclined) await this.#withdraw(principal, traceId)
-    for (let looks = 0; outcome.approval && looks < maxLooks && !signal.aborted; looks++) {
-      if (looks > 0 || !isDeclined) await this.#pause(signal)
-      outcome = await this.outcomeOf(principal, traceId, orderDigest)
+    if (isDeclined) {
+      await this.#withdraw(principal, traceId)
+      return this.outcomeOf(principal, traceId, orderDigest)
+    }
+    if (this.#waits >= maxWaits) return outcome
+    this.#waits++
+    try {
+      for (let looks = 0; outcome.approval && looks < maxLooks && !signal.aborted; looks++) {
+        await this.#pause(signal)
+        outcome = await this.outcomeOf(principal, traceId, orderDigest)
+      }
+    } finally {
+      this.#waits--
     }
     return outcome
   }

@@ -1,0 +1,107 @@
+/** Examples of arguments, by their names, so that a model writes them in their form the first time. Shown with the schema of each tool. */
+import type { JsonObject } from './tool-schemas.ts'
+
+const idOf = (prefix: string): string => `${prefix}_01935c0000007000800000000000000000`
+const traceId = 'a3c0be6a-53f1-4c9e-9d0e-3b8f5a0c7d21'
+const time = '2026-11-24T09:00:00Z'
+
+/** The prefix of `id` in tools whose names begin so. */
+const ids: Readonly<Record<string, string>> = {
+  email_suppression: 'sup',
+  bounce_source: 'src',
+  mailenable_postoffice_map: 'pom',
+  email_template: 'tpl',
+  smtp_credential: 'smc',
+  publishable_key: 'pk',
+  virtual_inbox_message_get: 'cap',
+  virtual_inbox: 'inb',
+  webhook_endpoint: 'whk',
+}
+
+/** A tool's own come before those that all have: `tool.argument`. */
+const examples: Readonly<Record<string, unknown>> = {
+  address_pattern: '@staging.example.ch',
+  allowed_from_domains: ['example.ch'],
+  allowed_origins: ['https://www.example.ch'],
+  allowed_to: ['office@example.ch'],
+  attachments: [{ filename: 'bill.pdf', content_type: 'application/pdf', content: 'JVBERi0x…' }],
+  bcc: 'archive@example.ch',
+  bounce_source_config_id: idOf('src'),
+  cc: 'Bob <bob@example.org>',
+  credentials: { username: 'me@example.ch', password: '…' },
+  default_destination_id: idOf('dst'),
+  destination_id: idOf('dst'),
+  domain: 'example.ch',
+  email: 'ada@example.org',
+  endpoint_id: idOf('whk'),
+  environment: 'production',
+  fallback_ids: [idOf('dst')],
+  from: 'Shop <shop@example.ch>',
+  from_address: 'form@example.ch',
+  html: '<p>Thank you.</p>',
+  html_tmpl: '<p>Hello {{name}}</p>',
+  id_or_address: '@staging.example.ch',
+  idempotency_key: 'order-4711-confirmation',
+  inbox_id: idOf('inb'),
+  inspect_id: idOf('ins'),
+  job_id: idOf('rpl'),
+  label: 'Shop',
+  local_part_pattern: 'support',
+  locked_from: 'form@example.ch',
+  match: { domain: 'example.ch' },
+  message_id: traceId,
+  name: 'Shop',
+  notify_webhook_url: 'https://www.example.ch/hooks/mail',
+  postoffice_name: 'example.ch',
+  primary_id: idOf('dst'),
+  project_id: idOf('prj'),
+  q: 'order 4711',
+  reason: 'asked by telephone',
+  recipient: 'ada@example.org',
+  reply_to: 'support@example.ch',
+  reveal_url: 'https://post.example.ch/reveal/…',
+  route_id: idOf('inr'),
+  rows: [{ email: 'ada@example.org', reason: 'left' }],
+  send_at: time,
+  sender: 'shop@example.ch',
+  since: time,
+  slug: 'order-confirmation',
+  sub_project_id: idOf('prj'),
+  subject: 'Your order 4711',
+  subject_tmpl: 'Your order {{number}}',
+  target_destination_id: idOf('dst'),
+  target_url: 'https://www.example.ch/hooks/mail',
+  template_id: idOf('tpl'),
+  template_slug: 'order-confirmation',
+  template_vars: { name: 'Ada' },
+  text: 'Thank you.',
+  text_tmpl: 'Hello {{name}}',
+  time_window: '24h',
+  to: 'Ada <ada@example.org>',
+  to_address: 'office@example.ch',
+  to_extra: ['bob@example.org'],
+  trace_id: traceId,
+  variables: { name: 'Ada' },
+  verp_bounce_domain: 'bounces.example.ch',
+  webhook_url: 'https://www.example.ch/hooks/tickets',
+}
+
+function exampleOf(tool: string, argument: string): unknown {
+  if (argument !== 'id') return examples[argument]
+  const [, prefix] = Object.entries(ids).find(([beginning]) => tool.startsWith(beginning)) ?? []
+  return prefix === undefined ? undefined : idOf(prefix)
+}
+
+/** Choices, times and numbers speak for themselves. */
+const speaks = ({ enum: choices, format, type, examples: own }: JsonObject): boolean =>
+  [choices, format, own].some((one) => one !== undefined) || ['boolean', 'integer', 'number'].includes(String(type))
+
+/** The schema of the arguments of a tool with examples. */
+export function withExamples(tool: string, schema: JsonObject): JsonObject {
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>).map(([name, one]) => {
+    const example = speaks(one) ? undefined : exampleOf(tool, name)
+    const whole = one['properties'] === undefined ? one : withExamples(tool, one)
+    return [name, example === undefined ? whole : { ...whole, examples: [example] }]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) as JsonObject }
+}
