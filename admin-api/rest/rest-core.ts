@@ -19,6 +19,7 @@ import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/plan/features.ts'
 import type { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
+import type { Promotions } from '#core/promotion/promotions.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppression/suppressions.ts'
@@ -76,6 +77,7 @@ export interface RestCore {
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations
   readonly probes: Probes
+  readonly promotions: Promotions
   readonly routingRules: RoutingRules
   readonly refusedSends: RefusedSends
   readonly simulate: Simulate

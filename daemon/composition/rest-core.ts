@@ -8,6 +8,7 @@ import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage-report.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
+import { Promotions } from '#core/promotion/promotions.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
@@ -49,6 +50,8 @@ export function restCore(composition: Composition): RestCore {
   const usage = new Usage(core)
   const traces = new TraceReader({ ...core, readSubject: decodeEncodedWords })
   const simulate = new Simulate({ ...core, health, maxRecipients, maxMessageBytes })
+  const { inspectTests } = get('mailDoors').inspect
+  const sendingDomains = sendingDomainsOf(composition)
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
   return {
     ...moved,
@@ -64,16 +67,13 @@ export function restCore(composition: Composition): RestCore {
     engagements: get('engagements'),
     insights: get('insights'),
     ingest: get('ingest'),
-    inspectTests: get('mailDoors').inspect.inspectTests,
+    inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
     routingRules: new RoutingRules(core),
     simulate,
     whatIf: new WhatIf({ ...core, health, simulate }),
-    sendingDomains: new SendingDomains({
-      ...core,
-      resolver,
-      publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
-    }),
+    sendingDomains,
+    promotions: new Promotions({ ...core, destinations: moved.destinations, probes, sendingDomains, simulate, inspectTests }),
     failoverPolicies: new FailoverPolicies(core),
     refusedSends: new RefusedSends({ ...core, accept, keys }),
     publishable: { keys, snippets, sends: new PublishableSends({ ...core, ...captcha, accept, keys, sendMessages }) },
@@ -102,6 +102,13 @@ export function restCore(composition: Composition): RestCore {
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+const sendingDomainsOf = ({ get, config }: Composition): SendingDomains =>
+  new SendingDomains({
+    ...get('core'),
+    resolver: get('resolver'),
+    publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
+  })
 
 /** What can be moved to another project. */
 const movables = ({ get }: Composition): MoveOptions => ({

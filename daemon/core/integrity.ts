@@ -35,6 +35,7 @@ import { sessions } from './people/sign-in/session.ts'
 import { users } from './people/users/user.ts'
 import { publishableKeys } from './publishable/publishable-key.ts'
 import { destinations } from './routing/destination.ts'
+import { destinationEvidence } from './routing/destination-evidence.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay/replay-job.ts'
@@ -62,6 +63,7 @@ export const recordKinds = [
   publishableKeys,
   smtpCredentials,
   destinations,
+  destinationEvidence,
   routingRules,
   sendingDomains,
   failoverPolicies,

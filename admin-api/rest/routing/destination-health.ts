@@ -2,9 +2,10 @@
 import type { Action } from '../../actions/action.ts'
 import { destinationHealth, destinationTest } from '../../wire/routing/destination-health.ts'
 import type { RestCore } from '../rest-core.ts'
+import { evidence, evidenceInput, keptEvidence } from '../../wire/routing/destination-evidence.ts'
 import { destinationResource } from './destinations.ts'
 
-export const destinationHealthActions = ({ probes }: RestCore): readonly Action[] => [
+export const destinationHealthActions = ({ probes, promotions }: RestCore): readonly Action[] => [
   destinationResource.act('test', {
     summary: 'Test a destination',
     description:
@@ -40,5 +41,23 @@ export const destinationHealthActions = ({ probes }: RestCore): readonly Action[
       hints: { openWorld: true },
     },
     run: ({ principal }, { id }) => probes.health(principal, id),
+  }),
+  destinationResource.act('evidence', {
+    id: 'collectDestinationEvidence',
+    summary: 'Collect the evidence for a promotion',
+    description:
+      'Probes the destination, compares SPF, DKIM and DMARC of the sending domains with what its provider needs, and decides about its last captured messages as if it ' +
+      'were live. The result is kept with the destination until it is collected again. Changes no mode and sends nothing.',
+    errors: ['not_found', 'conflict'],
+    input: evidenceInput,
+    output: evidence,
+    http: { emptyBody: {} },
+    run: ({ principal }, { id, inspectTestId }) => promotions.collect(principal, id, { inspectTestId }),
+  }),
+  destinationResource.readOf('evidence', {
+    summary: 'Get the evidence that was collected last',
+    description: '`evidence` is null before it was collected.',
+    output: keptEvidence,
+    run: ({ principal }, { id }) => promotions.evidence(principal, id),
   }),
 ]

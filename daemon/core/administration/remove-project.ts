@@ -20,6 +20,7 @@ import { oauthGrants } from '../oauth/grants/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
+import { destinationEvidence } from '../routing/destination-evidence.ts'
 import { failoverPolicies } from '../routing/failover-policy.ts'
 import { routingRules } from '../routing/rule.ts'
 import { onlyProjectOf, openReplayKey, replayJobs } from '../submission/replay/replay-job.ts'
@@ -61,6 +62,7 @@ export async function removeProject(
   await removeRecords(work, routingRules, organizationId, isOfProject)
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)
+  await removeRecords(work, destinationEvidence, organizationId, isOfProject)
   await removeRecords(work, inspectTests, organizationId, isOfProject, (inspected) => keysBeside(organizationId, inspected))
   await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(

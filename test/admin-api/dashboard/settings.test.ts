@@ -39,7 +39,7 @@ test('a destination is made, probed and promoted with evidence, goes back to the
   await tab.check(t)
   await page.click('header >> text=Promote to live')
   await page.waitForSelector('text=Look at the evidence first.')
-  await page.click('button:has-text("Test the connection")')
+  await page.click('button:has-text("Collect the evidence")')
   await page.waitForSelector('text=Relay can be reached.')
   await tab.check(t)
   t.is(await page.getAttribute('aside button:has-text("Promote to live")', 'aria-disabled'), 'true')

@@ -23,6 +23,7 @@ import {
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { Mode, placeOf } from './destination-words.tsx'
+import { Evidence } from './evidence.tsx'
 import { Probe } from './probe.tsx'
 
 export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
@@ -49,6 +50,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
               <section aria-label={w.destination}>
                 <Settings destination={one} />
                 {mayChange.value && <Probe id={id} />}
+                <Evidence id={id} />
                 {mayChange.value && (
                   <div class="block">
                     <div class="actions">

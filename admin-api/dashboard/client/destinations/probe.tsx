@@ -11,12 +11,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { testDestination, type DestinationTest } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
-interface ProbeProps {
-  readonly id: string
-  readonly onResult?: (result: DestinationTest) => void
-}
-
-export function Probe({ id, onResult }: ProbeProps): JSX.Element {
+export function Probe({ id }: { readonly id: string }): JSX.Element {
   const w = words()
   const [result, setResult] = useState<DestinationTest>()
   const [fault, setFault] = useState<ApiFault>()
@@ -24,9 +19,7 @@ export function Probe({ id, onResult }: ProbeProps): JSX.Element {
   const run = async (): Promise<void> => {
     setFault(undefined)
     try {
-      const done = await call(testDestination, { path: { id } })
-      setResult(done)
-      onResult?.(done)
+      setResult(await call(testDestination, { path: { id } }))
     } catch (error) {
       setFault(asFault(error))
     }

@@ -1,29 +1,21 @@
 /** From the sandbox to live, with evidence: the connection, the records of the sender domains, and where the last captures would go. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead } from '../app/query.ts'
+import { asFault, useRead } from '../app/query.ts'
 import { TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { Loading, Show, State } from '../parts/states.tsx'
+import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import {
-  getDestination,
-  getDomainRecords,
-  listDomains,
-  listTraces,
-  promoteDestinationToLive,
-  simulateRouting,
-  type Destination,
-} from '../wire/operations.ts'
+import { getDestination, promoteDestinationToLive, type Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { Probe } from './probe.tsx'
+import { Evidence } from './evidence.tsx'
 
 export function Promote({ id }: { readonly id: string }): JSX.Element {
   const w = words()
@@ -65,9 +57,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
                     </h2>
                     <p>{w.promoteText}</p>
                   </div>
-                  {mayChange.value && <Probe id={id} onResult={({ ok }) => setReachable(ok)} />}
-                  <Records id={id} />
-                  <DryRun destination={destination} />
+                  <Evidence id={id} onProbe={setReachable} />
                 </section>
                 <aside aria-label={w.whatChanges}>
                   <Decision destination={destination} />
@@ -78,116 +68,6 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
         </Show>
       </div>
     </>
-  )
-}
-
-function Records({ id }: { readonly id: string }): JSX.Element {
-  const w = words()
-  const domains = useList(listDomains, { query: { limit: '20' } }, { isShown: false })
-  return (
-    <div class="block">
-      <h2>{w.senderDomains}</h2>
-      <Show read={domains.read} reload={domains.reload} failure={w.domainsFailed} rows={2}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p class="soft">
-              {w.noDomainsText} <a href={link('/domains', { new: '1' })}>{w.addDomain}</a>
-            </p>
-          ) : (
-            <ul class="checks">
-              {rows.map((domain) => (
-                <DomainRecords key={domain.id} domainId={domain.id} name={domain.domain} destinationId={id} />
-              ))}
-            </ul>
-          )
-        }
-      </Show>
-    </div>
-  )
-}
-
-function DomainRecords({
-  domainId,
-  name,
-  destinationId,
-}: {
-  readonly domainId: string
-  readonly name: string
-  readonly destinationId: string
-}): JSX.Element {
-  const read = useRead(getDomainRecords, { path: { id: domainId }, query: { destination_id: destinationId } })
-  const records = read.data?.data ?? []
-  const missing = records.filter(({ required, verdict }) => required && verdict !== 'ok')
-  return (
-    <li>
-      <Mark name={read.data === undefined ? 'pending' : missing.length === 0 ? 'ok' : 'warning'} />
-      <div>
-        <b>
-          <a href={link(`/domains/${domainId}`)}>{name}</a>
-        </b>
-        <p>{records.map(({ purpose, verdict }) => `${purpose} ${verdict ?? words().notChecked}`).join(' · ')}</p>
-      </div>
-    </li>
-  )
-}
-
-interface Would {
-  readonly relayed: number
-  readonly suppressed: number
-  readonly elsewhere: number
-  readonly refused: number
-}
-
-const maxSimulated = 20
-
-/** The last captures, decided again as things are now. */
-function DryRun({ destination }: { readonly destination: Destination }): JSX.Element {
-  const w = words()
-  const captures = useRead(listTraces, { query: { destination_id: destination.id, status: 'captured', limit: String(maxSimulated) } })
-  const [would, setWould] = useState<Would>()
-  const ids = captures.data?.data.map(({ trace_id: id }) => id) ?? []
-  useEffect(() => {
-    if (ids.length === 0) return undefined
-    const aborter = new AbortController()
-    Promise.all(ids.map((id) => call(simulateRouting, { body: { trace_id: id } }, { signal: aborter.signal }))).then(
-      (all) => {
-        const here = all.filter(({ destination_id: id, refusal }) => id === destination.id && !refusal)
-        const suppressed = here.filter(({ suppressed: rows }) => rows.length > 0).length
-        setWould({
-          relayed: here.length - suppressed,
-          suppressed,
-          refused: all.filter(({ refusal }) => refusal !== null).length,
-          elsewhere: all.filter(({ destination_id: id, refusal }) => id !== destination.id && !refusal).length,
-        })
-      },
-      () => undefined,
-    )
-    return () => aborter.abort()
-  }, [ids.join()])
-  return (
-    <div class="block">
-      <h2>{w.dryRun}</h2>
-      {captures.state === 'loading' && <Loading rows={1} />}
-      {captures.state === 'ready' && ids.length === 0 && <p class="soft">{w.dryRunNone}</p>}
-      {ids.length > 0 && !would && <Loading rows={1} />}
-      {would && (
-        <ul class="would">
-          {(
-            [
-              ['relayed', would.relayed, w.wouldRelay],
-              ['suppressed', would.suppressed, w.wouldSuppress],
-              ['refused', would.refused, w.wouldRefuse],
-              ['none', would.elsewhere, w.wouldGoElsewhere],
-            ] as const
-          ).map(([mark, count, text]) => (
-            <li key={mark}>
-              <Mark name={mark} />
-              <b>{count}</b> {text}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
   )
 }
 

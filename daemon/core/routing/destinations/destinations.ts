@@ -17,6 +17,7 @@ import {
   type ConnectionOptions,
   type ConnectionRequest,
 } from './destination-connection.ts'
+import { destinationEvidence } from '../destination-evidence.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
 import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
@@ -132,6 +133,8 @@ export class Destinations implements List<OfProject, Destination> {
         throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
       }
       change.remove(destinations, principal.organizationId, stored)
+      const evidence = await database.get(destinationEvidence, { organizationId: principal.organizationId }, id)
+      if (evidence) change.remove(destinationEvidence, principal.organizationId, evidence)
     })
   }
 

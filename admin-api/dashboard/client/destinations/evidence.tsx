@@ -1,0 +1,175 @@
+/** The evidence for a promotion: collected on request, kept with the destination, and shown with its date. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call, type ApiFault } from '../app/api.ts'
+import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList, useRead } from '../app/query.ts'
+import { ChooseField, useBusy } from '../parts/controls.tsx'
+import { Fault } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { collectDestinationEvidence, getDestinationEvidence, listInspectTests, type DestinationEvidence } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './evidence-words.ts'
+
+interface EvidenceProps {
+  readonly id: string
+  /** Is told what is known of the connection. */
+  readonly onProbe?: (isReachable: boolean) => void
+}
+
+export function Evidence({ id, onProbe }: EvidenceProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const read = useRead(getDestinationEvidence, { path: { id } })
+  const evidence = read.data?.evidence ?? undefined
+  useEffect(() => {
+    if (evidence) onProbe?.(evidence.probe.ok)
+  }, [evidence?.at])
+  return (
+    <div class="block" aria-live="polite">
+      <h2>{common.evidence}</h2>
+      <Show read={read} reload={read.reload} failure={w.evidenceFailed} rows={3}>
+        {() => (evidence ? <Found evidence={evidence} /> : <p class="soft">{w.notCollected}</p>)}
+      </Show>
+      {mayChange.value && <Collect id={id} onDone={read.reload} />}
+    </div>
+  )
+}
+
+function Collect({ id, onDone }: { readonly id: string; readonly onDone: () => void }): JSX.Element {
+  const w = words()
+  const tests = useList(listInspectTests, { query: { limit: '20' } }, { isShown: false })
+  const scored = (tests.read.data ?? []).filter(({ score }) => score !== null)
+  const [test, setTest] = useState('')
+  const [fault, setFault] = useState<ApiFault>()
+  const [isBusy, start] = useBusy()
+  const run = async (): Promise<void> => {
+    setFault(undefined)
+    try {
+      await call(collectDestinationEvidence, { path: { id }, body: test === '' ? {} : { inspect_test_id: test } })
+      onDone()
+    } catch (error) {
+      setFault(asFault(error))
+    }
+  }
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        start(run)
+      }}
+    >
+      {scored.length > 0 && (
+        <ChooseField
+          label={w.score}
+          hint={w.testHint}
+          value={test}
+          onChange={setTest}
+          options={[['', w.noTest], ...scored.map(({ id: one, address, score }) => [one, `${address} (${String(score)})`] as const)]}
+        />
+      )}
+      <Fault fault={fault} />
+      <div class="actions">
+        <button class="button" aria-disabled={isBusy}>
+          {isBusy ? w.collecting : w.collect}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const { at, mode, probe, domains, dry_run: dryRun, inspect } = evidence
+  return (
+    <>
+      <p class="faint">
+        {w.collectedAt(longTime(at))}, {mode === 'live' ? w.asLive : w.asSandbox}
+      </p>
+      <h3>
+        {w.connection} <span class={probe.ok ? 'tag good' : 'tag bad'}>{probe.ok ? common.passed : common.notPassed}</span>
+      </h3>
+      <ul class="checks">
+        {probe.steps.map(({ step, ok, detail, milliseconds }) => (
+          <Check key={step} mark={ok ? 'ok' : 'failed'} name={step} right={`${String(Math.round(milliseconds))} ms`}>
+            <span lang="en">
+              <SafeText text={detail} />
+            </span>
+          </Check>
+        ))}
+      </ul>
+      <h3>{common.senderDomains}</h3>
+      {domains.length === 0 && (
+        <p class="soft">
+          {common.noDomainsText} <a href={link('/domains', { new: '1' })}>{common.addDomain}</a>
+        </p>
+      )}
+      <ul class="checks">
+        {domains.map(({ id, domain, records }) => (
+          <Check
+            key={id}
+            mark={records.every(({ required, verdict }) => !required || verdict === 'ok') ? 'ok' : 'warning'}
+            name={<a href={link(`/domains/${id}`)}>{domain}</a>}
+          >
+            {records.map(({ purpose, verdict }) => `${purpose} ${verdict ?? w.notLookedUp}`).join(' · ')}
+          </Check>
+        ))}
+      </ul>
+      <h3>{common.dryRun}</h3>
+      {dryRun.messages === 0 ? <p class="soft">{common.dryRunNone}</p> : <DryRun dryRun={dryRun} />}
+      {inspect && (
+        <>
+          <h3>{w.score}</h3>
+          <p>
+            {w.scoreOf(inspect.score, inspect.grade)} <a href={link(`/inspect/${inspect.test_id}`)}>{w.showReport}</a>
+          </p>
+        </>
+      )}
+    </>
+  )
+}
+
+interface CheckProps {
+  readonly mark: string
+  readonly name: JSX.Element | string
+  readonly right?: string
+  readonly children: JSX.Element | string
+}
+
+const Check = ({ mark, name, right, children }: CheckProps): JSX.Element => (
+  <li>
+    <Mark name={mark} />
+    <div>
+      <b>{name}</b>
+      <p>{children}</p>
+    </div>
+    {right !== undefined && <span class="faint">{right}</span>}
+  </li>
+)
+
+function DryRun({ dryRun }: { readonly dryRun: DestinationEvidence['dry_run'] }): JSX.Element {
+  const common = allWords()
+  const sums = [
+    ['relayed', dryRun.relayed, common.wouldRelay],
+    ['suppressed', dryRun.suppressed, common.wouldSuppress],
+    ['refused', dryRun.refused, common.wouldRefuse],
+    ['none', dryRun.elsewhere, common.wouldGoElsewhere],
+  ] as const
+  return (
+    <>
+      <p class="faint">{words().of(dryRun.messages)}</p>
+      <ul class="would">
+        {sums.map(([mark, count, text]) => (
+          <li key={mark}>
+            <Mark name={mark} />
+            <b>{count}</b> {text}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
