@@ -58,7 +58,7 @@ function Message({ message, inboxId }: { readonly message: CapturedMessage; read
     <>
       <Head message={message} inboxId={inboxId} />
       <Tabs label={w.views} tabs={tabs} value={tab} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
-      <div role="tabpanel" aria-label={tabs.find(({ id }) => id === tab)?.label} class="reader-tab">
+      <div role="tabpanel" tabIndex={0} aria-label={tabs.find(({ id }) => id === tab)?.label} class="reader-tab">
         {message.unreadable !== undefined && (
           <div class="note warn">
             <Mark name="warning" />
