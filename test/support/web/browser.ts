@@ -50,21 +50,27 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
+interface Look {
+  readonly at?: readonly number[]
+  /** The only rules that are asked, by their ids. */
+  readonly rules?: readonly string[]
+}
+
 /** Everything that axe-core finds wrong with the page at both widths, in one line each; WCAG 2.2 AA and target sizes. */
-export async function axeFaults(page: Page): Promise<string[]> {
+export async function axeFaults(page: Page, { at = widths, rules }: Look = {}): Promise<string[]> {
   const faults: string[] = []
-  for (const width of widths) {
+  for (const width of at) {
     await page.setViewportSize({ width, height: 900 })
     await settle(page)
-    faults.push(...(await run(page)).map((fault) => `${width} px, ${new URL(page.url()).pathname}: ${fault}`))
+    faults.push(...(await run(page, rules)).map((fault) => `${width} px, ${new URL(page.url()).pathname}: ${fault}`))
   }
   return faults
 }
 
-/** Waits until nothing fades in or out any more, as colours on their way have contrasts of their own. */
+/** Waits until nothing fades any more, as colours on their way have contrasts of their own; a change fades from the next frame on. */
 const settle = (page: Page): Promise<unknown> =>
-  page.evaluate(`Promise.allSettled(document.getAnimations()
-    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished)).then(() => 0)`)
+  page.evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished))).then(() => 0)`)
 
 /** The widths at which the page does not fit into the window. */
 export async function overflows(page: Page): Promise<number[]> {
@@ -97,21 +103,23 @@ function debugging(page: Page): Promise<CDPSession> {
 }
 
 /** Needs scripts to be on in the tab. axe runs in an isolated world of the debugging protocol, which no page's policy binds. */
-async function run(page: Page): Promise<string[]> {
+async function run(page: Page, rules?: readonly string[]): Promise<string[]> {
   const session = await debugging(page)
   const { frameTree } = await session.send('Page.getFrameTree')
-  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  // the world of that name is there for as long as the document is
+  const world = { frameId: frameTree.frame.id, worldName: 'axe' }
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const asked = { expression, contextId, awaitPromise: true, returnByValue: true }
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', asked)
+    if (exceptionDetails) throw new Error(`axe-core failed: ${JSON.stringify(exceptionDetails)}`)
+    return result.value
+  }
+  if ((await evaluate('typeof axe')) === 'undefined') await evaluate(`${axe.source}; 0`)
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  const options = JSON.stringify({ runOnly: tags, rules: { 'target-size': { enabled: true } } })
-  const expression = `${axe.source}; axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations))`
-  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression,
-    contextId,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  if (exceptionDetails) throw new Error(`axe-core failed: ${JSON.stringify(exceptionDetails)}`)
-  return (JSON.parse(String(result.value)) as Violation[]).map(
+  const wanted = rules ? { runOnly: { type: 'rule', values: rules } } : { runOnly: tags, rules: { 'target-size': { enabled: true } } }
+  const found = await evaluate(`axe.run(document, ${JSON.stringify(wanted)}).then(({ violations }) => JSON.stringify(violations))`)
+  return (JSON.parse(String(found)) as Violation[]).map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`,
   )
 }

@@ -25,7 +25,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
     <>
       <a href={link('/destinations')}>{w.destinations}</a>
       <a href={link(`/destinations/${id}`)}>
-        <SafeText text={read.data?.name ?? ''} />
+        <SafeText text={read.data?.name ?? w.destination} />
       </a>
       {w.promoteToLive}
     </>

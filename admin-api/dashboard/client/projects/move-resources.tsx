@@ -33,7 +33,7 @@ export function MoveResources({ id }: { readonly id: string }): JSX.Element {
         heading={
           <>
             <a href={link('/projects')}>{common.projects}</a>
-            <a href={link(`/projects/${id}`)}>{name}</a>
+            <a href={link(`/projects/${id}`)}>{name || common.project}</a>
             <span class="cut">{w.moveTitle}</span>
           </>
         }

@@ -10,10 +10,10 @@ import { keyUses } from '#core/access/keys/key-uses.ts'
 import { replayJobs } from '#core/submission/replay/replay-job.ts'
 import { within } from '#store/tuple.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
-import { BrowserSessions } from '../../../../admin-api/pages/session/browser-session.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { ask, installationOf, requestOf, type Installation } from '../fixture/one-of-everything.ts'
 import { baseUrl } from '../fixture/rest-fixture.ts'
+import { sessionOf } from '../fixture/sessions.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -26,12 +26,9 @@ interface Browser {
 
 /** Somebody who just signed in. */
 async function browserOf(installation: Installation, role: Role): Promise<Browser> {
-  const { people, database, addMember, client } = installation
+  const { addMember, client } = installation
   const userId = await addMember(`${role}@example.ch`, role)
-  const change = new Change()
-  const { cookie: secret } = await people.sessions.begin(change, userId, 'link', { userAgent: 'x', cookie: undefined })
-  await database.commit(change)
-  const cookie = `${new BrowserSessions(people).cookieName}=${secret}`
+  const cookie = await sessionOf(installation, userId)
   const rest = client('')
   return {
     ...{ userId, cookie },

@@ -1,0 +1,52 @@
+/** One of everything that screens show, under names that attack a page which takes them for markup. */
+import type { ExecutionContext } from 'ava'
+import type { DashboardServer } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+
+/** Each would run a script, were it markup. */
+export const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><svg onload=alert(3)>`
+
+/** What may stand in one line of a header. */
+const hidden = '\u202Etxt.exe\u200B'
+
+/** Makes it all; ids are found by following the links of the lists. */
+export async function seedHostile(t: ExecutionContext, server: DashboardServer): Promise<void> {
+  const { rest } = server.daemon
+  const { live, sandbox } = await seed(t, server)
+  const make = async (path: string, body: object): Promise<string> => String((await rest.must('POST', path, body))['id'])
+  const destination = await make('/v1/destinations', {
+    ...{ name: hostile, provider: 'smtp' },
+    credentials: { host: '127.0.0.1', port: 9, security: 'none', username: hostile, password: 'x' },
+  })
+  const message = {
+    from: `"${hostile.replaceAll('"', '')}" <shop@alpenblick.example>`,
+    to: 'hallo@example.test',
+    subject: hostile + hidden,
+    text: hostile,
+    html: `<p onclick="alert(4)">Hello</p><script>alert(5)</script><iframe src="https://evil.example"></iframe><a href="javascript:alert(6)">x</a>`,
+    headers: { 'X-Odd': hostile },
+    attachments: [{ filename: `${hidden}<img src=x onerror=alert(7)>.html`, content: 'eA==', content_type: 'text/html' }],
+  }
+  await rest.must('POST', '/v1/messages', { ...message, destination_id: sandbox })
+  await rest.must('POST', '/v1/messages', { ...message, to: 'gone@example.org', destination_id: live })
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+  await rest.must('POST', '/v1/messages', { ...message, destination_id: live, send_at: tomorrow })
+  await rest.must('POST', '/v1/routing/rules', { match: 'shop@alpenblick.example', destination_id: destination })
+  await rest.must('POST', '/v1/failover/policy', { primary_id: live, fallback_ids: [destination], conditions: { on: ['transient'] } })
+  await make('/v1/inboxes', { address_pattern: '@example.test', name: hostile })
+  await make('/v1/smtp-credentials', { label: hostile, default_destination_id: live })
+  await make('/v1/api-keys', { name: hostile, scopes: ['api:read'] })
+  await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: `<p>${hostile}</p>` })
+  await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
+  const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
+  await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
+  await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
+  await make('/v1/projects', { name: hostile.slice(0, 100) })
+  await make('/v1/domains', { domain: 'alpenblick.example' })
+  await make('/v1/inspect/tests', {})
+  await make('/v1/invitations', { email: 'invited@alpenblick.example', role: 'viewer' })
+  await rest.must('POST', '/v1/publishable-keys', {
+    ...{ name: hostile.slice(0, 100), allowed_origins: ['https://www.alpenblick.example'] },
+    ...{ allowed_to: ['office@alpenblick.example'], locked_from: 'form@alpenblick.example' },
+  })
+}

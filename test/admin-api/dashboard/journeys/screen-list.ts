@@ -1,0 +1,14 @@
+/** The paths of the dashboard, as the service serves them. */
+import { dashboardOperations } from '../../../../admin-api/dashboard/mount.ts'
+import { dashboardAssets } from '../../../../admin-api/dashboard/shell-page.ts'
+
+const same = (described: object): object => described
+
+/** With names in braces; without the start. */
+export const screenPaths: readonly string[] = dashboardOperations({ signedIn: same, open: same } as never, {} as never)
+  .map(({ path }) => path)
+  .filter((path) => !path.startsWith(dashboardAssets))
+
+const patterns = screenPaths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
+
+export const isScreen = (path: string): boolean => path === '/' || patterns.some((pattern) => pattern.test(path))

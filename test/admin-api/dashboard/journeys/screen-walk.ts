@@ -1,0 +1,67 @@
+/** Goes to every screen that links lead to, each kind of address once, so that a new screen is walked by being there. */
+import type { Page } from '../../../support/web/browser.ts'
+
+/** Addresses under one kind look alike. */
+export interface Place {
+  readonly kind: string
+  readonly path: string
+}
+
+const isId = (part: string): boolean => /^(?:[a-z]{2,4}_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27})$/.test(part)
+
+/** Parameters that show something else; of others, such as filters, a screen shows more or fewer rows. */
+const opening = new Set(['new', 'edit', 'do', 'tab', 'kind'])
+
+export function kindOf(address: string): string {
+  const { pathname, searchParams } = new URL(address, 'http://localhost')
+  const path = pathname
+    .split('/')
+    .map((part) => (isId(part) ? '{id}' : part))
+    .join('/')
+    .replace(/^\/docs\/api\/\w+$/, '/docs/api/{id}')
+  const shown = [...searchParams].filter(([name]) => opening.has(name)).map(([name, value]) => ` ${name}=${isId(value) ? '{id}' : value}`)
+  return path + shown.toSorted((a, b) => a.localeCompare(b)).join('')
+}
+
+/** Shows another address without loading the page anew, as links do. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate')); 0`)
+  await page.waitForSelector('main h1')
+}
+
+/** Waits until it shows what it reads, too. */
+export async function show(page: Page, path: string): Promise<void> {
+  await goTo(page, path)
+  await settled(page)
+}
+
+/** Nothing loads any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector('main h1')
+  await page.waitForSelector('.loading', { state: 'detached' })
+}
+
+/** Of all links to screens, also those that stand there for narrow windows alone. */
+const linksOf = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('#app a[href^="/"]')].map((a) => a.getAttribute('href'))`)
+
+/** Calls `visit` at each place; `isScreen` says which paths the dashboard has. */
+export async function walk(
+  page: Page,
+  isScreen: (path: string) => boolean,
+  visit: (place: Place) => Promise<void>,
+): Promise<readonly Place[]> {
+  const found = new Map<string, string>([['/', '/']])
+  const done: Place[] = []
+  for (const [kind, path] of found) {
+    const place = { kind, path }
+    await show(page, path)
+    for (const link of await linksOf(page)) {
+      const next = kindOf(link)
+      if (isScreen(new URL(link, 'http://localhost').pathname) && !found.has(next)) found.set(next, link)
+    }
+    await visit(place)
+    done.push(place)
+  }
+  return done
+}
