@@ -17,7 +17,7 @@ const paths = [
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
-  '/agents',
+  ...['/agents', '/replays', '/replays/{job_id}'],
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
   ...['/templates', '/templates/{id}', '/orgs', '/usage'],

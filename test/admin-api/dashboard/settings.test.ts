@@ -215,11 +215,12 @@ test('a viewer is shown nothing that they may not do; a member without mail is s
     '/keys?kind=pages',
     '/projects',
     '/agents',
+    '/replays',
   ]
   for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
     await vera.go(path)
     const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
-    t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote|Edit|Invite|Change|Get an|Cancel/, path)
+    t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote|Edit|Invite|Change|Get an|Cancel|Replay|Stop/, path)
   }
   await vera.check(t)
   const bill = await server.open({ link: await server.signInLink('bill@alpenblick.example') })

@@ -85,10 +85,17 @@ export function Tabs(props: {
   )
 }
 
+interface GaugeProps {
+  readonly used: number
+  readonly limit: number
+  /** To be full is what is wanted. */
+  readonly isProgress?: boolean
+}
+
 /** How much of a limit is used; from four fifths on in the colour of a warning. */
-export function Gauge({ used, limit }: { readonly used: number; readonly limit: number }): JSX.Element {
+export function Gauge({ used, limit, isProgress = false }: GaugeProps): JSX.Element {
   const share = limit <= 0 ? 1 : Math.min(1, used / limit)
-  const fill = share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'fill'
+  const fill = isProgress ? 'fill' : share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'fill'
   return (
     <svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
       <rect class="back" width="100" height="4" rx="2" />
@@ -121,7 +128,7 @@ function Field({ label, hint, fault, children }: FieldProps): JSX.Element {
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number'
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'datetime-local'
   readonly placeholder?: string
   readonly isMono?: boolean
   readonly isLong?: boolean

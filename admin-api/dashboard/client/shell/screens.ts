@@ -50,6 +50,15 @@ const all: readonly Screen[] = [
     load: () => import('../inspect/inspect.tsx'),
   },
   {
+    name: 'replays',
+    label: (w) => w.replays,
+    icon: 'replay',
+    group: 'mail',
+    key: 'v',
+    makes: (w) => w.newReplay,
+    load: () => import('../replays/replays.tsx'),
+  },
+  {
     name: 'destinations',
     label: (w) => w.destinations,
     icon: 'destinations',

@@ -109,6 +109,8 @@ export const de: Words = {
   project: 'Projekt',
   routing: 'Routing',
   scheduled: 'Geplant',
+  replays: 'Erneut senden',
+  newReplay: 'Erneut senden …',
   inspect: 'Zustelltest',
   bounceSources: 'Bounce-Quellen',
   notOfOrganization: 'Sie gehören nicht zu dieser Organisation',

@@ -110,6 +110,8 @@ export const en = {
   project: 'Project',
   routing: 'Routing',
   scheduled: 'Scheduled',
+  replays: 'Bulk replay',
+  newReplay: 'New replay',
   inspect: 'Inspect',
   bounceSources: 'Bounce sources',
   notOfOrganization: 'You do not belong to this organization',

@@ -109,6 +109,8 @@ export const fr: Words = {
   project: 'Projet',
   routing: 'Routage',
   scheduled: 'Programmés',
+  replays: 'Renvoi groupé',
+  newReplay: 'Nouveau renvoi',
   inspect: 'Délivrabilité',
   bounceSources: 'Sources de rebonds',
   notOfOrganization: 'Vous ne faites pas partie de cette organisation',

@@ -108,6 +108,8 @@ export const it: Words = {
   project: 'Progetto',
   routing: 'Instradamento',
   scheduled: 'Programmati',
+  replays: 'Nuovo invio',
+  newReplay: 'Nuovo invio in blocco',
   inspect: 'Recapito',
   bounceSources: 'Fonti di rimbalzi',
   notOfOrganization: 'Non fa parte di questa organizzazione',

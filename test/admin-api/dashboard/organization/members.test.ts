@@ -1,7 +1,7 @@
 /** Members and invitations in Chromium: who is invited, in which role, what ends when they go, and what others are not offered. */
-import { browserOf } from '../../support/web/browser.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

@@ -1,8 +1,8 @@
 /** Agents in Chromium: connected by a copied configuration, seen with their last call, revoked; sandboxes that wait are attached. */
-import { addApplication } from '../rest/fixture/stored-rows.ts'
-import { browserOf } from '../../support/web/browser.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardServer } from './dashboard-server.ts'
+import { addApplication } from '../../rest/fixture/stored-rows.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

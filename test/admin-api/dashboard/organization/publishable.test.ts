@@ -1,7 +1,7 @@
 /** Keys of web pages in Chromium: made with their gates, pasted, rotated and revoked. */
-import { browserOf } from '../../support/web/browser.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

@@ -1,7 +1,7 @@
 /** Projects in Chromium: made, limited, split into partitions, emptied into another one and deleted. */
-import { browserOf } from '../../support/web/browser.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

@@ -1,0 +1,93 @@
+/** Failed messages that went again, many at a time: what runs, what ran, and the way to a new one. */
+import type { JSX } from 'preact'
+import { link, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, useTicks } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { FeatureNote, useFlag } from '../parts/feature.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { State } from '../parts/states.tsx'
+import { number, shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listReplays, type Replay } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { NewReplay } from './new-replay.tsx'
+import { FilterWords, markOf, ReplayStatus } from './replay-marks.tsx'
+import { ReplayPage } from './replay-page.tsx'
+import { words } from './replays-words.ts'
+
+export default function Replays({ rest: [id] }: ScreenProps): JSX.Element {
+  if (id !== undefined) return <ReplayPage key={id} id={id} />
+  return query.value.get('new') === '1' && mayChange.value ? <NewReplay /> : <ReplayList />
+}
+
+const everyMs = 5000
+
+function ReplayList(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const flag = useFlag('bulk_replay')
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listReplays, { query: { ...project, limit: '50' } })
+  const rows = list.read.data ?? []
+  const running = rows.filter(({ status }) => status === 'running').length
+  useTicks(running > 0 ? everyMs : undefined, list.reload)
+  const isOff = flag?.enabled === false
+  const begin = mayChange.value && !isOff && (
+    <a class="button primary" href={linkHere({ new: '1' })}>
+      <Icon name="replay" />
+      <span class="shell-label">{common.newReplay}</span>
+    </a>
+  )
+  return (
+    <>
+      <TopBar title={common.replays}>{begin}</TopBar>
+      <div class="sheet">
+        {isOff ? (
+          <State title={w.off} text={w.noneText}>
+            <FeatureNote flag={flag} />
+          </State>
+        ) : (
+          <>
+            {rows.length > 0 && (
+              <div class="say">
+                <h2>{running === 0 ? w.noneRunning : w.running(running)}</h2>
+                <p>{w.listText}</p>
+              </div>
+            )}
+            <List
+              label={common.replays}
+              list={list}
+              failure={w.failed}
+              keyOf={keyOf}
+              open={(replay) => link(`/replays/${keyOf(replay)}`)}
+              empty={
+                <State title={w.none} text={w.noneText}>
+                  {begin && <div class="actions">{begin}</div>}
+                </State>
+              }
+              columns={[
+                { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
+                { head: common.status, class: 'c-status', cell: ({ status }) => <ReplayStatus status={status} /> },
+                { head: w.which, class: 'strong', cell: (replay) => <FilterWords replay={replay} /> },
+                { head: w.replayed, class: 'c-took num', cell: ({ counters }) => number(counters.replayed) },
+                { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
+                { head: w.refused, class: 'c-took num', cell: ({ counters }) => number(counters.refused) },
+              ]}
+              narrow={(replay) => [
+                <Mark name={markOf(replay.status)} />,
+                <FilterWords replay={replay} />,
+                `${w.statuses[replay.status]} · ${w.replayed} ${number(replay.counters.replayed)} · ${w.refused} ${number(replay.counters.refused)}`,
+                begun(replay),
+              ]}
+            />
+          </>
+        )}
+      </div>
+    </>
+  )
+}
+
+const keyOf = ({ job_id: id }: Replay): string => id ?? ''
+const begun = ({ created_at: at }: Replay): string => (at === null ? '–' : shortTime(at))

@@ -1,0 +1,123 @@
+/** Bulk replay in Chromium: counted before anything is sent, followed to its end, stopped, and refused where it must be. */
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
+import { eventually } from '../../support/deadline.ts'
+import { browserOf } from '../../support/web/browser.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+/** Messages that a server refused for good, which takes them from now on. */
+async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: readonly string[]): Promise<Sink> {
+  let isRefusing = true
+  const sink = await Sink.listen({ script: { recipient: () => (isRefusing ? '550 5.7.1 Not today' : undefined) } })
+  const credentials = { host: '127.0.0.1', port: sink.port, security: 'none' }
+  const { id } = await rest.must('POST', '/v1/destinations', { name: 'Relay', provider: 'smtp', credentials })
+  await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)
+  for (const to of addresses)
+    await rest.must('POST', '/v1/messages', {
+      from: 'shop@alpenblick.example',
+      to,
+      subject: `Order for ${to}`,
+      text: 'x',
+      destination_id: id,
+    })
+  await eventually(30_000, 'all have failed', async () => {
+    const { data } = (await rest.must('GET', '/v1/traces?status=failed')) as { data: unknown[] }
+    return data.length === addresses.length ? data : undefined
+  })
+  isRefusing = false
+  return sink
+}
+
+test('failed messages are counted, sent again after the number is typed, and followed to the end', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/replays')
+  await page.waitForSelector('text=Nothing was replayed yet')
+  await tab.check(t)
+  const sink = await refusedBefore(server, ['ada@example.org', 'bob@example.org', 'cem@example.net'])
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  await page.click('.state >> text=New replay')
+  await page.waitForSelector('text=3 failed messages match.')
+  await tab.check(t)
+  await fill(tab, 'Recipient', 'nobody@example.org')
+  await page.waitForSelector('text=No failed message matches.')
+  await tab.check(t)
+  await fill(tab, 'Recipient', 'ada@example.org')
+  await page.waitForSelector('text=one failed message matches.')
+  await page.waitForURL(/to=ada%40example\.org/)
+  await fill(tab, 'Recipient', '')
+  await page.waitForSelector('text=3 failed messages match.')
+  await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Relay' })
+  await page.waitForSelector('text=3 failed messages match.')
+  await page.click('button:has-text("Replay 3")')
+  await tab.check(t)
+  t.is(await page.getAttribute('dialog >> button:has-text("Replay now")', 'aria-disabled'), 'true')
+  t.is(sink.deliveries.length, 0, 'nothing is sent before')
+  await fill(tab, 'Type 3 to confirm', '3')
+  await page.click('dialog >> button:has-text("Replay now")')
+  await page.waitForURL(/\/replays\/rpl_/)
+  await page.waitForSelector('text=3 messages were replayed.')
+  await page.waitForSelector('text=None was refused.')
+  await tab.check(t)
+  await eventually(30_000, 'all arrived', () => Promise.resolve(sink.deliveries.length === 3 || undefined))
+  await tab.go('/replays')
+  await page.waitForSelector('text=No replay is running.')
+  await page.waitForSelector('tbody >> text=finished')
+  await tab.check(t)
+})
+
+test('what is refused has its reason, and a replay that runs is stopped', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const sink = await refusedBefore(server, ['ada@example.org'])
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  await rest.must('POST', '/v1/suppressions', { email: 'ada@example.org' })
+  const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: {} })
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  await tab.go(`/replays/${String(id)}`)
+  await page.waitForSelector('text=0 messages were replayed.')
+  await tab.check(t)
+  await tab.go('/replays/rpl_00000000000000000000000000000000')
+  await page.waitForSelector('text=Replays cannot be shown.')
+  await tab.check(t)
+  await page.route('**/v1/replays/*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), status: 'running' } })
+  })
+  await tab.go(`/replays/${String(id)}?of=4`)
+  await page.waitForSelector('header >> text=Stop')
+  await tab.check(t)
+  await page.unroute('**/v1/replays/*')
+  await page.click('header >> text=Stop')
+  await page.waitForSelector('text=Same filter again')
+  await page.click('text=Same filter again')
+  await page.waitForURL(/\/replays\?.*new=1/)
+})
+
+test('a plan without bulk replay says so in place of the list', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { database, organizationId } = server.daemon
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  if (stored)
+    await database.commit(new Change().replace(organizations, organizationId, stored, { ...stored.record, plan: 'free' as const }))
+  const tab = await server.open()
+  await tab.go('/replays')
+  await tab.page.waitForSelector('text=Bulk replay is off')
+  await tab.page.waitForSelector('.note >> text=/not part of the plan free/')
+  t.is(await tab.page.locator('main >> text=New replay').count(), 0)
+  await tab.check(t)
+  await tab.go('/projects')
+  await tab.page.click('tbody a')
+  await tab.page.waitForSelector('.note >> text=/not part of the plan free/')
+  t.is(await tab.page.locator('text=New partition').count(), 0)
+  await tab.check(t)
+})
