@@ -8,7 +8,7 @@ import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { recordKinds } from '#core/integrity.ts'
 import { carryCaptures } from '#core/capture/earlier-captures.ts'
-import { carryReadings } from '#core/capture/reading/read-marks.ts'
+import { carryReadings, loadLatestMark } from '#core/capture/reading/read-marks.ts'
 import { carryTraces } from '#core/trace/earlier-traces.ts'
 import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/claim-versions.ts'
@@ -89,6 +89,7 @@ async function carryEarlier(database: Database, log: Logger): Promise<void> {
   )
   if (captures > 0) log.info({ captures }, 'carried the captures of an earlier release over')
   await carryReadings(database)
+  await loadLatestMark(database)
 }
 
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */

@@ -158,7 +158,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
     { name: 'ingest.unmatched' },
-    { name: 'capture.pending', global: true },
+    ...['capture.pending', 'capture.marked'].map((name) => ({ name, global: true as const })),
     {
       name: 'capture.read',
       check: async ([organizationId, , id]) =>

@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
+import { pendingReadsKey } from '../capture/reading/pending-read.ts'
 import { claims } from '../claims/claim.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { invitations } from '../people/members/invitation.ts'
@@ -36,6 +37,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     ({ id }) => [openReplayKey(organizationId, id)],
   )
   await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
+  await removeRange(work, pendingReadsKey(organizationId))
   await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
   if (stopping()) return false
   const change = new Change().remove(organizations, organizationId, stored)

@@ -1,16 +1,25 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
 import test from 'ava'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
-import { carryReadings, readMarkKey } from '#core/capture/reading/read-marks.ts'
+import { carryReadings, ReadMarks, readMarkKey } from '#core/capture/reading/read-marks.ts'
 import { projects } from '#core/tenancy/organization.ts'
+import { usageCounter } from '#core/tenancy/counters.ts'
 import { traces } from '#core/trace/trace.ts'
+import { transact } from '#core/writes/transact.ts'
 import { Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
 import { NoReader } from '../no-parsers.ts'
 
 /** Messages that were passed over without having been read. */
 const passedOver = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
+/** Notifications in all, which are counted in the writes that decide them. */
+async function notified(fixture: CoreFixture): Promise<number> {
+  const month = new Date(fixture.clock.now()).toISOString().slice(0, 7)
+  const counts = [projectId, 'prj_2'].map((id) => fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', month, id))))
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
 const seen = async (fixture: CoreFixture): Promise<string[][]> =>
   (await fixture.database.all(traces, { organizationId })).map(({ record }) => [...(record.capture?.addressesSeen ?? [])])
 
@@ -246,6 +255,84 @@ test('projects take turns, and each has its own mark', async (t) => {
   await next.backgroundRead.stop()
   t.is((await next.keys('capture.read')).length, 2)
   t.deepEqual(await next.problems(), [])
+})
+
+test('what is captured after a restart with a clock that was set back is read once, although others behind it were', async (t) => {
+  const hour = 3_600_000
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader, post: () => Promise.resolve({ status: 204, answer: Buffer.alloc(0) }) })
+  await fixture.project({ id: 'prj_2', isDefault: false })
+  await fixture.inbox({ notifyWebhookUrl: 'https://hook.example.org/' })
+  await fixture.inbox({ id: 'inb_2', projectId: 'prj_2', notifyWebhookUrl: 'https://hook.example.org/' })
+  fixture.clock.step(-2 * hour)
+  await fixture.submit({ projectId: 'prj_2' }) // whose mark stays before those of the other project
+  await fixture.backgroundRead.idle()
+  fixture.clock.step(2 * hour)
+  await fixture.submit()
+  await fixture.backgroundRead.idle()
+  await fixture.backgroundRead.stop()
+  fixture.clock.step(-hour)
+  const next = await fixture.crash()
+  await Promise.all([next.submit(), next.submit(), next.submit({ projectId: 'prj_2' })])
+  await next.backgroundRead.idle()
+  t.is(reader.reads, 5)
+  t.is(await notified(next), 5)
+  t.is(await passedOver(next), 0)
+  await next.backgroundRead.stop()
+  next.clock.step(-hour / 2)
+  const third = await next.crash()
+  await third.submit()
+  const fourth = await third.crash() // before it was read, or after
+  fourth.backgroundRead.wake()
+  await fourth.backgroundRead.idle()
+  t.is(await notified(fourth), 6)
+  t.is(await passedOver(fourth), 0)
+  t.deepEqual(await fourth.problems(), [])
+})
+
+test('messages that fail again and again cost the others of their organization little', async (t) => {
+  const reader = new NoReader()
+  const read = reader.read.bind(reader)
+  let failures = 0
+  reader.read = async (message) => {
+    if (!Buffer.from(await message.read()).includes('bad')) return read(message)
+    failures++
+    throw new Error('a defect')
+  }
+  const fixture = await coreFixture(t, { reader })
+  await Promise.all(Array.from({ length: 50 }, () => fixture.submit({ content: 'Subject: bad\r\n\r\n' })))
+  await fixture.backgroundRead.idle()
+  t.is(await passedOver(fixture), 50)
+  t.is(failures, 50)
+  for (let i = 0; i < 20; i++) {
+    await fixture.submit()
+    await fixture.backgroundRead.idle()
+  }
+  t.is(reader.reads, 20)
+  t.is(failures, 50, 'they rest')
+  fixture.clock.advance(60_000)
+  await Promise.all(Array.from({ length: 20 }, () => fixture.submit()))
+  await fixture.backgroundRead.idle()
+  t.is(failures, 100, 'each was tried once more')
+  t.is(reader.reads, 40)
+  t.is(fixture.errors.splice(0).length, 100)
+})
+
+test('a mark never goes back, although an earlier place is written later', async (t) => {
+  const fixture = await coreFixture(t)
+  await fixture.backgroundRead.stop()
+  const [first, second] = [await fixture.trace((await fixture.submit()).traceId), await fixture.trace((await fixture.submit()).traceId)]
+  const marks = new ReadMarks(fixture.database)
+  await marks.pass(organizationId, first)
+  const gate = Promise.withResolvers<void>()
+  let held = 0
+  fixture.kv.beforeWrite = () => (held++ === 0 ? gate.promise : undefined)
+  const saving = marks.save()
+  await until('the first one is about to be written', () => held === 1)
+  await transact(fixture.database, { organizationId }, (change) => marks.passWith(change, organizationId, second))
+  gate.resolve()
+  await saving
+  t.deepEqual(await new ReadMarks(fixture.database).next(organizationId, projectId, 9), [])
 })
 
 test('a project that goes while its messages are read leaves no mark', async (t) => {

@@ -63,7 +63,9 @@ function ownWrites(writes: readonly Write[]): readonly Write[] {
   if (!accepted) return []
   const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
   const own = writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
-  return own.filter(({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => describeKey(key).includes('"capture.read"')))
+  return own.filter(
+    ({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => /"capture\.(read|marked)"/.test(describeKey(key))),
+  )
 }
 
 const piecesOf = ({ sets, deletes }: Pick<Write, 'sets' | 'deletes'>): readonly Uint8Array[] => [

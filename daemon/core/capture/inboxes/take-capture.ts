@@ -3,6 +3,8 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Trace } from '../../trace/trace.ts'
+import { pendingReadKey } from '../reading/pending-read.ts'
+import { mayBeMarked } from '../reading/read-marks.ts'
 import { scheduleReading } from '../reading/reading-work.ts'
 
 /**
@@ -19,6 +21,8 @@ export function takeCapture(
   const id = database.orderedId('cap', nowMs)
   const addresses = [trace.mailFrom, ...trace.recipients.map(({ address }) => address)].map(foldAddress)
   const capture = { id, at: nowMs, addressesSeen: [...new Set([...headerAddresses, ...addresses])].toSorted() }
-  scheduleReading(change, organizationId, trace.projectId)
+  const isPassedOver = mayBeMarked(database, id)
+  if (isPassedOver) change.set(pendingReadKey(organizationId, id), Buffer.from(trace.id))
+  scheduleReading(change, { organizationId, projectId: trace.projectId, isPassedOver })
   return { ...trace, capture }
 }

@@ -35,6 +35,18 @@ const maxOrganizations = 64
 /** Messages of a project after which others of its organization, and other organizations, have their turn. */
 const turn = 32
 
+/** What failed is tried again so much later at the soonest, however much is captured. */
+const restMs = 60_000
+
+/** How far a walk of the messages of an organization that were passed over has come; none begins before its time. */
+interface PassedOver {
+  readonly restsUntil: number
+  afterId: string
+  hasFailed: boolean
+}
+
+const toBegin = (restsUntil: number): PassedOver => ({ restsUntil, afterId: '', hasFailed: false })
+
 /** Says in a write that a message needs no more reading. */
 type Mark = (change: Transaction) => unknown
 
@@ -47,7 +59,7 @@ export class BackgroundRead {
   /** Projects in which something may be unread, by organization, in the order of their turns. */
   readonly #unread = new Map<string, Set<string>>()
   /** Organizations with messages that were passed over. */
-  readonly #pending = new Set<string>()
+  readonly #pending = new Map<string, PassedOver>()
   readonly #inFlight = new Map<string, Promise<void>>()
   #looking: Promise<void> | undefined
   #isStopping = false
@@ -56,7 +68,10 @@ export class BackgroundRead {
     this.#options = options
     this.#marks = new ReadMarks(options.database)
     onUnread(options.database, (unread) => {
-      for (const { organizationId, projectId } of unread) this.#add(organizationId, projectId)
+      for (const { organizationId, projectId, isPassedOver } of unread) {
+        if (isPassedOver) this.#pending.set(organizationId, toBegin(0))
+        this.#add(organizationId, projectId)
+      }
       this.#begin()
     })
   }
@@ -87,7 +102,7 @@ export class BackgroundRead {
 
   async #look(): Promise<void> {
     const { database } = this.#options
-    for await (const organizationId of organizationsWithPendingReads(database.kv)) this.#pending.add(organizationId)
+    for await (const organizationId of organizationsWithPendingReads(database.kv)) this.#pending.set(organizationId, toBegin(0))
     for await (const organizationId of owners(database)) {
       if (this.#isStopping) return
       if (this.#pending.has(organizationId)) this.#add(organizationId)
@@ -118,8 +133,11 @@ export class BackgroundRead {
 
   /** Never rejects. A project whose reading fails has its next turn when something is captured there. */
   async #readTurn(organizationId: string, projectIds: ReadonlySet<string>): Promise<void> {
+    const { clock } = this.#options
     try {
-      if (this.#pending.has(organizationId)) await this.#readPending(organizationId)
+      const pending = this.#pending.get(organizationId)
+      if (pending && pending.restsUntil <= clock.monotonic() && (await this.#readPending(organizationId, pending)))
+        this.#add(organizationId)
     } catch (error) {
       this.#options.onError(error, '')
     }
@@ -151,27 +169,29 @@ export class BackgroundRead {
       if (record.capture) change.set(pendingReadKey(organizationId, record.capture.id), Buffer.from(record.id))
       await this.#marks.passWith(change, organizationId, record)
     })
-    this.#pending.add(organizationId)
+    if (!this.#pending.has(organizationId)) this.#pending.set(organizationId, toBegin(this.#options.clock.monotonic() + restMs))
   }
 
-  async #readPending(organizationId: string): Promise<void> {
-    const { database } = this.#options
-    let areAllRead = true
-    for (let afterId = '', hasMore = true; hasMore;) {
-      const rows = await pendingReads(database.kv, organizationId, afterId, turn)
-      for (const { captureId, traceId } of rows) {
-        if (this.#isStopping) return
-        const key = pendingReadKey(organizationId, captureId)
-        const stored = await database.get(traces, { organizationId }, traceId)
-        const outcome = stored ? await this.#tryToRead(organizationId, stored.record, (change) => change.delete(key)) : 'unchanged'
-        if (outcome === 'stopped') return
-        if (outcome === 'unchanged') await database.commit(new Change().delete(key))
-        if (outcome === 'failed') areAllRead = false
-        afterId = captureId
-      }
-      hasMore = rows.length === turn
+  /** Whether there may be more. After the last one it begins again later, when any has failed. */
+  async #readPending(organizationId: string, pending: PassedOver): Promise<boolean> {
+    const { database, clock } = this.#options
+    const rows = await pendingReads(database.kv, organizationId, pending.afterId, turn)
+    for (const { captureId, traceId } of rows) {
+      if (this.#isStopping) return false
+      const key = pendingReadKey(organizationId, captureId)
+      const stored = await database.get(traces, { organizationId }, traceId)
+      const isDue = stored && !(await this.#marks.isAhead(organizationId, stored.record)) // otherwise its project comes to it
+      const outcome = isDue ? await this.#tryToRead(organizationId, stored.record, (change) => change.delete(key)) : 'unchanged'
+      if (outcome === 'stopped') return false
+      if (outcome === 'unchanged') await database.commit(new Change().delete(key))
+      if (outcome === 'failed') pending.hasFailed = true
+      pending.afterId = captureId
     }
-    if (areAllRead) this.#pending.delete(organizationId)
+    if (rows.length === turn) return true
+    if (this.#pending.get(organizationId) !== pending) return true // more were passed over meanwhile
+    if (pending.hasFailed) this.#pending.set(organizationId, toBegin(clock.monotonic() + restMs))
+    else this.#pending.delete(organizationId)
+    return false
   }
 
   async #tryToRead(organizationId: string, trace: Trace, mark: Mark): Promise<Outcome> {

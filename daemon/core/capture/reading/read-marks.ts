@@ -14,6 +14,11 @@ import { transact, type Transaction } from '../../writes/transact.ts'
 /** The ids of a capture and of its trace, by which captures lie. */
 type Place = readonly [captureId: string, traceId: string]
 
+interface MarkRow {
+  readonly place: Place
+  readonly version: bigint
+}
+
 /** A place in memory, and how many were read since it was written. */
 interface Mark {
   readonly organizationId: string
@@ -39,7 +44,7 @@ export class ReadMarks {
 
   /** The captures that come next, in their order. */
   async next(organizationId: string, projectId: string, limit: number): Promise<readonly Stored<Trace>[]> {
-    const after = this.#marks.get(projectId)?.place ?? (await storedMark(this.#database, organizationId, projectId))
+    const after = await this.#at(organizationId, projectId)
     const range = { values: [projectId, captured], ascending: true, limit, ...(after && { after }) }
     return (await this.#database.list(traces, { organizationId }, range)).rows
   }
@@ -54,7 +59,13 @@ export class ReadMarks {
 
   /** The same as a part of a write, after which it is to be noted with `passed`. */
   async passWith(change: Transaction, organizationId: string, trace: Trace): Promise<void> {
-    await write(change, organizationId, trace.projectId, placeOf(trace))
+    await this.#write(change, organizationId, trace.projectId, placeOf(trace))
+  }
+
+  /** Whether the capture is still to come in its project. */
+  async isAhead(organizationId: string, trace: Trace): Promise<boolean> {
+    const at = await this.#at(organizationId, trace.projectId)
+    return !at || isBefore(at, placeOf(trace))
   }
 
   passed(organizationId: string, trace: Trace): void {
@@ -67,9 +78,22 @@ export class ReadMarks {
       const mark = this.#marks.get(projectId)
       if (!mark) continue
       const { organizationId, place, unsaved } = mark
-      if (unsaved > 0) await transact(this.#database, { organizationId }, (change) => write(change, organizationId, projectId, place))
+      if (unsaved > 0) await transact(this.#database, { organizationId }, (change) => this.#write(change, organizationId, projectId, place))
       if (mark.place === place) this.#marks.delete(projectId)
     }
+  }
+
+  async #at(organizationId: string, projectId: string): Promise<Place | undefined> {
+    return this.#marks.get(projectId)?.place ?? (await storedMark(this.#database, organizationId, projectId))?.place
+  }
+
+  /** Never back. A project that is gone gets no mark. */
+  async #write(change: Transaction, organizationId: string, projectId: string, place: Place): Promise<void> {
+    const stored = await storedMark(this.#database, organizationId, projectId)
+    if (!(await change.get(projects, projectId)) || (stored && !isBefore(stored.place, place))) return
+    const key = readMarkKey(organizationId, projectId)
+    change.check(key, stored?.version).set(key, encode(place))
+    setLatest(this.#database, change, place[0])
   }
 
   #put(organizationId: string, trace: Trace): Mark {
@@ -82,14 +106,30 @@ export class ReadMarks {
 
 const placeOf = ({ id, capture }: Trace): Place => [capture?.id ?? '', id]
 
-/** A project that is gone gets no mark. */
-async function write(change: Transaction, organizationId: string, projectId: string, place: Place): Promise<void> {
-  if (await change.get(projects, projectId)) change.set(readMarkKey(organizationId, projectId), encode(place))
+/** Whether one of two captures of a project lies before the other. */
+const isBefore = ([captureId]: Place, [other]: Place): boolean => captureId < other
+
+const storedMark = async ({ kv }: Database, organizationId: string, projectId: string): Promise<MarkRow | undefined> => {
+  const entry = await kv.get(pack(readMarkKey(organizationId, projectId)))
+  return entry && { place: decode<Place>(entry.value), version: entry.version }
 }
 
-async function storedMark({ kv }: Database, organizationId: string, projectId: string): Promise<Place | undefined> {
-  const entry = await kv.get(pack(readMarkKey(organizationId, projectId)))
-  return entry && decode<Place>(entry.value)
+/** The id of the last capture that any project has a mark at, as the store says it. */
+const latestKey = globalKey('capture.marked')
+const latest = new WeakMap<Database, string>()
+
+/** To be called before anything is captured. */
+export async function loadLatestMark(database: Database): Promise<void> {
+  const entry = await database.kv.get(pack(latestKey))
+  if (entry) latest.set(database, decode<string>(entry.value))
+}
+
+/** Whether the mark of a project may be beyond a new capture: after a start with a clock that was set back meanwhile. */
+export const mayBeMarked = (database: Database, captureId: string): boolean => captureId <= (latest.get(database) ?? '')
+
+function setLatest(database: Database, change: Change, captureId: string): void {
+  if (!mayBeMarked(database, captureId)) latest.set(database, captureId)
+  change.set(latestKey, encode(latest.get(database)))
 }
 
 /** Says that every project has its mark. */
@@ -102,7 +142,9 @@ export async function carryReadings(database: Database): Promise<void> {
     const change = new Change()
     for (const { record } of await database.all(projects, { organizationId })) {
       const last = await lastCaptured(database, organizationId, record.id)
-      if (last) change.set(readMarkKey(organizationId, record.id), encode(last))
+      if (!last) continue
+      change.set(readMarkKey(organizationId, record.id), encode(last))
+      setLatest(database, change, last[0])
     }
     if (change.sets.length > 0) await database.commit(change)
   }
