@@ -34,6 +34,8 @@ export class RollUp {
   #running: Promise<void> = Promise.resolve()
   #isStopping = false
   #commits = -1
+  /** When the last round began, on both clocks. */
+  #last: { readonly now: number; readonly monotonic: number } | undefined
 
   constructor(options: RollUpOptions) {
     this.#options = options
@@ -63,9 +65,9 @@ export class RollUp {
 
   /** Adds up everything that is complete now. */
   async rollUp(): Promise<void> {
-    const { database, clock } = this.#options
+    const { clock } = this.#options
     const now = clock.now()
-    const before = await rolledTo(database)
+    const before = await this.#complete()
     if (before.size === 0) return await this.#note(new Map(levels.slice(1).map(({ name, ms }) => [name, now - (now % ms)])))
     let reached = before
     for (const [at, level] of levels.entries()) {
@@ -75,6 +77,28 @@ export class RollUp {
       reached = await this.#fill(level, finer, reached, end - (end % level.ms))
     }
     if (!this.#isStopping) await this.#sweep(now, reached)
+  }
+
+  /** Up to when levels are complete; not beyond a time to which the wall clock was set back. */
+  async #complete(): Promise<RolledTo> {
+    const rolled = await rolledTo(this.#options.database)
+    const earliest = this.#earliest()
+    const complete = levels.flatMap(({ name, ms }) => {
+      const at = rolled.get(name)
+      return at === undefined ? [] : [[name, Math.min(at, earliest - (earliest % ms))] as const]
+    })
+    if (complete.every(([name, at]) => at === rolled.get(name))) return rolled
+    const before = new Map(complete)
+    await this.#note(before)
+    return before
+  }
+
+  /** Nothing was counted before then since the last round, whatever the wall clock did meanwhile; rounds of an earlier process are near. */
+  #earliest(): number {
+    const { clock } = this.#options
+    const [now, monotonic, last] = [clock.now(), clock.monotonic(), this.#last]
+    this.#last = { now, monotonic }
+    return last ? Math.min(last.now, now - (monotonic - last.monotonic)) : now - quarters.ms
   }
 
   async #fill(level: Level, finer: Level, rolled: RolledTo, end: number): Promise<RolledTo> {

@@ -125,6 +125,52 @@ test('Insights are the same before and after minutes were added up, and minutes 
   t.deepEqual(await fixture.problems(), [])
 })
 
+test('Insights count what happens after the clock was set back, by a little, by hours, and after a year in the future', async (t) => {
+  const fixture = await relay(t)
+  const { clock } = fixture
+  const rollUp = fixture.part('rollUp')
+  const send = async (of: CoreFixture): Promise<void> => {
+    await of.submit({ rcptTo: ['anna@peer.test'] })
+    await quiet(of)
+  }
+  const sends = async (of: CoreFixture) => named(await of.part('insights').ofProject(principal, { projectId }), projectNames.relayed)
+  const passes = async (minutes: number): Promise<void> => {
+    clock.advance(minutes * minuteMs)
+    await quiet(fixture)
+  }
+  rollUp.start() // adds up by its own timer, a minute into each quarter of an hour
+  await quiet(fixture)
+  await send(fixture)
+  await passes(20)
+  await send(fixture)
+  clock.step(-10 * minuteMs)
+  await send(fixture)
+  await passes(20)
+  await send(fixture)
+  await passes(20)
+  t.is(await sends(fixture), 4, 'set back by minutes')
+  for (let quarters = 0; quarters < 8; quarters++) {
+    await send(fixture)
+    await passes(15)
+  }
+  clock.step(-90 * minuteMs)
+  await send(fixture)
+  for (let quarters = 0; quarters < 20; quarters++) await passes(15)
+  t.is(await sends(fixture), 13, 'by more than an hour')
+  await rollUp.stop()
+  clock.step(365 * dayMs)
+  const future = await fixture.crash()
+  await future.part('rollUp').rollUp()
+  clock.step(-365 * dayMs)
+  const next = await future.crash()
+  await next.part('rollUp').rollUp()
+  await send(next)
+  clock.advance(60 * minuteMs)
+  await next.part('rollUp').rollUp()
+  t.true((await sends(next)) >= 1, 'after a year in the future')
+  t.deepEqual(await next.problems(), [])
+})
+
 test('Insights of a time that is not kept, or of too many steps, are refused', async (t) => {
   const fixture = await coreFixture(t)
   const insights = fixture.part('insights')
