@@ -58,6 +58,8 @@ export interface ToolBinding {
   readonly untrusted?: readonly string[]
   /** The resource that the result is about: `email://traces/{trace_id}`, with a field of the result. */
   readonly resource?: string
+  /** A field of the result with addresses of files. */
+  readonly links?: string
   /** It concerns the whole organization, which a token of one project reaches as far as the role of its user does. */
   readonly reachesOrganization?: boolean
 }

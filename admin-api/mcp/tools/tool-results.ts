@@ -47,7 +47,10 @@ export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion
 /** Clients of older revisions know no links. */
 const linksVersion = '2025-06-18'
 
-function linksOf({ resource }: Tool['binding'], result: ToolResult): LinkContent[] {
+function linksOf({ resource, links }: Tool['binding'], result: ToolResult): LinkContent[] {
+  const files = links === undefined ? [] : (result[links] as readonly string[])
+  if (files.length > 0)
+    return files.map((uri, i) => ({ type: 'resource_link', uri, name: `attachment ${i + 1}`, mimeType: 'application/octet-stream' }))
   const [, before, field = ''] = /^(.*)\{(\w+)\}$/.exec(resource ?? '') ?? []
   const value = result[field]
   return typeof value === 'string' ? [{ type: 'resource_link', uri: `${before}${value}`, name: value, mimeType: 'application/json' }] : []

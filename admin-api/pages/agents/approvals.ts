@@ -9,7 +9,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-words.ts'
-import { memberTracePath } from '../messages/inboxes.ts'
+import { approvalPath, memberTracePath } from '../messages/inboxes.ts'
 import { linkedText } from '../messages/linked-text.ts'
 import { files, framed, named } from '../messages/message-page.ts'
 import { awaitingApproval } from '../messages/message-view.ts'
@@ -22,7 +22,6 @@ export interface ApprovalPagesCore {
 }
 
 const path = '/organizations/{id}/approvals/{trace_id}'
-const pathOf = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/approvals/${traceId}`
 
 /** Characters; longer texts are cut here, and whole in the download. */
 const maxTextShown = 128 * 1024
@@ -34,14 +33,14 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
     pages.form(
       {
         ...{ path: `${path}/${verb}`, operationId, summary },
-        back: ({ id = '', trace_id: traceId = '' }) => pathOf(id, traceId),
+        back: ({ id = '', trace_id: traceId = '' }) => approvalPath(id, traceId),
       },
       async (request) => {
         const { id = '', trace_id: traceId = '' } = request.params
         const { user } = request.signedIn
         const approver = { userId: user.id, email: user.email }
         await sendApprovals[verb](await principalOf(request), traceId, request.form.get('digest') ?? '', approver)
-        return seeOther(pathOf(id, traceId))
+        return seeOther(approvalPath(id, traceId))
       },
     )
   return [
@@ -53,7 +52,7 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
       return approvalPage({
         ...shown,
         ...{ organizationId, visitor: request.visitor, mayDecide: hasScope(principal, 'api:send') },
-        ...{ self: pathOf(organizationId, traceId), base: `/view/${token}`, showsRemote: request.query('images') === '1' },
+        ...{ self: approvalPath(organizationId, traceId), base: `/view/${token}`, showsRemote: request.query('images') === '1' },
       })
     }),
     decide('approve', 'approveSend', 'Approve a message of an agent'),

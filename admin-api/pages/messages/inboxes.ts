@@ -59,6 +59,8 @@ export async function memberPrincipal({ people }: Pages, { signedIn, params: { i
   return { organizationId: id, projectId: organization.defaultProjectId, bound: false, scopes, credentialId: user.id, holder }
 }
 
+export const approvalPath = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/approvals/${traceId}`
+
 const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
 
 const patternWords = ({ addressPattern }: Inbox): string => (addressPattern === '*' ? 'every address' : addressPattern)
@@ -166,6 +168,7 @@ async function tracePage(core: InboxPagesCore, { visitor, params }: SignedInRequ
           <dd><code class="token">${trace.id}</code></dd>
         </dl>
         <p class="after">
+          ${trace.status === 'pending' && html`<a class="button" href="${approvalPath(principal.organizationId, trace.id)}">Look and decide</a>`}
           <a class="button quiet" href="/share/traces/${trace.id}">Page to share</a>
         </p>
       </section>
