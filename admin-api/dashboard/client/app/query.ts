@@ -15,6 +15,8 @@ interface Wanted {
   readonly isShown?: boolean
   /** Asks again so often, in milliseconds, while the window is seen. */
   readonly every?: number | undefined
+  /** Entries of further pages of a list, where they are to be larger than the first one. */
+  readonly moreLimit?: number
 }
 
 /** Asks for what `input` names, and again when it changes; nothing while it is undefined. */
@@ -69,7 +71,7 @@ export interface Listing<T> {
 export function useList<Q, T>(
   operation: Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>,
   input: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
-  { isShown = true }: Wanted = {},
+  { isShown = true, moreLimit }: Wanted = {},
 ): Listing<T> {
   const key = JSON.stringify(input ?? null)
   const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
@@ -94,7 +96,10 @@ export function useList<Q, T>(
     setLoadingMore(true)
     const rows = page.read.data
     try {
-      const next = await call(operation, { ...input, query: { ...input.query, cursor } as Q })
+      const next = await call(operation, {
+        ...input,
+        query: { ...input.query, cursor, ...(moreLimit !== undefined && { limit: String(moreLimit) }) } as Q,
+      })
       if (latest.current === key) setPage({ key, read: { state: 'ready', data: [...rows, ...next.data] }, cursor: next.next_cursor })
     } catch (error) {
       if (latest.current === key) setPage({ key, read: { state: 'failed', fault: asFault(error) }, cursor: null })

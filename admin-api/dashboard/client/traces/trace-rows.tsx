@@ -1,9 +1,11 @@
 /** Traces as rows of a table, and as a list where it is narrow. */
 import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
 import { go, link } from '../app/location.ts'
 import { Mark, Path, Status } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, shortTime, span } from '../parts/time.ts'
+import { useNarrow, useWindowed } from './windowed.ts'
 import type { Destination, TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
@@ -25,50 +27,89 @@ const outcomeWords = (outcome: string): string =>
 const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
   to.length > 1 ? `${to[0] ?? ''} ${words().andMore(to.length - 1)}` : (to[0] ?? '')
 
-export function TraceRows({ traces, destinations, isShort = false, selected, onSelect }: TraceRowsProps): JSX.Element {
+export function TraceRows(props: TraceRowsProps): JSX.Element {
+  return useNarrow() ? <NarrowRows {...props} /> : <WideRows {...props} />
+}
+
+function WideRows({ traces, destinations, isShort = false, selected, onSelect }: TraceRowsProps): JSX.Element {
   const w = words()
-  const names = new Map(destinations.map(({ id, name }) => [id, name]))
+  const body = useRef<HTMLTableSectionElement>(null)
+  const { start, end, before, behind } = useWindowed(traces.length, body)
+  const names = namesOf(destinations)
   const open = (id: string, inFull: boolean): void => (onSelect && !inFull ? onSelect(id) : go(link(`/traces/${id}`)))
-  const first = selected ?? traces[0]?.trace_id
+  const shown = traces.slice(start, end)
+  const first = shown.some(({ trace_id: id }) => id === selected) ? selected : shown[0]?.trace_id
+  const columns = isShort ? 6 : 8
   return (
-    <>
-      <table class={isShort ? 'table traces wide-only short' : 'table traces wide-only'} aria-label={w.traces}>
-        <thead>
-          <tr>
-            <th class="c-time">{w.time}</th>
-            <th class="c-status">{w.status}</th>
-            <th class="c-path">{w.way}</th>
-            {!isShort && <th class="c-outcome">{w.outcome}</th>}
-            <th>{w.to}</th>
-            <th>{w.subject}</th>
-            <th class="c-destination">{w.destination}</th>
-            {!isShort && <th class="c-took num">{w.took}</th>}
+    <table class={isShort ? 'table traces short' : 'table traces'} aria-label={w.traces} aria-rowcount={traces.length + 1}>
+      <thead>
+        <tr>
+          <th class="c-time">{w.time}</th>
+          <th class="c-status">{w.status}</th>
+          <th class="c-path">{w.way}</th>
+          {!isShort && <th class="c-outcome">{w.outcome}</th>}
+          <th>{w.to}</th>
+          <th>{w.subject}</th>
+          <th class="c-destination">{w.destination}</th>
+          {!isShort && <th class="c-took num">{w.took}</th>}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        <Room height={before} columns={columns} />
+        {shown.map((trace, i) => (
+          <tr
+            key={trace.trace_id}
+            data-row
+            aria-rowindex={start + i + 2}
+            tabIndex={trace.trace_id === first ? 0 : -1}
+            aria-selected={onSelect ? selected === trace.trace_id : undefined}
+            onClick={(event) => !isInLink(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
+            onKeyDown={(event) => moveFocus(event, (inFull) => open(trace.trace_id, inFull))}
+          >
+            <Cells trace={trace} destination={destinationName(trace, names)} isShort={isShort} />
           </tr>
-        </thead>
-        <tbody>
-          {traces.map((trace) => (
-            <tr
-              key={trace.trace_id}
-              tabIndex={trace.trace_id === first ? 0 : -1}
-              aria-selected={onSelect ? selected === trace.trace_id : undefined}
-              onClick={(event) => !isInLink(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
-              onKeyDown={(event) => moveFocus(event, (inFull) => open(trace.trace_id, inFull))}
-            >
-              <Cells trace={trace} destination={destinationName(trace, names)} isShort={isShort} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <ul class="rows">
-        {traces.map((trace) => (
-          <li key={trace.trace_id}>
-            <NarrowRow trace={trace} destination={destinationName(trace, names)} />
-          </li>
         ))}
-      </ul>
-    </>
+        <Room height={behind} columns={columns} />
+      </tbody>
+    </table>
   )
 }
+
+/** In place of rows that are not drawn. */
+const Room = ({ height, columns }: { readonly height: number; readonly columns: number }): JSX.Element | null =>
+  height <= 0 ? null : (
+    <tr aria-hidden="true" class="still room">
+      <td colSpan={columns}>
+        <svg width="1" height={height} />
+      </td>
+    </tr>
+  )
+
+function NarrowRows({ traces, destinations }: TraceRowsProps): JSX.Element {
+  const body = useRef<HTMLUListElement>(null)
+  const { start, end, before, behind } = useWindowed(traces.length, body)
+  const names = namesOf(destinations)
+  return (
+    <ul class="rows" ref={body}>
+      {before > 0 && <NarrowRoom height={before} />}
+      {traces.slice(start, end).map((trace, i) => (
+        <li key={trace.trace_id} data-row aria-setsize={traces.length} aria-posinset={start + i + 1}>
+          <NarrowRow trace={trace} destination={destinationName(trace, names)} />
+        </li>
+      ))}
+      {behind > 0 && <NarrowRoom height={behind} />}
+    </ul>
+  )
+}
+
+const NarrowRoom = ({ height }: { readonly height: number }): JSX.Element => (
+  <li aria-hidden="true" class="room">
+    <svg width="1" height={height} />
+  </li>
+)
+
+const namesOf = (destinations: readonly Destination[]): ReadonlyMap<string, string> =>
+  new Map(destinations.map(({ id, name }) => [id, name]))
 
 const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMap<string, string>): string | undefined =>
   id === null ? undefined : (names.get(id) ?? words().gone)

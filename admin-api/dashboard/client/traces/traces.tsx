@@ -1,6 +1,6 @@
 /** All traces: filters in the address, pages by cursor, what is new as a pill, and a trace in a panel beside the list. */
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
@@ -21,8 +21,14 @@ import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
 import type { TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { saveRows } from '../insights/plot-files.ts'
+import { number } from '../parts/time.ts'
+import { useNear } from './windowed.ts'
+import { Density } from './density.tsx'
+import { words as ownWords } from './traces-words.ts'
 
 const pageSize = 50
+const morePageSize = 200
 const newEveryMs = 10_000
 
 export default function Traces({ rest: [id] }: ScreenProps): JSX.Element {
@@ -48,20 +54,34 @@ const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']>
   >,
 })
 
+const exportHead = ['created_at', 'trace_id', 'status', 'outcome', 'from', 'to', 'subject', 'destination_id', 'attempts']
+const exportRow = (trace: TraceSummary): string[] => [
+  ...[trace.created_at, trace.trace_id, trace.status, trace.outcome, trace.from, trace.to.join(' '), trace.subject],
+  ...[trace.destination_id ?? '', String(trace.attempts)],
+]
+
 function TraceList(): JSX.Element {
   const w = words()
   const filters = filtersOf(query.value)
-  const list = useList(listTraces, inputOf(filters))
+  const list = useList(listTraces, inputOf(filters), { isShown: true, moreLimit: morePageSize })
+  const own = ownWords()
   const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
   const [isSending, setSending] = useState(false)
   const shown = query.value.get('trace') ?? undefined
   const rows = list.read.data ?? []
   const isFiltered = Object.keys(filters).length > 0
   const { select, step } = useSelection(shown, rows)
-  const filterBy = (status: string): void => go(linkHere({ status, trace: '' }))
+  const exportRows = (): void => void saveRows([exportHead, ...rows.map(exportRow)], 'traces')
+  useEffect(() => bind({ e: exportRows }), [rows])
   return (
     <>
       <TopBar title={w.traces} isLive={list.read.state !== 'failed'}>
+        {rows.length > 0 && (
+          <button class="button quiet" aria-keyshortcuts="e" title={own.save} onClick={exportRows}>
+            <Icon name="download" />
+            <span class="shell-label">CSV</span>
+          </button>
+        )}
         {mayChange.value && (
           <button class="button wide-only" onClick={() => setSending(true)}>
             {w.sendTest}
@@ -71,17 +91,8 @@ function TraceList(): JSX.Element {
       <div class="sheet">
         <div class="filters">
           <QueryBar filters={filters} destinations={destinations.read.data ?? []} />
-          <div class="pills" role="group" aria-label={w.status}>
-            <button aria-pressed={filters.status === undefined} onClick={() => filterBy('')}>
-              {w.all}
-            </button>
-            {statuses.map((status) => (
-              <button key={status} aria-pressed={filters.status === status} onClick={() => filterBy(status)}>
-                <Mark name={status} />
-                {status.replaceAll('_', ' ')}
-              </button>
-            ))}
-          </div>
+          <Density since={filters.since} until={filters.until} />
+          <Statuses chosen={filters.status} />
           <NewPill filters={filters} since={rows[0]?.created_at} onShow={list.reload} />
         </div>
         <Show read={list.read} reload={list.reload} failure={w.tracesFailed}>
@@ -91,13 +102,7 @@ function TraceList(): JSX.Element {
             ) : (
               <>
                 <TraceRows traces={traces} destinations={destinations.read.data ?? []} selected={shown} onSelect={(id) => select(id)} />
-                {list.more && (
-                  <div class="more">
-                    <button class="button" aria-disabled={list.isLoadingMore} onClick={list.more}>
-                      {w.older}
-                    </button>
-                  </div>
-                )}
+                {list.more && <More count={traces.length} more={list.more} isLoading={list.isLoadingMore} />}
               </>
             )
           }
@@ -106,6 +111,38 @@ function TraceList(): JSX.Element {
       {shown !== undefined && <TracePanel id={shown} onClose={() => select(undefined)} onStep={step} />}
       {isSending && <SendTest onClose={() => setSending(false)} />}
     </>
+  )
+}
+
+function Statuses({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
+  const w = words()
+  const filterBy = (status: string): void => go(linkHere({ status, trace: '' }))
+  return (
+    <div class="pills" role="group" aria-label={w.status}>
+      <button aria-pressed={chosen === undefined} onClick={() => filterBy('')}>
+        {w.all}
+      </button>
+      {statuses.map((status) => (
+        <button key={status} aria-pressed={chosen === status} onClick={() => filterBy(status)}>
+          <Mark name={status} />
+          {status.replaceAll('_', ' ')}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Older ones come by themselves when the end of the list is near; the button is for who uses keys. */
+function More({ count, more, isLoading }: { readonly count: number; readonly more: () => void; readonly isLoading: boolean }): JSX.Element {
+  const end = useRef<HTMLDivElement>(null)
+  useNear(end, isLoading ? undefined : more)
+  return (
+    <div class="more" ref={end}>
+      <span class="faint">{ownWords().loaded(number(count))}</span>{' '}
+      <button class="button" aria-disabled={isLoading} onClick={() => isLoading || more()}>
+        {words().older}
+      </button>
+    </div>
   )
 }
 

@@ -1,0 +1,139 @@
+/** The list of traces in Chromium: 100,000 rows of which few are drawn, mail over time, and the brush that narrows the list. */
+import type { Page } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+import { openAs } from './open-as.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+const all = 100_000
+
+/** Lists of traces have so many made-up ones, in pages as of the service. */
+async function withManyTraces(page: Page): Promise<void> {
+  const newest = Date.now()
+  const trace = (at: number) => ({
+    ...{ trace_id: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`, status: at % 7 === 0 ? 'bounced' : 'delivered' },
+    ...{ outcome: 'relayed', outcome_reason: '', project_id: 'prj_1', door: 'rest', submitted_by: 'key_1', bounce: null, recipients: [] },
+    ...{ from: 'shop@alpenblick.example', mail_from: 'shop@alpenblick.example', to: [`to${String(at)}@example.org`] },
+    ...{ recipient_counts: {}, summary: '', subject: `Order ${String(at)}`, message_id: '', destination_id: null, size: 1000, attempts: 1 },
+    ...{ route: { by: 'none', rule_id: null, environment: null, reason: '' }, next_attempt_at: null, send_at: null },
+    ...{ created_at: new Date(newest - at * 1000).toISOString(), updated_at: new Date(newest - at * 1000 + 400).toISOString() },
+  })
+  await page.route('**/v1/traces?*', (route) => {
+    const { searchParams } = new URL(route.request().url())
+    const from = Number(searchParams.get('cursor') ?? 0)
+    const end = Math.min(all, from + Number(searchParams.get('limit')))
+    const data = Array.from({ length: searchParams.has('since') ? 0 : end - from }, (_, i) => trace(from + i))
+    return route.fulfill({ json: { data, next_cursor: end < all ? String(end) : null } })
+  })
+}
+
+interface Scrolled {
+  readonly steps: number
+  readonly long: number
+  readonly most: number
+}
+
+/** Scrolls up by ten rows at a time: how many tasks were long, and how many rows were drawn at most. */
+const scrolled = (page: Page): Promise<Scrolled> =>
+  page.evaluate(`new Promise((done) => {
+    const sheet = document.querySelector('.sheet')
+    let long = 0, steps = 0, most = 0
+    new PerformanceObserver((list) => (long += list.getEntries().length)).observe({ type: 'longtask' })
+    const go = () => {
+      most = Math.max(most, document.querySelectorAll('table.traces tbody tr').length)
+      if (++steps > 80) return setTimeout(() => done({ steps, long, most }), 500)
+      sheet.scrollTop -= 340
+      requestAnimationFrame(() => requestAnimationFrame(go))
+    }
+    go()
+  })`)
+
+test('100,000 traces are scrolled through with few rows in the page and without long tasks', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await withManyTraces(page)
+  await tab.go('/traces')
+  const rows = (): Promise<number> => page.evaluate(`Number(document.querySelector('table.traces').ariaRowCount) - 1`)
+  await page.evaluate(`new Promise((done) => {
+    const sheet = document.querySelector('.sheet')
+    const go = () => {
+      if (Number(document.querySelector('table.traces').getAttribute('aria-rowcount')) > 1000) return done()
+      sheet.scrollTop = sheet.scrollHeight
+      setTimeout(go, 10)
+    }
+    go()
+  })`)
+  const few = await scrolled(page)
+  const loaded: number = await page.evaluate(`new Promise((done) => {
+    const sheet = document.querySelector('.sheet')
+    const go = () => {
+      const count = Number(document.querySelector('table.traces').getAttribute('aria-rowcount')) - 1
+      if (count >= ${String(all)}) return done(count)
+      sheet.scrollTop = sheet.scrollHeight
+      setTimeout(go, 10)
+    }
+    go()
+  })`)
+  t.is(loaded, all)
+  await page.evaluate(`document.querySelector('.sheet').scrollTop = 1e9`)
+  await page.waitForSelector(`tbody tr[aria-rowindex="${String(all + 1)}"] >> text=Order ${String(all - 1)}`)
+  const drawn = (): Promise<number> => page.locator('table.traces tbody tr').count()
+  t.true((await drawn()) < 200, `${String(await drawn())} rows`)
+  const tasks = await scrolled(page)
+  t.true(Math.max(few.most, tasks.most) < 200, JSON.stringify({ few, tasks }))
+  t.true(tasks.long <= few.long + tasks.steps / 4, JSON.stringify({ few, tasks }))
+  await page.evaluate(`document.querySelector('.sheet').scrollTop = 0`)
+  await page.waitForSelector('tbody tr >> text="Order 0"')
+  t.is(await rows(), all)
+  t.is(await page.getAttribute('tbody tr[data-row]', 'aria-rowindex'), '2')
+  await page.evaluate(`document.querySelector('.sheet').scrollTop = 34 * 50_000`)
+  await page.waitForSelector('tbody tr[aria-rowindex="50002"]')
+  await tab.check(t)
+})
+
+test('bars over time come from the counters; the brush narrows the list by pointer and by keys', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await tab.go('/traces')
+    await page.waitForSelector('.density-head >> text=/^7 sends/')
+    t.true((await page.locator('.density-plot .relayed').count()) > 40)
+    await tab.check(t)
+    await page.focus('[role=slider][aria-label="From"]')
+    await page.keyboard.press('End')
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForURL(/since=/)
+    await page.waitForSelector('tbody tr >> nth=6')
+    await page.keyboard.press('Home')
+    await page.waitForURL((url) => !url.searchParams.has('since'))
+    const box = await page.locator('.density-plot').boundingBox()
+    await page.mouse.move((box?.x ?? 0) + 40, (box?.y ?? 0) + 20)
+    await page.mouse.down()
+    await page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 20, { steps: 5 })
+    await page.mouse.up()
+    await page.waitForURL((url) => url.searchParams.has('since') && url.searchParams.has('until'))
+    await page.waitForSelector('text=Nothing matches these filters')
+    await tab.check(t)
+    await page.click('.density-head >> text=7 d')
+    await page.waitForURL((url) => url.searchParams.get('range') === '7d' && !url.searchParams.has('since'))
+    await page.waitForSelector('tbody tr >> nth=6')
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
+    t.is(download.suggestedFilename(), 'traces.csv')
+  }
+  for (const [locale, words] of [
+    ['de', 'Post über die Zeit'],
+    ['fr', 'Courrier dans le temps'],
+    ['it', 'Posta nel tempo'],
+  ] as const) {
+    const other = await openAs(browser, server, locale === 'de' ? 'viewer' : locale === 'fr' ? 'developer' : 'admin', { locale })
+    await other.go('/traces')
+    await other.page.waitForSelector(`.density-plot[aria-label="${words}"]`)
+    await other.check(t)
+  }
+})
