@@ -1,7 +1,19 @@
 /** What the benchmark is asked to do on its command line. */
 import { parseArgs } from 'node:util'
 
-export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle', 'logs', 'wait', 'handshakes', 'mcp'] as const
+export const sectionNames = [
+  'intake',
+  'relay',
+  'rest',
+  'backlog',
+  'lookup',
+  'idle',
+  'logs',
+  'wait',
+  'handshakes',
+  'mcp',
+  'dashboard',
+] as const
 /** `cold` is the usual traffic, `reused`, before the server is warm. */
 const trafficNames = ['cold', 'reused', 'pipelined', 'single', 'starttls', 'large']
 export type SectionName = (typeof sectionNames)[number]
@@ -32,7 +44,7 @@ export interface BenchOptions {
 }
 
 const usage = `npm run bench -- [options]
-  --only intake,relay,rest,backlog,lookup,idle,logs,wait,handshakes,mcp   sections to run (all)
+  --only intake,relay,rest,backlog,lookup,idle,logs,wait,handshakes,mcp,dashboard   sections to run (all)
   --traffic cold,reused,pipelined,single,starttls,large    rows of intake and relay (all)
   --messages N   counted messages of each measurement; rows that take longer count fewer (8000)
   --seconds N    no measurement counts longer than this (20)

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureBacklog } from './sections/backlog.ts'
+import { measureDashboard } from './sections/dashboard.ts'
 import { measureHandshakes } from './sections/handshakes.ts'
 import { measureIdle } from './sections/idle.ts'
 import { measureIntake } from './sections/intake.ts'
@@ -27,6 +28,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   wait: measureWaits,
   handshakes: measureHandshakes,
   mcp: measureMcp,
+  dashboard: measureDashboard,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -21,6 +21,12 @@ export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Elemen
   const read = useRead(getTrace, { path: { trace_id: id } })
   const refresh = useRead(getTrace, { path: { trace_id: id } }, { every: refreshMsOf(read.data) })
   const panel = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const { activeElement: opener } = document
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
   useEffect(() => panel.current?.focus(), [id])
   return (
     <aside class="panel" aria-label={w.trace} tabIndex={-1} ref={panel}>

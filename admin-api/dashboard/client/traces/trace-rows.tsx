@@ -119,8 +119,9 @@ const isInLink = ({ target }: Event): boolean => target instanceof Element && ta
 /** The arrows, `j` and `k` go from row to row, and Enter opens one. */
 function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
   const row = event.currentTarget as HTMLElement
-  const isDown = event.key === 'j' || event.key === 'ArrowDown'
-  const isUp = event.key === 'k' || event.key === 'ArrowUp'
+  const isPlain = !event.metaKey && !event.ctrlKey
+  const isDown = isPlain && (event.key === 'j' || event.key === 'ArrowDown')
+  const isUp = isPlain && (event.key === 'k' || event.key === 'ArrowUp')
   if (!isDown && !isUp && event.key !== 'Enter') return
   event.preventDefault()
   event.stopPropagation()

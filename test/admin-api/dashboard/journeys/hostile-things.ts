@@ -36,7 +36,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer):
   await make('/v1/inboxes', { address_pattern: '@example.test', name: hostile })
   await make('/v1/smtp-credentials', { label: hostile, default_destination_id: live })
   await make('/v1/api-keys', { name: hostile, scopes: ['api:read'] })
-  await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: `<p>${hostile}</p>` })
+  await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: '<p>Hello</p>' })
   await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })

@@ -77,9 +77,9 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   const { page } = tab
   await page.click('nav >> text=Overview')
   await page.click('.steps a:has-text("Promote to live")')
-  await page.waitForSelector('.would >> text=would be relayed')
-  await page.click('button:has-text("Test the connection")')
+  await page.click('button:has-text("Collect the evidence")')
   await page.waitForSelector('text=Postfix can be reached.')
+  await page.waitForSelector('.would >> text=would be relayed')
   await fill(tab, 'Type Postfix to confirm', 'Postfix')
   await page.click('aside >> button:has-text("Promote to live")')
   await page.waitForSelector('.toast >> text=Postfix is live.')

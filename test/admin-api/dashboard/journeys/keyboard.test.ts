@@ -1,0 +1,133 @@
+/** The dashboard by keys alone: every control is reached and seen, captures and traces are read, and single keys can be switched off. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+import { isScreen } from './screen-list.ts'
+import { walk } from './screen-walk.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/** What has the focus: what it is, whether it is seen to have it, and whether it is within the window. */
+interface Stop {
+  readonly what: string
+  readonly isSeen: boolean
+}
+
+const stop = (page: Page): Promise<Stop | null> =>
+  page.evaluate(`(() => {
+    const one = document.activeElement
+    if (!one || one === document.body) return null
+    const style = getComputedStyle(one)
+    const { width, height, top, bottom, left, right } = one.getBoundingClientRect()
+    const isMarked = (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== 'none' || one.tagName === 'IFRAME'
+      || one.tagName === 'TR' || (one.closest('.query-bar, label') && getComputedStyle(one.closest('.query-bar, label')).outlineStyle !== 'none')
+    const isInside = width > 0 && height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth
+    one.dataset.reached = ''
+    return { what: one.outerHTML.slice(0, 120), isSeen: Boolean(isMarked) && isInside }
+  })()`)
+
+/** Controls that are shown and were not reached; of tabs, rows and radio buttons the arrows reach the others. */
+const unreached = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('#app :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
+    .filter((one) => one.tabIndex >= 0 && !('reached' in one.dataset) && !one.disabled && one.type !== 'radio' && one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => one.outerHTML.slice(0, 120))`)
+
+const most = 400
+
+test('the tab key reaches every control of every screen, and shows where it is', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { page } = await server.open()
+  const faults: string[] = []
+  await walk(page, isScreen, async ({ kind }) => {
+    if (kind.includes(' ') || kind.startsWith('/docs/')) return
+    await page.evaluate(
+      `document.activeElement?.blur(); for (const one of document.querySelectorAll('[data-reached]')) delete one.dataset.reached`,
+    )
+    // it begins where the focus was before, and goes round once
+    for (let i = 0, ends = 0; i < most && ends < 2; i++) {
+      await page.keyboard.press('Tab')
+      const at = await stop(page)
+      if (at === null) {
+        ends += 1
+        continue
+      }
+      if (!at.isSeen) faults.push(`${kind}: the focus is not seen on ${at.what}`)
+    }
+    faults.push(...(await unreached(page)).map((one) => `${kind}: never reached ${one}`))
+  })
+  t.deepEqual(faults, [])
+})
+
+const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement?.outerHTML.slice(0, 200) ?? ""')
+
+test('captured mail and traces are found, opened, read and left by keys alone', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const tab = await server.open()
+  const { page } = tab
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await press('g', 'i')
+  await page.waitForSelector('.message-list a')
+  await press('j')
+  await page.waitForSelector('iframe.paper')
+  const first = page.url()
+  await press('j')
+  await page.waitForURL((url) => url.href !== first)
+  await press('k')
+  await page.waitForURL(first)
+  await page.locator('[role=tab][aria-selected=true]').focus()
+  await press('ArrowRight')
+  await page.waitForURL(/tab=text/)
+  t.regex(await focused(page), /role="tab"[^>]*aria-selected="true"/)
+  await page.waitForSelector('.reader-tab')
+  await press('Escape')
+  await page.waitForURL(/\/captures\/[^/]+$/)
+  await press('/')
+  await page.keyboard.type('qa+signup@example.test')
+  await press('Enter')
+  await page.waitForURL(/address=/)
+  await press('Escape', 'g', 't')
+  if (!page.url().includes('/traces')) {
+    await page.evaluate('document.activeElement?.blur()')
+    await press('g', 't')
+  }
+  await page.waitForSelector('tbody tr')
+  await press('j', 'Enter')
+  await page.waitForSelector('.panel .story')
+  await press('Escape')
+  await page.waitForSelector('.panel', { state: 'detached' })
+  t.regex(await focused(page), /^<tr/, 'the focus is back on the row')
+  await press('Control+k')
+  await page.waitForSelector('dialog[open]')
+  await press('Escape')
+  await page.waitForSelector('dialog[open]', { state: 'detached' })
+  await press('/')
+  t.regex(await focused(page), /^<input/)
+})
+
+test('single keys are switched off in the menu of the account, stay so, and what has a modifier goes on', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { page, ready } = await server.open()
+  await page.click('.nav-account')
+  await page.uncheck('.settings >> text=Single keys as shortcuts')
+  await page.keyboard.press('Escape')
+  for (const round of ['at once', 'after loading it anew']) {
+    await page.evaluate('document.activeElement?.blur()')
+    for (const key of ['g', 't', '?', 'c', '/']) await page.keyboard.press(key)
+    t.is(new URL(page.url()).pathname, '/', round)
+    t.is(await page.locator('dialog[open]').count(), 0, round)
+    await page.keyboard.press('Control+k')
+    await page.waitForSelector('dialog[open]')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog[open]', { state: 'detached' })
+    await page.reload()
+    await ready()
+  }
+})
