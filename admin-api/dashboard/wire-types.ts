@@ -1,12 +1,15 @@
 /**
  * What the dashboard knows of the wire, written from the OpenAPI document: `node admin-api/dashboard/wire-types.ts`. A type for each
- * schema, and for each operation its method, path and scope with the types of what it takes and gives. A test proves it current.
+ * schema, and for each operation its method, path and scope with the types of what it takes and gives, and the tool of agents that
+ * does the same. A test proves it current.
  */
 import { writeFileSync } from 'node:fs'
 import { buildOpenApi } from '../openapi/openapi.ts'
 import { operatorOperations, type OperatorParts } from '../operator/operator-operations.ts'
 import { describedCore } from '../rest/described-core.ts'
-import { restOperations } from '../rest/rest-operations.ts'
+import type { Action } from '../actions/action.ts'
+import type { Operation } from '../operation/operation.ts'
+import { restOperations, restTable } from '../rest/rest-operations.ts'
 
 const target = new URL('client/wire/operations.ts', import.meta.url)
 
@@ -37,14 +40,39 @@ const shownToo: ReadonlySet<string> = new Set(['getSharedTrace'])
 
 const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean => way['bearer']?.[0] !== undefined || 'operator' in way
 
+/** Tools that do the same as an operation of REST under an input of their own: `argument=field`. */
+const likeTools: Readonly<Record<string, string>> = {
+  getTrace: 'email_trace_lookup trace_id=trace_id',
+  listTraces: `email_traces_search ${['status', 'outcome', 'to', 'from', 'destination_id', 'bounce', 'q', 'since', 'until'].map((name) => `filter.${name}=${name}`).join(' ')}`,
+  listSuppressions: 'email_suppression_list source=source project_id=project_id q=q limit=limit',
+  listDestinationPresets: 'email_provider_list_presets',
+  getInbox: 'virtual_inbox_get id_or_address=id',
+  getInboxMessage: 'virtual_inbox_message_get id=message_id',
+}
+
+/** The tool of each operation and its arguments: `name argument=field …`, by the id of the operation. */
+function toolsById(): ReadonlyMap<string, string> {
+  const isAction = (one: Action | Operation): one is Action => 'run' in one
+  const own = restTable(describedCore).flatMap((one): [string, string][] => {
+    if (!isAction(one) || !one.tool || !one.http) return []
+    const { name, arguments: taken = Object.keys((one.input as { shape?: object }).shape ?? {}) } = one.tool
+    const pairs: readonly (readonly [string, string])[] = Array.isArray(taken)
+      ? (taken as string[]).map((field) => [field, field])
+      : Object.entries(taken as Record<string, string>)
+    return [[one.id, [name, ...pairs.map(([argument, field]) => `${argument}=${field}`)].join(' ')]]
+  })
+  return new Map([...Object.entries(likeTools), ...own])
+}
+
 /** The text of `client/wire/operations.ts`. */
 export function wireTypes(): string {
   const { paths, components } = describedApi()
+  const tools = toolsById()
   const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { security, operationId }]) => security.some((way) => isCalled(way)) || shownToo.has(operationId))
-      .map(([method, described]) => callOf(method, path, described)),
+      .map(([method, described]) => callOf(method, path, described, tools.get(described.operationId))),
   )
   return [
     '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document; not to be edited. */',
@@ -57,7 +85,12 @@ export function wireTypes(): string {
   ].join('\n')
 }
 
-function callOf(method: string, path: string, { operationId, parameters = [], requestBody, responses, security }: Described): string {
+function callOf(
+  method: string,
+  path: string,
+  { operationId, parameters = [], requestBody, responses, security }: Described,
+  tool: string | undefined,
+): string {
   const fieldsIn = (where: string): string | undefined => {
     const fields = parameters.filter((one) => one.in === where)
     if (fields.length === 0) return undefined
@@ -73,7 +106,9 @@ function callOf(method: string, path: string, { operationId, parameters = [], re
   const answers = new Set(good.map(([, { content }]) => (content ? answerType(content) : 'undefined')))
   const input = parts.length === 0 ? 'object' : `{ ${parts.join('; ')} }`
   const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')
-  const facts = [operationId, method.toUpperCase(), path, scope].map((fact) => `'${fact}'`).join(', ')
+  const facts = [operationId, method.toUpperCase(), path, scope, ...(tool === undefined ? [] : [tool])]
+    .map((fact) => `'${fact}'`)
+    .join(', ')
   return `export const ${operationId} = operation<${input}, ${[...answers].join(' | ')}>(${facts})`
 }
 

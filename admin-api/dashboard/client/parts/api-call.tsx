@@ -1,10 +1,11 @@
-/** "Show as API call": the call that made this screen, in curl and for Node, with what it answered. A key is never in it. */
+/** "Show as API call": the call of this screen, in curl, for Node and as an agent's tool, with its answer. A key is never in it. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { shownCall, type ShownCall } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { addressOf } from '../wire/operation.ts'
+import { toolOf } from '../wire/tool-call.ts'
 import { words } from '../words/words.ts'
 import { Dialog, Segments, copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
@@ -54,9 +55,10 @@ const maxShown = 4000
 
 export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const w = words()
-  const [language, setLanguage] = useState<'curl' | 'node'>('curl')
+  const [language, setLanguage] = useState<'curl' | 'node' | 'tool'>('curl')
   const shown = shownCall.value
-  const text = shown && (language === 'curl' ? curlOf(shown) : nodeOf(shown))
+  const tool = shown && toolOf(shown.operation, shown.input)
+  const text = shown && (language === 'tool' && tool !== undefined ? tool : language === 'node' ? nodeOf(shown) : curlOf(shown))
   return (
     <Dialog title={w.asApiCall} kind="drawer" onClose={onClose}>
       <header>
@@ -79,8 +81,9 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
                 choices={[
                   { value: 'curl', label: 'curl' },
                   { value: 'node', label: 'Node' },
+                  ...(tool === undefined ? [] : [{ value: 'tool' as const, label: w.mcpTool }]),
                 ]}
-                value={language}
+                value={language === 'tool' && tool === undefined ? 'curl' : language}
                 onChoose={setLanguage}
               />
               <button class="button small" onClick={() => void copy(text)}>
@@ -94,17 +97,7 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
             <p class="faint">
               <code>$KEY</code> {w.keyStandsFor} <a href={link('/keys')}>{w.createKey}</a>
             </p>
-            {shown.status !== undefined && (
-              <>
-                <div class="actions">
-                  <h3>{w.answer}</h3> <span class="tag good">{shown.status}</span>
-                  <span class="faint">{shown.milliseconds} ms</span>
-                </div>
-                <pre class="code" tabIndex={0}>
-                  {shortened(shown.answer)}
-                </pre>
-              </>
-            )}
+            {shown.status !== undefined && <Answer shown={shown} />}
           </>
         ) : (
           <p>{w.noApiCall}</p>
@@ -121,3 +114,15 @@ export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JS
     </Dialog>
   )
 }
+
+const Answer = ({ shown: { status, milliseconds, answer } }: { readonly shown: ShownCall }): JSX.Element => (
+  <>
+    <div class="actions">
+      <h3>{words().answer}</h3> <span class="tag good">{status}</span>
+      <span class="faint">{milliseconds} ms</span>
+    </div>
+    <pre class="code" tabIndex={0}>
+      {shortened(answer)}
+    </pre>
+  </>
+)

@@ -13,18 +13,21 @@ export interface Operation<Input, Output> {
   /** With parameters in braces: `/v1/traces/{trace_id}`. */
   readonly path: string
   readonly scope: string
+  /** The tool of agents that does the same, with its arguments: `name argument=field …`. */
+  readonly tool?: string | undefined
   /** The types alone; never there. */
   readonly types?: { readonly input: Input; readonly output: Output }
 }
 
 export type InputOf<O> = O extends Operation<infer Input, unknown> ? Input : never
 
-export const operation = <Input, Output>(id: string, method: string, path: string, scope: string): Operation<Input, Output> => ({
-  id,
-  method,
-  path,
-  scope,
-})
+export const operation = <Input, Output>(
+  id: string,
+  method: string,
+  path: string,
+  scope: string,
+  tool?: string,
+): Operation<Input, Output> => ({ id, method, path, scope, tool })
 
 /** The path of a request with its query, as it is asked for. */
 export function addressOf({ path }: Pick<Operation<unknown, unknown>, 'path'>, { path: values = {}, query = {} }: RequestParts): string {

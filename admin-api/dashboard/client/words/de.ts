@@ -59,6 +59,7 @@ export const de: Words = {
   notLive: 'Nicht live',
   apiCall: 'API-Aufruf',
   asApiCall: 'Diese Ansicht als API-Aufruf',
+  mcpTool: 'MCP-Werkzeug',
   apiCallText: 'Derselbe Filter, dieselbe Reihenfolge, die erste Seite. Nötig ist der Scope',
   keyStandsFor: 'steht für einen deiner Schlüssel; keiner wird hier gezeigt.',
   answer: 'Antwort',

@@ -60,6 +60,7 @@ export const en = {
   notLive: 'Not live',
   apiCall: 'API call',
   asApiCall: 'This screen as an API call',
+  mcpTool: 'MCP tool',
   apiCallText: 'The same filter, the same order, the first page. It needs the scope',
   keyStandsFor: 'stands for one of your keys; none is shown here.',
   answer: 'Answer',

@@ -59,6 +59,7 @@ export const fr: Words = {
   notLive: 'Pas en direct',
   apiCall: 'Appel d’API',
   asApiCall: 'Cet écran comme appel d’API',
+  mcpTool: 'Outil MCP',
   apiCallText: 'Le même filtre, le même ordre, la première page. Il faut le scope',
   keyStandsFor: 'tient lieu d’une de vos clés ; aucune n’est montrée ici.',
   answer: 'Réponse',

@@ -59,6 +59,7 @@ export const it: Words = {
   notLive: 'Non in diretta',
   apiCall: 'Chiamata API',
   asApiCall: 'Questa vista come chiamata API',
+  mcpTool: 'Strumento MCP',
   apiCallText: 'Lo stesso filtro, lo stesso ordine, la prima pagina. Serve lo scope',
   keyStandsFor: 'sta per una delle tue chiavi; qui non se ne mostra nessuna.',
   answer: 'Risposta',
