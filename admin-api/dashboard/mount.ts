@@ -20,7 +20,7 @@ const paths = [
   ...['/agents', '/replays', '/replays/{job_id}'],
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
-  ...['/templates', '/templates/{id}', '/orgs', '/usage'],
+  ...['/templates', '/templates/{id}', '/orgs', '/usage', '/audit', '/profile'],
 ] as const
 
 /** Of the operator of the service; others find nothing there. */

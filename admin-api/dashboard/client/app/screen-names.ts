@@ -3,6 +3,7 @@ const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents'],
   ...['routing', 'scheduled', 'replays', 'inspect', 'bounce-sources', 'templates', 'operator', 'orgs', 'usage'],
+  ...['audit', 'profile'],
 ])
 
 export const screenAt = (path: string): boolean => screenNames.has(path.split('/')[1] ?? '')

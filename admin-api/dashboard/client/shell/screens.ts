@@ -12,7 +12,7 @@ export interface Screen {
   readonly name: string
   readonly label: (words: Words) => string
   readonly icon: IconName
-  readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot'
+  readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
   /** Where it begins, when that is not its name alone. */
   readonly at?: string
   /** It is shown to who is not signed in, too. */
@@ -148,6 +148,16 @@ const all: readonly Screen[] = [
     load: () => import('../reference/reference.tsx'),
   },
   { name: 'usage', label: (w) => w.usage, icon: 'usage', group: 'foot', key: 'b', load: () => import('../usage/usage.tsx') },
+  { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'x', load: () => import('../audit/audit.tsx') },
+  {
+    name: 'profile',
+    isPersonal: true,
+    label: (w) => w.profile,
+    icon: 'account',
+    group: 'none',
+    key: 'q',
+    load: () => import('../profile/profile.tsx'),
+  },
   {
     name: 'orgs',
     label: (w) => w.organizations,

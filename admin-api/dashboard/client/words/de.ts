@@ -36,6 +36,8 @@ export const de: Words = {
   webhooks: 'Webhooks',
   integrations: 'Integrationen',
   usage: 'Nutzung und Plan',
+  profile: 'Profil',
+  auditLog: 'Protokoll',
   theme: 'Darstellung',
   themeSystem: 'System',
   themeLight: 'Hell',

@@ -36,6 +36,8 @@ export const en = {
   webhooks: 'Webhooks',
   integrations: 'Integrations',
   usage: 'Usage and plan',
+  profile: 'Profile',
+  auditLog: 'Audit log',
   theme: 'Appearance',
   themeSystem: 'System',
   themeLight: 'Light',

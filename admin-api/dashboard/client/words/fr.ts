@@ -36,6 +36,8 @@ export const fr: Words = {
   webhooks: 'Webhooks',
   integrations: 'Intégrations',
   usage: 'Usage et plan',
+  profile: 'Profil',
+  auditLog: 'Journal d’audit',
   theme: 'Apparence',
   themeSystem: 'Système',
   themeLight: 'Clair',

@@ -36,6 +36,8 @@ export const it: Words = {
   webhooks: 'Webhook',
   integrations: 'Integrazioni',
   usage: 'Uso e piano',
+  profile: 'Profilo',
+  auditLog: 'Registro',
   theme: 'Aspetto',
   themeSystem: 'Sistema',
   themeLight: 'Chiaro',

@@ -1,0 +1,33 @@
+/** The audit log of the organization, for its administrators: who changed what, and when. */
+import type { JSX } from 'preact'
+import { useList, useRead } from '../app/query.ts'
+import { mayChange } from '../app/permissions.ts'
+import { projectId } from '../app/location.ts'
+import { projects } from '../app/projects.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listApiKeys, listAuditEntries, listMembers } from '../wire/operations.ts'
+import { words } from './audit-words.ts'
+import { Entries } from './entries.tsx'
+import { asQuery, filterHere } from './filter.ts'
+
+export default function Audit(): JSX.Element {
+  const w = words()
+  const project = projectId.value
+  const list = useList(listAuditEntries, {
+    query: { ...asQuery(filterHere()), ...(project !== undefined && { project }), limit: '50' },
+  })
+  const members = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
+  const keys = useRead(listApiKeys, mayChange.value ? { query: { limit: '200' } } : undefined).data?.data ?? []
+  const actors = new Map([
+    ...members.map(({ user_id: id, email }) => [id, email] as const),
+    ...keys.map(({ id, name }) => [id, name] as const),
+  ])
+  return (
+    <>
+      <TopBar title={w.title} />
+      <div class="sheet">
+        <Entries list={list} actors={actors} projects={new Map(projects.value.map(({ id, name }) => [id, name]))} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,157 @@
+/** Entries of a log with their filters, and one of them in full. */
+import type { JSX } from 'preact'
+import { go, linkHere, query } from '../app/location.ts'
+import type { Listing } from '../app/query.ts'
+import { CopyButton, Dialog } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import type { AuditEntry } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './audit-words.ts'
+import { FilterForm } from './filter-form.tsx'
+import { filterHere, isFiltered } from './filter.ts'
+
+interface EntriesProps {
+  readonly list: Listing<AuditEntry>
+  /** What the ids of those who act are called, where that is known. */
+  readonly actors: ReadonlyMap<string, string>
+  readonly projects: ReadonlyMap<string, string>
+}
+
+type Names = ReadonlyMap<string, string>
+
+const actorOf = ({ actor: { kind, id } }: AuditEntry, actors: Names): string =>
+  id === '' ? kind : `${kind.replaceAll('_', ' ')} ${actors.get(id) ?? id}`
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** What changed, in the names of the wire. */
+const detailsOf = ({ details }: AuditEntry): string =>
+  Object.entries(details)
+    .filter(([name]) => name !== 'name')
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`)
+    .join(' · ')
+
+const targetOf = ({ details, target }: AuditEntry, names: Names): string =>
+  typeof details['name'] === 'string' ? details['name'] : (names.get(target) ?? target)
+
+export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
+  const w = words()
+  const filter = filterHere()
+  const opened = list.read.data?.find(({ id }) => id === query.value.get('entry'))
+  const close = (): void => go(linkHere({ entry: '' }), { replaces: true })
+  return (
+    <>
+      <FilterForm filter={filter} actors={actors} />
+      <List
+        label={w.title}
+        list={list}
+        failure={w.failed}
+        keyOf={({ id }) => id}
+        open={({ id }) => linkHere({ entry: id })}
+        empty={
+          isFiltered(filter) ? (
+            <State title={w.nothingMatches} text={w.nothingMatchesText} drawing={<Icon name="search" />} />
+          ) : (
+            <State title={w.empty} text={w.emptyText} />
+          )
+        }
+        columns={[
+          {
+            head: w.time,
+            class: 'c-status',
+            cell: ({ at }) => (
+              <time datetime={at} title={longTime(at)}>
+                {shortTime(at)}
+              </time>
+            ),
+          },
+          {
+            head: w.act,
+            class: 'c-act strong',
+            cell: ({ id, act }) => (
+              <a href={linkHere({ entry: id })}>
+                <code>{act}</code>
+              </a>
+            ),
+          },
+          { head: w.actor, class: 'c-actor', cell: (entry) => <span title={entry.actor.id}>{plain(actorOf(entry, actors))}</span> },
+          { head: w.target, class: 'c-actor', cell: (entry) => <span title={entry.target}>{plain(targetOf(entry, actors))}</span> },
+          { head: w.details, cell: (entry) => <code title={plain(detailsOf(entry))}>{plain(detailsOf(entry))}</code> },
+        ]}
+        narrow={(entry) => [
+          <Mark name="none" />,
+          <code>{entry.act}</code>,
+          `${plain(actorOf(entry, actors))} · ${plain(targetOf(entry, actors))}`,
+          shortTime(entry.at, true),
+        ]}
+      />
+      {opened && <Entry entry={opened} actors={actors} projects={projects} onClose={close} />}
+    </>
+  )
+}
+
+interface EntryProps extends Omit<EntriesProps, 'list'> {
+  readonly entry: AuditEntry
+  readonly onClose: () => void
+}
+
+function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
+  const w = words()
+  const { at, actor, act, target, project_id: project, details } = entry
+  const text = JSON.stringify(details, undefined, 2)
+  return (
+    <Dialog title={w.entry} onClose={onClose}>
+      <div>
+        <h2>
+          <code>{act}</code>
+        </h2>
+        <dl class="facts audit-facts">
+          <dt>{w.time}</dt>
+          <dd>
+            {longTime(at)}
+            <br />
+            <code>{at}</code>
+          </dd>
+          <dt>{w.actor}</dt>
+          <dd>
+            {plain(actorOf(entry, actors))}
+            {actor.id !== '' && (
+              <>
+                <br />
+                <a href={linkHere({ entry: '', actor: actor.id, act: '', target: '' })}>{w.sameActor}</a>
+              </>
+            )}
+          </dd>
+          <dt>{w.target}</dt>
+          <dd>
+            {plain(targetOf(entry, actors))}
+            {target !== '' && (
+              <>
+                <br />
+                <code>{plain(target)}</code> <CopyButton text={target} label={allWords().copyId} />
+                <br />
+                <a href={linkHere({ entry: '', target, act: '', actor: '' })}>{w.sameTarget}</a>
+              </>
+            )}
+          </dd>
+          <dt>{w.project}</dt>
+          <dd>{project === null ? w.wholeOrganization : plain(projects.get(project) ?? project)}</dd>
+          <dt>{w.details}</dt>
+          <dd>
+            <pre class="wire">{plain(text)}</pre>
+          </dd>
+        </dl>
+        <footer>
+          <button class="button" onClick={onClose}>
+            {allWords().close}
+          </button>
+        </footer>
+      </div>
+    </Dialog>
+  )
+}

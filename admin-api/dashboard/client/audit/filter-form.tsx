@@ -1,0 +1,83 @@
+/** The filters over the log; what is typed is in the address once it is sent. */
+import type { JSX } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, linkHere } from '../app/location.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './audit-words.ts'
+import { filterNames, isFiltered, type Filter, type FilterName } from './filter.ts'
+
+interface FilterFormProps {
+  readonly filter: Filter
+  /** Ids of who may have acted, with what they are called; without any, the id is typed. */
+  readonly actors: ReadonlyMap<string, string>
+}
+
+const none = Object.fromEntries(filterNames.map((name) => [name, ''])) as Record<FilterName, string>
+
+export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
+  const w = words()
+  const id = useId()
+  const [typed, setTyped] = useState(filter)
+  useEffect(() => setTyped(filter), [JSON.stringify(filter)])
+  useEffect(() => bind({ '/': () => document.getElementById(`${id}-act`)?.focus() }), [])
+  const field = (name: FilterName, kind: 'text' | 'date', hint?: string): JSX.Element => (
+    <div class="field">
+      <label for={`${id}-${name}`}>{w[name]}</label>
+      <input
+        id={`${id}-${name}`}
+        class={name === 'target' || name === 'act' ? 'input mono' : 'input'}
+        {...(kind === 'date' ? { type: 'date' as const } : { type: 'text' as const })}
+        placeholder={hint}
+        value={typed[name]}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+      />
+    </div>
+  )
+  return (
+    <form
+      class="audit-filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go(linkHere({ ...typed, act: typed.act.trim(), actor: typed.actor.trim(), target: typed.target.trim(), entry: '' }))
+      }}
+    >
+      {field('act', 'text', w.actHint)}
+      {actors.size === 0 ? (
+        field('actor', 'text')
+      ) : (
+        <div class="field">
+          <label for={`${id}-actor`}>{w.actor}</label>
+          <select
+            id={`${id}-actor`}
+            class="input"
+            value={typed.actor}
+            onChange={(event) => setTyped({ ...typed, actor: event.currentTarget.value })}
+          >
+            <option value="">{w.anyone}</option>
+            {typed.actor !== '' && !actors.has(typed.actor) && <option value={typed.actor}>{typed.actor}</option>}
+            {[...actors].map(([one, name]) => (
+              <option key={one} value={one}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {field('target', 'text', w.targetHint)}
+      {field('since', 'date')}
+      {field('until', 'date')}
+      <div class="actions">
+        <button class="button">{w.filter}</button>
+        {isFiltered(filter) && (
+          <a class="button quiet" href={linkHere({ ...none, entry: '' })}>
+            {allWords().clearAll}
+          </a>
+        )}
+      </div>
+    </form>
+  )
+}

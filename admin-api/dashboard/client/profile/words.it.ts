@@ -1,0 +1,17 @@
+/** Italian: the profile. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  say: (email) => `Sei ${email}.`,
+  sayText: 'Ogni link con cui entri prova l’indirizzo; non si può cambiare.',
+  account: 'Account',
+  accountText: 'Il tuo nome, le passkey e i browser in cui sei entrato; puoi chiudere ognuno.',
+  accountLink: 'Nome, passkey e sessioni',
+  applicationsText: 'Applicazioni e agenti che agiscono per te, e come togliere loro l’accesso.',
+  applicationsLink: 'Applicazioni con accesso',
+  browser: 'In questo browser',
+  browserText: 'Conservato qui e da nessun’altra parte.',
+  roles: 'I tuoi ruoli',
+  manage: 'Le tue organizzazioni',
+}

@@ -1,0 +1,64 @@
+/** The profile in Chromium: who one is, what this browser keeps, the way to the account; for every role. */
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard } from '../dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('the address, roles and settings are on the profile, which leads to passkeys and sessions', async (t) => {
+  const server = await startDashboard(t, browser)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await page.click('.nav-account')
+    await page.click('.menu >> text=Profile')
+    await page.waitForURL(/\/profile$/)
+    await page.waitForSelector('text=You are olga@alpenblick.example.')
+    await page.waitForSelector('.profile-part dd >> text=owner')
+    await tab.check(t)
+    await page.uncheck('main >> text=Single keys as shortcuts')
+    await page.locator('h1').click()
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    t.true(page.url().endsWith('/profile'), 'single keys do nothing')
+    await page.reload()
+    t.false(await page.isChecked('main >> text=Single keys as shortcuts'))
+    await page.check('main >> text=Single keys as shortcuts')
+    await page.click('main .segments >> text=Dark')
+    t.is(await page.getAttribute('html', 'data-theme'), 'dark')
+    await tab.check(t)
+    await page.click('main >> text=Name, passkeys and sessions')
+    await page.waitForURL(/\/account$/)
+    await page.context().close()
+  }
+})
+
+test('it speaks the language that is chosen there, and who only pays has one too', async (t) => {
+  const server = await startDashboard(t, browser)
+  const owner = await server.open()
+  const { page } = owner
+  await owner.go('/profile')
+  for (const [language, words] of [
+    ['de', 'Du bist olga@alpenblick.example.'],
+    ['fr', 'Vous êtes olga@alpenblick.example.'],
+    ['it', 'Sei olga@alpenblick.example.'],
+  ] as const) {
+    await page.selectOption('main select', language)
+    await page.waitForSelector(`text=${words}`)
+    await owner.check(t)
+  }
+  const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', {
+    email: 'bill@alpenblick.example',
+    role: 'billing',
+  })
+  const joining = await (await browser().newContext()).newPage()
+  await joining.goto(String(url))
+  await joining.click('button:has-text("Join")')
+  await joining.waitForLoadState()
+  await joining.context().close()
+  const billing = await server.open({ link: await server.signInLink('bill@alpenblick.example') })
+  await billing.go('/profile')
+  await billing.page.waitForSelector('.profile-part dd >> text=billing')
+  await billing.check(t)
+})
