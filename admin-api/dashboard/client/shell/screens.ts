@@ -148,7 +148,7 @@ const all: readonly Screen[] = [
     load: () => import('../reference/reference.tsx'),
   },
   { name: 'usage', label: (w) => w.usage, icon: 'usage', group: 'foot', key: 'b', load: () => import('../usage/usage.tsx') },
-  { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'x', load: () => import('../audit/audit.tsx') },
+  { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'g', load: () => import('../audit/audit.tsx') },
   {
     name: 'profile',
     isPersonal: true,
