@@ -1,4 +1,5 @@
 /** The address of the MCP endpoint: requests of agents in, answers of the protocol out. Spec "Agent (MCP) tool surface". */
+import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import * as z from 'zod'
@@ -122,7 +123,8 @@ export class AgentEndpoint {
 
   async #read(caller: Caller, plain: PlainCall, signal: AbortSignal): Promise<Answer> {
     const result = await this.#calls.call(caller, plain.name, plain.given, AbortSignal.any([signal, this.#closing.signal]))
-    return raw(plainAnswer(plain, result ?? {}, identityOf(this.#options)), { contentType: 'application/json' })
+    assert(result, 'a tool that reads has its name')
+    return raw(plainAnswer(plain, result, identityOf(this.#options)), { contentType: 'application/json' })
   }
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {

@@ -4,6 +4,7 @@
  * protocol; both give the same answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { CallResult } from './tools/tool-results.ts'
 
 const plainVersion = '2026-07-28'
 
@@ -53,8 +54,11 @@ const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>
   headers['mcp-name'] === name &&
   /^[a-z_]+$/.test(name)
 
-/** The answer as the package writes it. */
-export function plainAnswer({ id }: PlainCall, result: object, server: object): string {
-  const { _meta: meta } = result as { readonly _meta?: object }
-  return JSON.stringify({ result: { ...result, resultType: 'complete', _meta: { ...meta, [serverKey]: server } }, jsonrpc: '2.0', id })
+/** The answer as the package writes it. Where nothing is hidden from the text, it is the structured content. */
+export function plainAnswer({ id }: PlainCall, { content, structuredContent, isError, _meta: meta }: CallResult, server: object): string {
+  const [first] = content
+  const structured = meta === undefined && first?.type === 'text' ? first.text : JSON.stringify(structuredContent)
+  const last = { ...(isError && { isError }), resultType: 'complete', _meta: { ...meta, [serverKey]: server } }
+  const result = `{"content":${JSON.stringify(content)},"structuredContent":${structured},${JSON.stringify(last).slice(1)}`
+  return `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`
 }

@@ -13,8 +13,13 @@ const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 // C0 but for tab and line feed, DEL and C1
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/gu
 
+/** Printable ASCII and line feeds: nothing to take out. */
+const isPlain = (text: string): boolean => /^[\n\t\u0020-\u007E]*$/.test(text)
+const none: RemovedCharacters = { zero_width: 0, bidi: 0 }
+
 /** The text without them, with lines that end in a line feed, and how many went. */
 export function withoutInvisible(text: string): { readonly text: string; readonly removed: RemovedCharacters } {
+  if (isPlain(text)) return { text, removed: none }
   let [invisible, directions] = [0, 0]
   const shown = text
     .replaceAll(/\r\n?/g, '\n')

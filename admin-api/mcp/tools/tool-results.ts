@@ -32,13 +32,13 @@ const hidden = 'in structuredContent only; never write it into chat, put it stra
 
 export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion: string): CallResult {
   const { secrets = [], secretLinks = [] } = binding
-  const result = bounded(given)
+  const { result, json } = fitted(given)
   const isThere = (name: string): boolean => typeof result[name] === 'string'
   const shown = secrets.filter(isThere)
   const named = [...shown, ...secretLinks.filter(isThere)]
-  const text = shown.length === 0 ? result : { ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) }
+  const text = shown.length === 0 ? json : JSON.stringify({ ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) })
   return {
-    content: [{ type: 'text', text: JSON.stringify(text) }, ...(protocolVersion >= linksVersion ? linksOf(binding, result) : [])],
+    content: [{ type: 'text', text }, ...(protocolVersion >= linksVersion ? linksOf(binding, result) : [])],
     structuredContent: { ...result },
     ...(named.length > 0 && { _meta: { 'service/secret_fields': named } }),
   }
@@ -71,8 +71,16 @@ export function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** A list that is too long loses entries from its end and says so; anything else that is too long is refused. */
-export function bounded(result: ToolResult): ToolResult {
-  if (sizeOf(result) <= maxTextBytes) return result
+export const bounded = (result: ToolResult): ToolResult => fitted(result).result
+
+interface Fitted {
+  readonly result: ToolResult
+  readonly json: string
+}
+
+function fitted(result: ToolResult): Fitted {
+  const json = JSON.stringify(result)
+  if (json.length * mostBytesOfUnit <= maxTextBytes || Buffer.byteLength(json) <= maxTextBytes) return { result, json }
   const { data } = result
   if (!Array.isArray(data)) throw tooLong()
   let [kept, size] = [0, sizeOf({ ...result, data: [], has_more: true })]
@@ -82,9 +90,12 @@ export function bounded(result: ToolResult): ToolResult {
     kept++
   }
   if (kept === 0) throw tooLong()
-  return { ...result, data: data.slice(0, kept), has_more: true }
+  const shortened = { ...result, data: data.slice(0, kept), has_more: true }
+  return { result: shortened, json: JSON.stringify(shortened) }
 }
 
+/** In UTF-8, of a unit of UTF-16. */
+const mostBytesOfUnit = 3
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 const tooLong = (): Refusal =>

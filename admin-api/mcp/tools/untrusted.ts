@@ -21,16 +21,25 @@ interface Tally {
 export function labelled(result: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return result
   const tally: Tally = { fields: 0, zeroWidth: 0, bidi: 0 }
-  const fields = relabelled(result, new Set(names), tally, '') as JsonObject
+  const fields = relabelled(result, namesOf(names), tally, '') as JsonObject
   if (tally.fields === 0) return fields
   const removed = tally.zeroWidth + tally.bidi > 0 && { untrusted_removed: { zero_width: tally.zeroWidth, bidi: tally.bidi } }
   return { ...fields, ...removed, untrusted_notice: untrustedNotice }
 }
 
-const isNamed = (names: ReadonlySet<string>, parent: string, name: string): boolean => names.has(name) || names.has(`${parent}.${name}`)
+interface Names {
+  readonly all: ReadonlySet<string>
+  /** Whether some are meant in a field of this name alone: `parent.name`. */
+  readonly haveParents: boolean
+}
+
+const namesOf = (names: readonly string[]): Names => ({ all: new Set(names), haveParents: names.some((name) => name.includes('.')) })
+
+const isNamed = ({ all, haveParents }: Names, parent: string, name: string): boolean =>
+  all.has(name) || (haveParents && all.has(`${parent}.${name}`))
 
 /** `parent` is the name of the field that the value is in. */
-function relabelled(value: unknown, names: ReadonlySet<string>, tally: Tally, parent: string): unknown {
+function relabelled(value: unknown, names: Names, tally: Tally, parent: string): unknown {
   if (Array.isArray(value)) return value.map((one) => relabelled(one, names, tally, parent))
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value).map(([name, one]): [string, unknown] => {
@@ -58,7 +67,7 @@ function cleaned(value: unknown, tally: Tally): unknown {
 /** The schema of a result whose fields are labelled. */
 export function labelledSchema(schema: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return schema
-  const set = new Set(names)
+  const set = namesOf(names)
   const walk = (value: unknown, parent: string, inProperties: boolean): unknown => {
     if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : walk(one, parent, false)))
     if (typeof value !== 'object' || value === null) return value
