@@ -157,18 +157,8 @@ test('an endpoint is made with its secret; its deliveries show every attempt and
   await tab.go('/webhooks')
   await page.waitForSelector('text=No endpoint yet')
   await tab.check(t)
-  const made = await server.daemon.rest.call('POST', '/v1/webhooks', {
-    name: 'Order system',
-    target_url: `http://127.0.0.1:${String(receiver.port)}/hooks`,
-  })
-  if (made.status !== 201) {
-    await page.click('header >> text=New endpoint')
-    await fill(tab, 'Name', 'Order system')
-    await fill(tab, 'Endpoint', `http://127.0.0.1:${String(receiver.port)}/hooks`)
-    await page.click('dialog >> text=Create')
-    await page.waitForSelector('dialog [role=alert]')
-    return
-  }
+  const endpoint = { name: 'Order system', target_url: `http://127.0.0.1:${String(receiver.port)}/hooks` }
+  await server.daemon.rest.must('POST', '/v1/webhooks', endpoint)
   await seed(t, server)
   await tab.go('/webhooks')
   await page.click('tbody >> text=Order system')

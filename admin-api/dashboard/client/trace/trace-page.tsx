@@ -32,15 +32,15 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
   const trace = latest.data && isWhole(latest.data) ? latest.data : undefined
   const [isReplaying, setReplaying] = useState(false)
   const [isSharing, setSharing] = useState(false)
-  const isRelayed = trace?.outcome === 'relayed'
+  const mayReplay = mayChange.value && trace !== undefined && isReplayable(trace)
   useEffect(
     () =>
       bind({
         Escape: () => go(link('/traces')),
         s: () => setSharing(true),
-        ...(mayChange.value && isRelayed && { r: () => setReplaying(true) }),
+        ...(mayReplay && { r: () => setReplaying(true) }),
       }),
-    [isRelayed],
+    [mayReplay],
   )
   const isDiagnosed = query.value.get('diagnose') === '1'
   const heading = (
@@ -66,7 +66,7 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
             <span class="shell-label">{isDiagnosed ? own.hideDiagnosis : own.diagnose}</span>
           </a>
         )}
-        {trace && mayChange.value && isRelayed && (
+        {mayReplay && (
           <button class="button" aria-keyshortcuts="r" onClick={() => setReplaying(true)}>
             <Icon name="replay" />
             <span class="shell-label">{w.replay}</span>
@@ -89,6 +89,9 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
     </>
   )
 }
+
+/** What arrived, or came back after the provider had taken it, is not sent a second time. */
+const isReplayable = ({ outcome, status }: Trace): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
 
 function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
   const w = allWords()
