@@ -12,6 +12,7 @@ import { within } from '#store/tuple.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { ask, installationOf, requestOf, type Installation } from '../fixture/one-of-everything.ts'
+import { beyond } from '../fixture/beyond-roles.ts'
 import { baseUrl } from '../fixture/rest-fixture.ts'
 import { sessionOf } from '../fixture/sessions.ts'
 
@@ -62,26 +63,6 @@ async function assertUnchanged(t: ExecutionContext, installation: Installation, 
 
 const outcomeOf = ({ status, body, bytes }: RestAnswer): string =>
   status < 400 ? 'done' : `${status} ${(body as { error?: { code: string } } | undefined)?.error?.code ?? bytes.toString()}`
-
-/** The key of the first start is no one's, so that rotating it would hand a person what outlasts them. */
-const ownKeysOnly = ['rotateApiKey']
-
-/** What a role may not do although its scope allows it: keys with more access than it has, and what belongs to the whole organization. */
-const beyond: Readonly<Record<Role, readonly string[]>> = {
-  owner: ownKeysOnly,
-  admin: ownKeysOnly,
-  developer: [
-    ...['getApiKey', 'rotateApiKey', 'revokeApiKey', 'updateApiKey'].map((id) => `${id}, as if it were not there`),
-    'revokeApplication, as if it were not there',
-    ...['createDomain', 'deleteDomain', 'rotateDomainDkim'],
-    ...['createSuppression', 'importSuppressions', 'updateSuppression', 'deleteSuppression', 'deleteUnsubscribe'],
-    ...['createIngestSource', 'revokeIngestSource', 'createPostofficeMapping', 'updatePostofficeMapping', 'deletePostofficeMapping'],
-    ...['createOrganization', 'updateOrganization', 'deleteOrganization'],
-    ...['createInvitation', 'resendInvitation', 'revokeInvitation', 'updateMember', 'deleteMember'],
-  ],
-  viewer: ['getApiKey, as if it were not there'],
-  billing: [],
-}
 
 for (const role of roles) {
   test(`a signed-in member with the role ${role} does what it allows at every operation, and nothing else`, async (t) => {

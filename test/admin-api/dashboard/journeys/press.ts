@@ -1,0 +1,70 @@
+/** Presses what a screen offers, one after the other, and fills in and sends each form that opens. */
+import type { Page } from '../../../support/web/browser.ts'
+import { settled, show, type Place } from './screen-walk.ts'
+
+/** What was reached: nothing but the screen after a press, a dialog, or a dialog after its form was sent. */
+export type Reached = 'press' | 'dialog' | 'sent'
+
+/** All but the call behind the screen, which is the same everywhere. */
+const controls = 'main button:not([title="This screen as an API call"]):visible'
+
+/** Rows offer the same under other names. */
+const sameIn = (label: string): string => label.split(/[:\s]/)[0] ?? ''
+
+/** Calls `onReached` after each step. */
+export async function pressAll(page: Page, { path }: Place, onReached: (what: Reached, label: string) => Promise<void>): Promise<void> {
+  await fillIn(page, 'its address', onReached)
+  const pressed = new Set<string>()
+  for (let i = 0; i < (await page.locator(controls).count()); i++) {
+    const control = page.locator(controls).nth(i)
+    const label = (await control.getAttribute('aria-label')) ?? (await control.innerText())
+    const isTab = (await control.getAttribute('role')) === 'tab'
+    const name = isTab ? label : sameIn(label)
+    if (pressed.has(name)) continue
+    pressed.add(name)
+    await control.click({ timeout: 2000 }).catch(() => undefined)
+    await settled(page)
+    if (!(await fillIn(page, label, onReached)) && isTab) await onReached('press', label)
+    if (new URL(page.url()).pathname !== new URL(path, page.url()).pathname) await show(page, path)
+  }
+}
+
+/** Goes through the dialog that is open; false where none is. */
+async function fillIn(page: Page, label: string, onReached: (what: Reached, label: string) => Promise<void>): Promise<boolean> {
+  if ((await page.locator('dialog[open]').count()) === 0) return false
+  await onReached('dialog', label)
+  if (await sendForm(page)) await onReached('sent', label)
+  await closeDialog(page)
+  return true
+}
+
+/** Fills in the form of the dialog, and presses its last button; false where there is none. */
+async function sendForm(page: Page): Promise<boolean> {
+  const form = page.locator('dialog[open] form')
+  if ((await form.count()) === 0) return false
+  for (const field of await form.locator('input:visible, textarea:visible').all()) {
+    const type = (await field.getAttribute('type')) ?? 'text'
+    if (type === 'checkbox' || type === 'radio' || (await field.inputValue()) !== '') continue
+    const label = await field.evaluate((one) => (one as unknown as { labels?: { textContent: string }[] }).labels?.[0]?.textContent ?? '')
+    await field.fill(valueFor(type, label), { timeout: 2000 }).catch(() => undefined)
+  }
+  const submit = form.locator('footer button').last()
+  if ((await submit.count()) === 0) return false
+  await submit.click({ timeout: 2000 }).catch(() => undefined)
+  await page.waitForSelector('dialog[open] [role=alert]', { timeout: 1000 }).catch(() => undefined)
+  return (await page.locator('dialog[open]').count()) > 0
+}
+
+function valueFor(type: string, label: string): string {
+  const [, named] = /^Type ([^]+) to confirm$/.exec(label) ?? []
+  if (named !== undefined) return named
+  if (type === 'number') return '5'
+  if (type === 'url') return 'https://example.org/'
+  return type === 'email' ? 'x@example.org' : 'x'
+}
+
+/** By Escape, as everybody can; none may be left. */
+async function closeDialog(page: Page): Promise<void> {
+  for (let i = 0; i < 3 && (await page.locator('dialog[open]').count()) > 0; i++) await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog[open]', { state: 'detached', timeout: 5000 })
+}
