@@ -41,10 +41,20 @@ export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainC
 function isPlainMeta(meta: unknown): boolean {
   if (!isFields(meta) || meta[versionKey] !== plainVersion) return false
   const { [capabilitiesKey]: capabilities, 'io.modelcontextprotocol/clientInfo': info } = meta
-  const { name, version } = Object(info ?? { name: '', version: '' }) as Fields
-  const isKnown = Object.keys(meta).every((key) => metaKeys.has(key)) && typeof name === 'string' && typeof version === 'string'
-  return isKnown && isFields(capabilities) && Object.values(capabilities).every(isFields)
+  const isKnown = Object.keys(meta).every((key) => metaKeys.has(key)) && (info === undefined || isPlainClient(info))
+  return isKnown && isFields(capabilities) && Object.values(capabilities).every(isPlainCapability)
 }
+
+const isPlainClient = (info: unknown): boolean =>
+  isFields(info) &&
+  'name' in info &&
+  'version' in info &&
+  !('icons' in info) &&
+  Object.values(info).every((value) => typeof value === 'string')
+
+/** What is inside of the settings of a capability is the package's to check. */
+const isPlainCapability = (value: unknown): boolean =>
+  isFields(value) && Object.values(value).every((setting) => isFields(setting) && Object.keys(setting).length === 0)
 
 /** The headers say what the body says, in letters that need no encoding. */
 const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>

@@ -1,9 +1,11 @@
 /** What an agent wants to send to real recipients: shown as it will go out, to be approved or refused by a member. Without scripts. */
 import { hasScope, type Principal } from '#core/access/principal/principal.ts'
-import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
+import { foldAddress } from '#core/addresses.ts'
+import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import type { MessageViews } from '#core/capture/reading/message-views.ts'
 import type { SendApprovals, ShownApproval } from '#core/submission/approval/send-approvals.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import { withoutInvisible } from '#ingest/mime/invisible-characters.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -11,7 +13,7 @@ import { page, type Visitor } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-words.ts'
 import { approvalPath, memberTracePath } from '../messages/inboxes.ts'
 import { linkedText } from '../messages/linked-text.ts'
-import { files, framed, named } from '../messages/message-page.ts'
+import { files, framed, named, shortened } from '../messages/message-page.ts'
 import { awaitingApproval } from '../messages/message-view.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
@@ -81,7 +83,7 @@ function approvalPage(shown: Presented): Answer {
     content: html`<h1>An agent wants to send this</h1>
       ${stateOf(shown)}
       <dl class="mail">
-        ${facts(shown, subject).map(
+        ${legible(facts(shown, subject)).map(
           ([label, value]) =>
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
@@ -94,45 +96,63 @@ function approvalPage(shown: Presented): Answer {
 }
 
 /** Whether it waits, or what was decided. */
-function stateOf({ trace: { approval }, isExpired, mayDecide }: Presented): Html {
+function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle }: Presented): Html {
   const { decision: made, expiresAt } = approval
   if (made?.as === 'approved') return html`<p class="done" role="status">Approved by ${made.email} on ${timeOf(made.at)}.</p>`
   if (made?.as === 'refused') return html`<p class="note">Refused by ${made.email} on ${timeOf(made.at)}. It was not sent.</p>`
   if (made?.as === 'withdrawn') return html`<p class="note">The agent withdrew it on ${timeOf(made.at)}. It was not sent.</p>`
   if (made || isExpired) return html`<p class="note">It was not approved in time, and was not sent. The agent can ask again.</p>`
   if (!mayDecide) return html`<p class="note">Your role cannot approve it. Ask a member who may send, until ${timeOf(expiresAt)}.</p>`
+  if (obstacle !== undefined) return html`<p class="note">Nothing has left, and it cannot be approved now. ${obstacle}</p>`
   return html`<p class="lead">
     Nothing has left yet. Look at everything below: what you approve is sent exactly so, once. It can be approved until
     ${timeOf(expiresAt)}.
   </p>`
 }
 
-function facts(
-  { trace, read, projectName, destinationName, organizationId }: Presented,
-  subject: string,
-): (readonly [string, Html | string])[] {
+type Facts = readonly (readonly [label: string, value: Html | string])[]
+
+/** Without characters that show the text around them in another order, or are not seen, as an agent may have written them. */
+function legible(rows: Facts): Facts {
+  let overrides = 0
+  const shown = rows.map(([label, value]) => {
+    if (typeof value !== 'string') return [label, value] as const
+    const { text, removed } = withoutInvisible(value)
+    overrides += removed.bidi
+    return [label, text] as const
+  })
+  const warning = `${overrides} characters that change the direction of text are in the fields above; they are left out here, and are sent.`
+  return overrides === 0 ? shown : [...shown, ['Look closely', warning]]
+}
+
+function facts({ trace, read, projectName, destination, organizationId }: Presented, subject: string): Facts {
   const all = (addresses: readonly string[]): string => addresses.join(', ')
-  const ofEnvelope = (isBlind: boolean): string =>
-    all(trace.recipients.filter(({ bcc }) => (bcc === true) === isBlind).map(({ address }) => address))
-  const suppressed = all(trace.recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address))
   const message = read.ok ? read.message : undefined
-  const rows: (readonly [string, Html | string])[] = [
-    ['From', message ? all(message.from.map(named)) : trace.headerFrom],
-    ['To', message ? all(message.to.map(named)) : ofEnvelope(false)],
-    ['Cc', message ? all(message.cc.map(named)) : ''],
-    ['Bcc', ofEnvelope(true)],
-    ['Reply-To', message ? all(message.replyTo.map(named)) : ''],
+  // whoever gets it and stands neither in To nor in Cc, the sender too
+  const open = new Set([...(message?.to ?? []), ...(message?.cc ?? [])].map(({ address }) => foldAddress(address)))
+  const others = all(trace.recipients.map(({ address }) => address).filter((address) => !open.has(foldAddress(address))))
+  const suppressed = all(trace.recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address))
+  const rows: Facts = [
+    ['From', message ? all(message.from.map(exactly)) : trace.headerFrom],
+    ['To', message ? all(message.to.map(exactly)) : others],
+    ['Cc', message ? all(message.cc.map(exactly)) : ''],
+    ['Bcc', message ? others : ''],
+    ['Reply-To', message ? all(message.replyTo.map(exactly)) : ''],
     ['Envelope sender', trace.mailFrom === trace.headerFrom ? '' : trace.mailFrom],
     ['Not sent to', suppressed === '' ? '' : `${suppressed}, as they are suppressed`],
     ['Subject', subject],
     ['Project', projectName],
-    ['Goes through', destinationName ?? 'a destination that was deleted'],
+    ['Goes through', destination ?? 'a destination that was deleted'],
     ['Leaves', trace.sendAt === undefined ? 'when it is approved' : html`${timeOf(trace.sendAt)}, if it is approved`],
     ['Digest', html`<code>${trace.approval.digest}</code>`],
     ['Trace', html`<a href="${memberTracePath(organizationId, trace.id)}">What happened to this message</a>`],
   ]
   return rows.filter(([, value]) => value !== '')
 }
+
+/** A name that could pass for an address, or for the end of one, stands in quotes. */
+const exactly = ({ name, address }: ReadAddress): string =>
+  /[<>@,;"]/.test(name) ? `${JSON.stringify(shortened(name))} <${address}>` : named({ name, address })
 
 function contents(shown: Presented, message: ReadMessage): Html {
   const text = message.text.slice(0, maxTextShown)
@@ -153,11 +173,11 @@ function contents(shown: Presented, message: ReadMessage): Html {
     }`
 }
 
-function decision({ trace: { approval }, isExpired, mayDecide, self, visitor }: Presented): Html | undefined {
+function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor }: Presented): Html | undefined {
   if (approval.decision || isExpired || !mayDecide) return undefined
   const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
   return html`<section class="sheet choice" aria-label="Decision">
-    <form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>
+    ${obstacle === undefined && html`<form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>`}
     <form method="post" action="${self}/refuse">${fields}<button class="danger">Refuse</button></form>
   </section>`
 }

@@ -67,8 +67,75 @@ test('what is not plainly a call in every point is left to the package', (t) => 
     ['another revision', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/protocolVersion': '2025-11-25' })],
     ['no capabilities', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': undefined })],
     ['capabilities that are none', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': { roots: 1 } })],
+    [
+      'a setting of a capability that is none',
+      headers,
+      bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: 1 } } }),
+    ],
+    ['a client that is null', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': null })],
+    ['a title that is none', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1', title: 1 } })],
+    ['pictures of a client', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1', icons: 1 } })],
     ['a client without a name', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { version: '1' } })],
     ['null', headers, null],
   ]
   for (const [what, givenHeaders, given] of others) t.is(plainCallOf(givenHeaders, given), undefined, what)
+})
+
+test('whatever the package refuses of an envelope is refused, and what it lets through gets one answer by both ways', async (t) => {
+  const fixture = await startMcp(t)
+  const token = await fixture.tokenOf()
+  const name = 'account_status'
+  const values = [null, 1, 'x', true, [], {}, { x: 1 }, { x: null }, { x: {} }, { x: true }, { x: [] }, { name: 'x', version: '1' }]
+  const clients = ['title', 'websiteUrl', 'description', 'icons', 'other'].flatMap((field) =>
+    values.map((value) => ({ name: 'x', version: '1', [field]: value })),
+  )
+  const capabilities = ['experimental', 'sampling', 'elicitation', 'roots', 'tasks', 'extensions', 'other'].flatMap((field) =>
+    [...values, { listChanged: 1 }, { form: 1 }, { form: { applyDefaults: 1 } }, { context: 1 }].map((value) => ({ [field]: value })),
+  )
+  const envelopes = [
+    ...[...values, ...clients].map((value) => ({ 'io.modelcontextprotocol/clientInfo': value })),
+    ...[...values, ...capabilities].map((value) => ({ 'io.modelcontextprotocol/clientCapabilities': value })),
+    ...values.map((value) => ({ 'io.modelcontextprotocol/logLevel': value })),
+  ]
+  const ask = async (more: object, headers: Readonly<Record<string, string>> = {}) => {
+    const given = { ...headersOf(name), authorization: `Bearer ${token}`, ...headers }
+    const response = await fixture.fetch(mcpResource, { method: 'POST', headers: given, body: JSON.stringify(bodyOf(name, {}, more)) })
+    return { status: response.status, answer: (await response.json()) as object }
+  }
+  const plain = envelopes.filter((one) => plainCallOf(headersOf(name), bodyOf(name, {}, one)) !== undefined)
+  t.true(plain.length > 20)
+  // a key that is the client's own sends the same request through the package
+  for (const one of plain) t.deepEqual(await ask(one), await ask({ ...one, 'example.org/own': 1 }), JSON.stringify(one))
+  for (const headers of [{ accept: 'text/html' }, { 'mcp-session-id': 'x' }, { 'last-event-id': '1' }])
+    t.deepEqual(await ask({}, headers), await ask({ 'example.org/own': 1 }, headers), JSON.stringify(headers))
+})
+
+test('a read without the package passes the same doors: origin, token, toolset, flag, arguments', async (t) => {
+  const fixture = await startMcp(t)
+  const token = await fixture.tokenOf()
+  const ask = async (tool: string, { query = '', bearer = token, headers = {}, more = {} as object, given = {} as object }) => {
+    const response = await fixture.fetch(mcpResource + query, {
+      method: 'POST',
+      headers: { ...headersOf(tool), authorization: `Bearer ${bearer}`, ...headers },
+      body: JSON.stringify(bodyOf(tool, given, more)),
+    })
+    const text = await response.text()
+    return { status: response.status, challenge: response.headers.get('www-authenticate'), text: text.replace(/req_[\w-]+/g, 'req') }
+  }
+  const apiKey = String((await fixture.rest.must('POST', '/v1/api-keys', { name: 'test', scopes: ['api:read'] }))['key'])
+  const cases = [
+    ['account_status', { headers: { origin: 'https://evil.example' } }],
+    ['account_status', { bearer: 'x' }],
+    ['account_status', { bearer: apiKey }],
+    ['account_status', { query: '?toolsets=webhooks' }],
+    ['account_status', { query: '?toolsets=nonsense' }],
+    ['account_status', { headers: { 'x-service-toolsets': 'webhooks' } }],
+    ['email_bulk_replay_status', { bearer: await fixture.anonymousToken(), given: { job_id: 'rpl_none' } }],
+    ['email_trace_lookup', { given: { trace_id: 1 } }],
+  ] as const
+  for (const [tool, asked] of cases) {
+    const own = await ask(tool, asked)
+    t.deepEqual(own, await ask(tool, { ...asked, more: { 'example.org/own': 1 } }), `${tool} ${JSON.stringify(asked)}`)
+    t.regex(own.text, /error/i)
+  }
 })

@@ -133,6 +133,7 @@ function Say({ broken, traces }: { readonly broken: readonly Destination[]; read
   const w = words()
   const [first] = broken
   const waiting = traces.filter(({ status }) => status === 'queued').length
+  const held = traces.filter(({ status }) => status === 'pending').length
   const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
   const lost = relayed.filter(({ status }) => status === 'bounced' || status === 'failed').length
   return (
@@ -151,6 +152,11 @@ function Say({ broken, traces }: { readonly broken: readonly Destination[]; read
       {lost > 0 && (
         <p>
           {w.bouncedOrFailed}: {number(lost)} {w.ofLatestRelayed(relayed.length)}
+        </p>
+      )}
+      {held > 0 && (
+        <p>
+          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held, traces.length)}</a>
         </p>
       )}
       <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>

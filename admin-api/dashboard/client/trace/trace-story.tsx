@@ -117,6 +117,10 @@ const marks: Readonly<Record<string, string>> = {
   partly_sent: 'warning',
   opened: 'ok',
   clicked: 'ok',
+  approval_requested: 'pending',
+  approved: 'ok',
+  expired: 'canceled',
+  withdrawn: 'canceled',
   tracking: 'none',
   verp: 'none',
 }

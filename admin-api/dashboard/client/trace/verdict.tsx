@@ -2,14 +2,15 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { link } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { link, organization } from '../app/location.ts'
+import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
 import { language, words } from '../words/words.ts'
+import { words as ownWords } from './trace-words.ts'
 
 const bad = new Set(['bounced', 'failed', 'complained'])
 const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
@@ -20,6 +21,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
   const found = useRead(diagnoseBounce, isBad ? { query: { message_id: trace.trace_id } } : undefined)
   const { status } = trace
   if (!isBad) {
+    if (status === 'pending') return <Awaited traceId={trace.trace_id} />
     if (status === 'queued' && trace.attempts > 0 && trace.next_attempt_at !== null)
       return <Note tone="warn" mark="warning" text={w.putOffUntil(new Date(trace.next_attempt_at))} />
     if (status === 'captured') return <Note tone="held" mark="captured" text={w.capturedVerdict} more={trace.outcome_reason} />
@@ -48,6 +50,22 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
       {status !== 'complained' && mayAdminister.value && data?.suppress && !data.suppress.done && (
         <Suppress email={data.recipient ?? trace.to[0] ?? ''} />
       )}
+    </div>
+  )
+}
+
+/** A message of an agent that a person has to approve: the page on which they see it and decide. */
+function Awaited({ traceId }: { readonly traceId: string }): JSX.Element {
+  const w = ownWords()
+  return (
+    <div class="note warn">
+      <Mark name="pending" />
+      <p>
+        <b>{w.waitsForApproval}</b>
+      </p>
+      <a class="button small" href={`/organizations/${organization.value?.id ?? ''}/approvals/${traceId}`}>
+        {mayChange.value ? w.lookAndDecide : w.lookOnly}
+      </a>
     </div>
   )
 }

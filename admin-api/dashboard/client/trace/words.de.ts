@@ -3,6 +3,9 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
+  waitsForApproval: 'Sie wartet, bis ein Mitglied sie freigegeben hat.',
+  lookAndDecide: 'Ansehen und entscheiden',
+  lookOnly: 'Ansehen',
   noMessage: 'Es gibt keine Nachricht zu zeigen.',
   saveMessage: 'Als .eml speichern',
   openTrace: 'Ihren Trace öffnen',

@@ -1,5 +1,8 @@
 /** English: one trace. */
 export const en = {
+  waitsForApproval: 'It waits until a member has approved it.',
+  lookAndDecide: 'Look and decide',
+  lookOnly: 'Look at it',
   noMessage: 'There is no message to show.',
   saveMessage: 'Save as .eml',
   openTrace: 'Open its trace',

@@ -3,6 +3,9 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
+  waitsForApproval: 'Il attend l’approbation d’un membre.',
+  lookAndDecide: 'Voir et décider',
+  lookOnly: 'Voir',
   noMessage: 'Il n’y a pas de message à montrer.',
   saveMessage: 'Enregistrer en .eml',
   openTrace: 'Ouvrir sa trace',

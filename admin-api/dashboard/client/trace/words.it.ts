@@ -3,6 +3,9 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
+  waitsForApproval: 'Attende l’approvazione di un membro.',
+  lookAndDecide: 'Guardare e decidere',
+  lookOnly: 'Guardare',
   noMessage: 'Non c’è alcun messaggio da mostrare.',
   saveMessage: 'Salva come .eml',
   openTrace: 'Apri la sua traccia',

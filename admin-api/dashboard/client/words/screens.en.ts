@@ -8,6 +8,8 @@ export const screens = {
   paused: 'paused',
   waitingOfLatest: (waiting: number, latest: number) =>
     `${String(waiting)} of the latest ${String(latest)} sends wait for their next attempt.`,
+  awaitingApproval: (waiting: number, latest: number) =>
+    `${String(waiting)} of the latest ${String(latest)} sends wait for the approval of a member.`,
   nothingWaits: 'None of the latest sends waits for another attempt.',
   sendsToday: 'Sends today',
   capturesIn: (month: string) => `Captures in ${month}`,
@@ -130,6 +132,11 @@ export const screens = {
     queued: 'Queued for delivery',
     scheduled: 'Scheduled',
     released: 'Released to a destination',
+    approval_requested: 'Approval asked for',
+    approved: 'Approved',
+    refused: 'Refused by a person',
+    expired: 'Not approved in time',
+    withdrawn: 'Withdrawn',
     captured: 'Captured instead of sent',
     validation_failed: 'Refused',
     suppressed: 'Address suppressed',

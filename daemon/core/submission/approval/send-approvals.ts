@@ -8,6 +8,8 @@ import type { RawMessage } from '../../capture/reading/readings.ts'
 import type { ReadResult } from '../../capture/reading/message-reader.ts'
 import type { Readings } from '../../capture/reading/readings.ts'
 import { Refusal } from '../../refusals.ts'
+import { addressOf } from '../../routing/destination.ts'
+import { obstacleOf } from '../replay/send-again.ts'
 import type { Acceptance } from '../submission.ts'
 import { afterDecision, digestOf, waitsForApproval, type HeldTrace } from '../../trace/approval/held-trace.ts'
 import type { ApprovalDecision } from '../../trace/approval/trace-approval.ts'
@@ -53,8 +55,10 @@ export interface ShownApproval {
   readonly trace: HeldTrace
   readonly read: ReadResult
   readonly projectName: string
-  /** Undefined once it was deleted. */
-  readonly destinationName: string | undefined
+  /** The destination with where its mail goes now; undefined once it was deleted. */
+  readonly destination: string | undefined
+  /** Why it cannot be approved now, although it waits, as a sentence. */
+  readonly obstacle: string | undefined
   readonly isExpired: boolean
 }
 
@@ -67,14 +71,16 @@ export class SendApprovals {
   }
 
   /**
-   * For who submitted it: the approval that the message waits for, or that it is on its way. `orderDigest`: of the request that is
-   * repeated. Throws `conflict` with what to do when it will not be sent, or when the request is another one now.
+   * The approval that the message waits for, or that it is on its way. `orderDigest`: of the request that is repeated, by who submitted
+   * it. Throws `conflict` with what to do when it will not be sent, or when the request is another one now.
    */
   async outcomeOf(principal: Principal, traceId: string, orderDigest?: string): Promise<OutcomeSoFar> {
     const trace = heldOf((await must(this.#options.database, traces, principal, traceId)).record)
     const { approval, submittedBy } = trace
-    if (submittedBy !== principal.credentialId) throw noApproval()
-    if (orderDigest !== undefined && approval.orderDigest !== orderDigest) throw otherRequest()
+    if (orderDigest !== undefined) {
+      if (submittedBy !== principal.credentialId) throw noApproval()
+      if (approval.orderDigest !== orderDigest) throw otherRequest()
+    }
     const ended = approval.decision?.as ?? (this.#isExpired(trace) ? 'expired' : undefined)
     const isLater = trace.sendAt !== undefined
     if (ended === 'approved') return { traceId, outcome: 'relayed', status: isLater ? 'queued' : undefined }
@@ -118,12 +124,14 @@ export class SendApprovals {
     requireScope(principal, 'api:read')
     const { database, policies, readings } = this.#options
     const trace = heldOf((await must(database, traces, principal, traceId)).record)
-    const { projects, destinations } = await policies.of(principal.organizationId)
+    const policy = await policies.of(principal.organizationId)
+    const destination = policy.destinations.get(trace.destinationId ?? '')
     return {
       trace,
       read: await readings.read(principal.organizationId, trace),
-      projectName: projects.get(trace.projectId)?.name ?? '',
-      destinationName: destinations.get(trace.destinationId ?? '')?.name,
+      projectName: policy.projects.get(trace.projectId)?.name ?? '',
+      destination: destination && `${destination.name} (${addressOf(destination)})`,
+      obstacle: waitsForApproval(trace) ? obstacleOf(policy, trace, trace.destinationId ?? '')?.message : undefined,
       isExpired: this.#isExpired(trace),
     }
   }
@@ -145,7 +153,7 @@ export class SendApprovals {
 
   /**
    * Sends the message, once: with this resolving it stands in the queue. Throws `conflict` when the message is not the one of this digest,
-   * or was decided about already, and `insufficient_scope` for whoever may not send.
+   * was decided about already, or cannot leave by its destination any more, and `insufficient_scope` for whoever may not send.
    */
   approve(principal: Principal, traceId: string, digest: string, by: Approver): Promise<Trace> {
     return this.#decide(principal, traceId, { as: 'approved', digest, by })
@@ -181,6 +189,8 @@ export class SendApprovals {
       if (digest !== held.approval.digest || digest !== digestOf(held)) throw otherMessage()
       const policy = await policies.of(principal.organizationId)
       if (!policy.projects.has(held.projectId)) throw noApproval()
+      const obstacle = as === 'approved' ? obstacleOf(policy, held, held.destinationId ?? '') : undefined
+      if (obstacle) throw new Refusal('conflict', obstacle.message, obstacle)
       const next = afterDecision(held, { as, at: clock.now(), by: by.userId, email: by.email })
       audit.record(change, {
         organizationId: principal.organizationId,
@@ -237,8 +247,10 @@ function heldOf(trace: Trace): HeldTrace {
 
 const endedWords: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>> = {
   refused: 'A person refused this message, and it was not sent; ask the user what to change.',
-  expired: 'The approval was not given within 30 minutes, and the message was not sent; send it again to ask again.',
-  withdrawn: 'The message was withdrawn before it was approved, and was not sent; send it again to ask again.',
+  expired:
+    'The approval was not given within 30 minutes, and the message was not sent; send it again, with another idempotency_key if it had one, to ask again.',
+  withdrawn:
+    'The message was withdrawn before it was approved, and was not sent; send it again, with another idempotency_key if it had one, to ask again.',
 }
 
 function decidedWords(decision: HeldTrace['approval']['decision']): string {

@@ -22,7 +22,8 @@ export interface Obstacle {
 export function obstacleOf({ destinations, projects }: Policy, trace: Trace, destinationId: string): Obstacle | undefined {
   const destination = destinations.get(destinationId)
   if (!destination) {
-    const message = 'Its destination was deleted; send a new message, or replay it to another one, if the plan includes bulk replay.'
+    const message =
+      'Its destination was deleted; send a new message, or replay one that failed to another one, if the plan includes bulk replay.'
     return { message, nextAction: 'send_again' }
   }
   const named = `The destination ${destination.name}`

@@ -85,7 +85,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
     },
   ]
   const captured = trace.outcome !== 'relayed'
-  if (captured || recipients.some(({ suppression }) => suppression?.at !== createdAt))
+  if (!trace.approval && (captured || recipients.some(({ suppression }) => suppression?.at !== createdAt)))
     entries.push({
       at: createdAt,
       event: captured && !waitsForCapture(trace) ? 'captured' : 'queued',
@@ -111,22 +111,22 @@ const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =
 
 /** What a send with `send_at` was promised, and its capture, if any. */
 function scheduleEntries(trace: Trace): TimelineEntry[] {
-  const { createdAt, sendAt, outcome, begunAt } = trace
+  const { createdAt, sendAt, outcome, begunAt, approval } = trace
   if (sendAt === undefined) return []
   const time = new Date(sendAt).toISOString()
   const isLater = waitsForCapture(trace)
   const what = outcome === 'relayed' ? 'leaves' : 'is captured'
   const message =
     outcome === 'relayed' || isLater
-      ? `It ${what} at ${time} and can be canceled until then.`
+      ? `It ${what} at ${time}${approval ? ', if it is approved,' : ''} and can be canceled until then.`
       : `It was scheduled for ${time} and captured immediately.`
   const scheduled: TimelineEntry = { at: createdAt, event: 'scheduled', message, detail: { send_at: time } }
   if (!isLater || begunAt === undefined) return [scheduled]
   return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
 }
 
-/** That a person had to approve it, and what they decided. */
-function approvalEntries({ createdAt, approval }: Trace): TimelineEntry[] {
+/** That a person had to approve it, and what they decided: it is queued when they have. */
+function approvalEntries({ createdAt, approval, outcome, outcomeReason }: Trace): TimelineEntry[] {
   if (!approval) return []
   const { digest, expiresAt, decision } = approval
   const until = new Date(expiresAt).toISOString()
@@ -145,7 +145,13 @@ function approvalEntries({ createdAt, approval }: Trace): TimelineEntry[] {
     expired: 'Not approved in time; it was not sent.',
     withdrawn: `Withdrawn by ${who}; it was not sent.`,
   } as const
-  return [requested, { at, event: as, message: words[as], detail: { digest, decided_by: by === '' ? null : by, email: email ?? null } }]
+  const decided: TimelineEntry = {
+    ...{ at, event: as, message: words[as] },
+    detail: { digest, decided_by: by === '' ? null : by, email: email ?? null },
+  }
+  return as === 'approved'
+    ? [requested, decided, { at, event: 'queued', message: outcomeReason, detail: { outcome } }]
+    : [requested, decided]
 }
 
 /** The outcome of the wish for a return path for each recipient. */

@@ -45,7 +45,7 @@ test('a member sees the message in its frame, with its image and file, and appro
   await tab.open(`${server.url}/organizations/${organizationId}/approvals/${traceId}`)
   await settled(tab.page)
   const text = await tab.page.locator('main').innerText()
-  for (const word of ['Ada <b>Example</b> <ada@example.org>', 'boss@hidden.example', 'Your order', 'Thank you for your order.'])
+  for (const word of ['"Ada <b>Example</b>" <ada@example.org>', 'boss@hidden.example', 'Your order', 'Thank you for your order.'])
     t.true(text.includes(word), word)
   const frame = tab.page.frameLocator('iframe')
   t.is(await frame.locator('h1').innerText(), 'Thank you')

@@ -1,0 +1,72 @@
+/** What an agent sent and a person has to approve, in Chromium: the overview says that it waits, and its trace leads to the decision. */
+import type { ExecutionContext } from 'ava'
+import { parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+import { openAs } from './open-as.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+function mailbox(text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if (!parsed) throw new Error(text)
+  return parsed
+}
+
+/** The id of the trace of what an agent sent to real recipients. */
+async function sendAsAgent(t: ExecutionContext, { daemon }: DashboardServer, destinationId: string): Promise<string> {
+  const { project_id: projectId } = await daemon.rest.must('GET', '/v1/projects/me')
+  await daemon.rest.must('PATCH', `/v1/projects/${String(projectId)}`, { agent_send_approval: 'always' })
+  const { traceId, status } = await daemon.part('rest').sendMessages.send(
+    {
+      ...{ organizationId: daemon.organizationId, projectId: String(projectId), bound: true, scopes: ['api:send'], credentialId: 'grt_1' },
+      agent: { level: 2, mostLevel: 2, sandboxOnly: false },
+    },
+    {
+      from: mailbox('shop@alpenblick.example'),
+      to: [mailbox('ada@example.org')],
+      ...{ cc: [], bcc: [], replyTo: [], headers: [], attachments: [], subject: 'Spring offer', text: 'Ten percent off.', html: undefined },
+      ...{ template: undefined, idempotencyKey: undefined, projectId: undefined, destinationId },
+    },
+  )
+  t.is(status, 'awaiting_approval')
+  return traceId
+}
+
+test('the overview says that mail waits for an approval, and the trace leads to the page of the decision', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live } = await seed(t, server)
+  const id = await sendAsAgent(t, server, live)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/')
+  await page.waitForSelector('.say >> text=/1 of the latest \\d+ sends wait for the approval of a member/')
+  await tab.check(t)
+  await page.click('.say >> text=wait for the approval')
+  await page.waitForURL(/traces\?status=pending/)
+  await page.waitForSelector('text=Spring offer')
+  await tab.go(`/traces/${id}`)
+  await page.waitForSelector('.story >> text=Approval asked for')
+  await tab.check(t)
+  await page.click('.story >> text=Look and decide')
+  await page.waitForSelector('h1:has-text("An agent wants to send this")')
+  await page.click('text="Approve and send"')
+  await page.waitForSelector('text=/Approved by olga/')
+  await tab.go(`/traces/${id}`)
+  await page.waitForSelector('.story h3:has-text("Approved")')
+  t.is(await page.locator('text=Look and decide').count(), 0)
+})
+
+test('a viewer is led to the page, which they may look at', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live } = await seed(t, server)
+  const id = await sendAsAgent(t, server, live)
+  const vera = await openAs(browser, server, 'viewer')
+  await vera.go(`/traces/${id}`)
+  t.is(await vera.page.locator('text=Look and decide').count(), 0)
+  await vera.page.click('.story >> text=Look at it')
+  await vera.page.waitForSelector('text=Your role cannot approve it')
+})

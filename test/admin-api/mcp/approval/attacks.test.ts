@@ -1,0 +1,164 @@
+/** What changes between the request of an agent and its approval, and what an agent writes so that a person overlooks it. */
+import test from 'ava'
+import { problemsOf } from '../../../support/problems.ts'
+import { mail, pathOf, startApproval, type Held } from './approval-fixture.ts'
+
+test('what would go by a destination that is in sandbox mode, of another project, or deleted by now is not approved', async (t) => {
+  const fixture = await startApproval(t)
+  const { rest, destinationId } = fixture
+  const olga = await fixture.member('olga@example.ch')
+  const held = await fixture.hold()
+  const unapproved = async (why: RegExp): Promise<void> => {
+    const { html } = await olga.get(pathOf(held))
+    t.regex(html, why)
+    t.deepEqual([html.includes('Approve and send'), html.includes('>Refuse<')], [false, true])
+    t.is(await fixture.decide(olga, held, 'approve'), 409)
+    t.like(await fixture.traceOf(held), { status: 'pending' })
+  }
+  await rest.must('PATCH', `/v1/destinations/${destinationId}/mode`, { mode: 'sandbox' })
+  await unapproved(/is in sandbox mode/)
+  await rest.must('PATCH', `/v1/destinations/${destinationId}/mode`, { mode: 'live' })
+  t.true((await olga.get(pathOf(held))).html.includes('Approve and send'))
+  const { id: other } = await rest.must('POST', '/v1/projects', { name: 'Other' })
+  await rest.must('PATCH', `/v1/destinations/${destinationId}`, { project_id: other })
+  await unapproved(/belongs to another project/)
+  await rest.must('DELETE', `/v1/destinations/${destinationId}`)
+  await unapproved(/destination was deleted/)
+  t.is(await fixture.decide(olga, held, 'refuse'), 303)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [])
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('the page names where the mail of the destination goes now', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold()
+  const olga = await fixture.member('olga@example.ch')
+  await fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { credentials: { port: 2526 } })
+  t.regex((await olga.get(pathOf(held))).html, /<dt>Goes through<\/dt>\s*<dd[^>]*>Host \([^)]*:2526\)/)
+})
+
+test('a blind copy for the sender of the message is shown, too', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold({ bcc: mail.from })
+  const { html } = await (await fixture.member('olga@example.ch')).get(pathOf(held))
+  t.regex(html, /<dt>Bcc<\/dt>\s*<dd[^>]*>shop@example\.ch</)
+})
+
+test('a name cannot pass for an address, or turn the text after it round', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold({
+    to: '"ada@example.org>, Bob <bob@example.org" <eve@example.net>',
+    cc: '"\u202egro.elpmaxe" <mallory@example.net>',
+    subject: 'Over\u202eview',
+  })
+  const { html } = await (await fixture.member('olga@example.ch')).get(pathOf(held))
+  t.true(html.includes('&quot;ada@example.org&gt;, Bob &lt;bob@example.org&quot; &lt;eve@example.net&gt;'), html)
+  t.false(html.slice(html.indexOf('<dl class="mail">'), html.indexOf('</dl>')).includes('\u202e'))
+  t.regex(html, /2 characters that change the direction of text/)
+})
+
+test('an idempotency key leads another grant of the project to the same approval, and says how to ask again', async (t) => {
+  const fixture = await startApproval(t)
+  const given = { ...mail, destination_id: fixture.destinationId, idempotency_key: 'k1' }
+  const [first, second] = [await fixture.agent({ era: 'legacy' }), await fixture.agent({ era: 'legacy' })]
+  const held = (await first.must('email_send_test', given)) as unknown as Held
+  t.deepEqual(await second.must('email_send_test', given), { ...held })
+  fixture.clock.advance(31 * 60_000)
+  const { code, message } = await second.refused('email_send_test', given)
+  t.is(code, 'conflict')
+  t.regex(message, /with another idempotency_key/)
+})
+
+test('a clock that is set back sends nothing, and one that is set forward ends the time', async (t) => {
+  const fixture = await startApproval(t)
+  const olga = await fixture.member('olga@example.ch')
+  const held = await fixture.hold()
+  fixture.clock.step(-3_600_000)
+  fixture.clock.advance(31 * 60_000)
+  await fixture.settle()
+  t.like(await fixture.traceOf(held), { status: 'pending' })
+  t.deepEqual(fixture.transport.attempted, [])
+  fixture.clock.step(3_600_000)
+  t.is(await fixture.decide(olga, held, 'approve'), 409)
+  fixture.clock.advance(3_600_000)
+  while ((await fixture.traceOf(held)).status === 'pending') await fixture.settle()
+  t.like(await fixture.traceOf(held), { status: 'canceled' })
+  t.deepEqual(fixture.transport.attempted, [])
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('who is suppressed between the request and its approval gets nothing, and a person whose role was lowered decides nothing', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold({ to_extra: ['bob@example.org'] })
+  await fixture.member('olga@example.ch', 'owner')
+  const dora = await fixture.member('dora@example.ch', 'developer')
+  const { data } = (await fixture.rest.must('GET', '/v1/members')) as {
+    readonly data: readonly { readonly user_id: string; readonly email: string }[]
+  }
+  const userId = String(data.find(({ email }) => email === 'dora@example.ch')?.user_id)
+  await fixture.rest.must('PATCH', `/v1/members/${userId}`, { role: 'viewer' })
+  t.is(await fixture.decide(dora, held, 'approve'), 403)
+  await fixture.rest.must('PATCH', `/v1/members/${userId}`, { role: 'developer' })
+  await fixture.rest.must('POST', '/v1/suppressions', { email: 'ada@example.org' })
+  t.is(await fixture.decide(dora, held, 'approve'), 303)
+  while (fixture.transport.attempted.length === 0) await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [['bob@example.org']])
+})
+
+test('the trace says that a message is queued from its approval on, and not before', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold()
+  const events = async () => (await fixture.traceOf(held)).timeline.map(({ event }) => event)
+  t.deepEqual(await events(), ['accepted', 'routed', 'approval_requested'])
+  t.is(await fixture.decide(await fixture.member('olga@example.ch'), held, 'approve'), 303)
+  t.deepEqual((await events()).slice(0, 5), ['accepted', 'routed', 'approval_requested', 'approved', 'queued'])
+})
+
+test('a scheduled send whose time passes while it waits leaves with its approval', async (t) => {
+  const fixture = await startApproval(t)
+  const olga = await fixture.member('olga@example.ch')
+  const held = await fixture.hold({ send_at: new Date(fixture.clock.now() + 60_000).toISOString() })
+  fixture.clock.advance(120_000)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [])
+  t.is(await fixture.decide(olga, held, 'approve'), 303)
+  while (fixture.transport.attempted.length === 0) await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [['ada@example.org']])
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('a project that is deleted takes what waits with it', async (t) => {
+  const fixture = await startApproval(t)
+  const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
+  const { rest } = fixture
+  const made = await rest.must('POST', '/v1/destinations', {
+    ...{ name: 'Of the tenant', provider: 'smtp', project_id: id },
+    credentials: { host: '127.0.0.1', port: 2525, security: 'none' },
+  })
+  await rest.must('POST', `/v1/destinations/${String(made['id'])}/promote-to-live`)
+  const held = await fixture.hold({ destination_id: made['id'] }, await fixture.tokenOf(undefined, { project: String(id) }))
+  const olga = await fixture.member('olga@example.ch', 'owner')
+  t.is((await rest.call('DELETE', `/v1/projects/${String(id)}`)).status, 409)
+  await rest.must('DELETE', `/v1/projects/${String(id)}?discard_queued=true`)
+  t.is(await fixture.decide(olga, held, 'approve'), 404)
+  fixture.clock.advance(31 * 60_000)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [])
+})
+
+test('bulk replay, retry and cancel of a person send nothing of what waits', async (t) => {
+  const fixture = await startApproval(t)
+  const held = await fixture.hold()
+  const { rest } = fixture
+  await rest.must('POST', '/v1/replays', { filter: {} })
+  t.is((await rest.call('POST', `/v1/traces/${held.trace_id}/retry`, { include_unknown: true })).status, 409)
+  t.is((await rest.call('DELETE', `/v1/messages/scheduled/${held.trace_id}`)).status, 404)
+  fixture.clock.advance(31 * 60_000)
+  await fixture.settle()
+  await rest.must('POST', '/v1/replays', { filter: {} })
+  t.is((await rest.call('POST', `/v1/traces/${held.trace_id}/retry`, { include_unknown: true })).status, 409)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [])
+  t.deepEqual(await problemsOf(fixture), [])
+})
