@@ -107,6 +107,23 @@ test('the mail of an invitation outlives a crash right after it was made, and is
   for await (const _ of fixture.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
 })
 
+test('mail that is being handed over while the clock passes its day is still sent once', async (t) => {
+  const { invitations, mails, handing, outbox, background, errors, fixture } = await peopleFixture(t)
+  handing.fails = true
+  await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
+  await background.idle()
+  t.is(errors.splice(0).length, 1)
+  handing.fails = false
+  fixture.kv.beforeWrite = () => {
+    fixture.kv.beforeWrite = undefined
+    fixture.clock.advance(24 * 3_600_000)
+    outbox.wake()
+  }
+  outbox.wake()
+  t.is((await mails()).length, 1)
+  t.deepEqual(errors, [])
+})
+
 test('nobody joins an organization that is deleted', async (t) => {
   const { invitations, member, mails, fixture } = await peopleFixture(t)
   const ben = await member('ben@example.ch', 'viewer')

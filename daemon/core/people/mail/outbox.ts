@@ -7,6 +7,7 @@ import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
+import { KeyedMutex } from '../../keyed-mutex.ts'
 import type { Background } from '../users/background-work.ts'
 import type { MailText } from './mail-texts.ts'
 import type { SystemMail } from './system-mail.ts'
@@ -24,6 +25,7 @@ const rowsPrefix = globalKey('people.outbox')
 
 export class Outbox {
   readonly #options: OutboxOptions
+  readonly #turns = new KeyedMutex()
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -36,9 +38,9 @@ export class Outbox {
     change.set([...rowsPrefix, newId('mail', clock.now())], encode({ to, subject, text, html } satisfies Row))
   }
 
-  /** Hands over all that waits, in the background. */
+  /** Hands over all that waits, in the background; one hand-over at a time, so that none meets a mail that another has in hand. */
   wake(): void {
-    this.#options.background.run(() => this.#handOver())
+    this.#options.background.run(() => this.#turns.run('', () => this.#handOver()))
   }
 
   async #handOver(): Promise<void> {
