@@ -1,12 +1,10 @@
 /** Every organization of the service, with a search; and the invoices of a month as a file. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
-import { go, link, linkHere, query } from '../app/location.ts'
+import { link, linkHere, query } from '../app/location.ts'
 import { asFault, useList } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
@@ -45,7 +43,7 @@ export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JS
       </TopBar>
       {areas}
       <div class="sheet">
-        <Search text={text} />
+        <SearchBox id="organization-search" label={w.search} text={text} />
         <List
           label={w.organizations}
           list={list}
@@ -85,36 +83,5 @@ export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JS
         />
       </div>
     </>
-  )
-}
-
-function Search({ text }: { readonly text: string }): JSX.Element {
-  const w = words()
-  const [typed, setTyped] = useState(text)
-  useEffect(() => setTyped(text), [text])
-  useEffect(() => bind({ '/': () => document.getElementById('organization-search')?.focus() }), [])
-  return (
-    <div class="filters">
-      <form
-        class="query-bar"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault()
-          go(linkHere({ q: typed.trim() }))
-        }}
-      >
-        <Icon name="search" />
-        <input
-          id="organization-search"
-          aria-label={w.search}
-          placeholder={w.search}
-          value={typed}
-          spellcheck={false}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        />
-        <kbd class="wide-only">/</kbd>
-      </form>
-    </div>
   )
 }

@@ -1,10 +1,11 @@
-/** A list of one kind of thing: a table where it is wide, rows where it is narrow, from the same cells; with every state around it. */
+/** A list of one kind of thing, with every state around it (a table where it is wide, rows where it is narrow), and the search above it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
-import { go } from '../app/location.ts'
+import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { words } from '../words/words.ts'
+import { Icon } from './icon.tsx'
 import { Show } from './states.tsx'
 
 export interface Column<T> {
@@ -115,5 +116,46 @@ function Rows<T>({ label, rows, columns, keyOf, open, narrow }: RowsProps<T>): J
         })}
       </ul>
     </>
+  )
+}
+
+/**
+ * The search above a list: what is typed goes into the address as `q` when it is sent, and `/` leads to it. `text` is what is
+ * searched for now; `children` are further filters beside the box.
+ */
+export function SearchBox(given: {
+  readonly id: string
+  readonly label: string
+  readonly text: string
+  readonly children?: ComponentChildren
+}): JSX.Element {
+  const { id, label, text, children } = given
+  const [typed, setTyped] = useState(text)
+  useEffect(() => setTyped(text), [text])
+  useEffect(() => bind({ '/': () => document.getElementById(id)?.focus() }), [id])
+  return (
+    <div class="filters">
+      <form
+        class="query-bar"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(linkHere({ q: typed.trim() }))
+        }}
+      >
+        <Icon name="search" />
+        <input
+          id={id}
+          aria-label={label}
+          placeholder={label}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+        <kbd class="wide-only">/</kbd>
+      </form>
+      {children}
+    </div>
   )
 }

@@ -1,15 +1,14 @@
 /** Addresses that get no mail from this organization, why, and until when. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
@@ -101,29 +100,8 @@ async function download(filter: { readonly source?: Source; readonly q?: string 
 
 function Filters({ text, source }: { readonly text: string; readonly source: Source | undefined }): JSX.Element {
   const w = words()
-  const [typed, setTyped] = useState(text)
-  useEffect(() => bind({ '/': () => document.getElementById('suppressed')?.focus() }), [])
   return (
-    <div class="filters">
-      <form
-        class="query-bar"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault()
-          go(linkHere({ q: typed.trim() }))
-        }}
-      >
-        <Icon name="search" />
-        <input
-          id="suppressed"
-          aria-label={w.searchAddresses}
-          placeholder={w.searchAddresses}
-          value={typed}
-          spellcheck={false}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <kbd class="wide-only">/</kbd>
-      </form>
+    <SearchBox id="suppressed" label={w.searchAddresses} text={text}>
       <div class="pills" role="group" aria-label={w.source}>
         <button aria-pressed={source === undefined} onClick={() => go(linkHere({ source: '' }))}>
           {w.all}
@@ -134,7 +112,7 @@ function Filters({ text, source }: { readonly text: string; readonly source: Sou
           </button>
         ))}
       </div>
-    </div>
+    </SearchBox>
   )
 }
 

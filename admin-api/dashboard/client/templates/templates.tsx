@@ -1,22 +1,22 @@
 /** Templates: the list with its search, making one, and the editor of one. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listTemplates } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
 import { NewTemplate } from './new-template.tsx'
+import { words as allWords } from '../words/words.ts'
 import { words } from './template-words.ts'
 
 export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
@@ -40,7 +40,7 @@ function TemplateList(): JSX.Element {
     <>
       <TopBar title={w.title}>{make}</TopBar>
       <div class="sheet">
-        <Search text={text} />
+        <SearchBox id="template-search" label={w.search} text={text} />
         <List
           label={w.title}
           list={list}
@@ -80,37 +80,6 @@ function TemplateList(): JSX.Element {
       </div>
       {isMaking && <NewTemplate onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
     </>
-  )
-}
-
-function Search({ text }: { readonly text: string }): JSX.Element {
-  const w = words()
-  const [typed, setTyped] = useState(text)
-  useEffect(() => setTyped(text), [text])
-  useEffect(() => bind({ '/': () => document.getElementById('template-search')?.focus() }), [])
-  return (
-    <div class="filters">
-      <form
-        class="query-bar"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault()
-          go(linkHere({ q: typed.trim() }))
-        }}
-      >
-        <Icon name="search" />
-        <input
-          id="template-search"
-          aria-label={w.search}
-          placeholder={w.search}
-          value={typed}
-          spellcheck={false}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        />
-        <kbd class="wide-only">/</kbd>
-      </form>
-    </div>
   )
 }
 
