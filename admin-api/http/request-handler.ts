@@ -233,8 +233,9 @@ export class RequestHandler {
     else if (this.#principal) this.#principal = await this.#authenticateCaller()
   }
 
-  #authenticateCaller(): Promise<Principal> {
-    return principalOf(this.operation, this.#asked, this.#context.authenticate)
+  async #authenticateCaller(): Promise<Principal> {
+    const principal = await principalOf(this.operation, this.#asked, this.#context.authenticate)
+    return this.operation.method === 'GET' ? principal : { ...principal, address: this.#incoming.remoteAddress }
   }
 
   #bodyLimits(): BodyLimits | undefined {

@@ -71,6 +71,7 @@ const examples: Readonly<Record<string, unknown>> = {
   subject_tmpl: 'Your order {{number}}',
   target_destination_id: idOf('dst'),
   target_url: 'https://www.example.ch/hooks/mail',
+  template: 'order-confirmation',
   template_id: idOf('tpl'),
   template_slug: 'order-confirmation',
   template_vars: { name: 'Ada' },

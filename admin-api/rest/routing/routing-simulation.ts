@@ -27,8 +27,9 @@ export const routingSimulationActions = ({ simulate, whatIf: core }: RestCore): 
     summary: 'Simulate changed settings over stored traces',
     description:
       'Shows where each stored message of a project would go under other settings, from the oldest: rules added or left out, a failover policy, ' +
-      'destinations that are down, a send budget, a no-route policy. The decision is that of a send, with the suppressions and credentials of now; of the limits, ' +
-      'the budget is counted through each UTC day from the first trace that is walked, and limits of the plan are not. Nothing is sent, counted or stored. ' +
+      'destinations that are down, a send budget, a capture cap, a plan, a no-route policy. The decision is that of a send, with the suppressions and credentials of now. ' +
+      'Budget, capture cap, sends per day of the plan and rates of SMTP credentials are counted along, through each UTC day, month and minute from the first trace ' +
+      'that is walked; sends of other projects on a day come from its counters. Nothing is sent, counted or stored. ' +
       'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     tags: ['routing'],
     scope: 'api:read',

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
+import { traceFeatures } from '#core/trace/trace-search.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { answer, media, raw } from '../../operation/answer.ts'
@@ -11,7 +12,7 @@ import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { sharedTracePage } from '../../pages/messages/shared-trace.ts'
 import type { Decoded } from '../../wire/fields/codec.ts'
 import { project } from '../../wire/fields/paging.ts'
-import { id, line } from '../../wire/fields/text.ts'
+import { id, line, wordList } from '../../wire/fields/text.ts'
 import { timeInput } from '../../wire/fields/time.ts'
 import {
   bounceClasses,
@@ -46,6 +47,14 @@ export const traceFilter = {
         'Class of the bounce of a recipient: reported after the message was sent, or refused by the receiving server, permanently or until ' +
         'delivery was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
     }),
+  template: line(200, 'Id or slug of the template that the message was rendered from.').optional(),
+  has: wordList(
+    traceFeatures,
+    'Only messages that have all of these. `attachment`: sent with files; by SMTP, its Content-Type is multipart/mixed or that of a file. ' +
+      '`error`: refused, failed, bounced or deferred for a recipient. `report`: a report about a recipient came after it was sent. ' +
+      '`retry`: more than one attempt was made, or it was replayed. `tracking`: opens or clicks were to be tracked. ' +
+      '`unsubscribe`: it has a link to unsubscribe.',
+  ),
   q: line(200, 'Part of the subject, of an address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
   since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
   until: timeInput.optional().meta({ description: 'Accepted before this time.' }),

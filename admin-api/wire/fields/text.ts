@@ -48,6 +48,21 @@ export const idList = (description: string) =>
       .meta({ description }),
   )
 
+/** Some of a few words; in a query they stand with commas between them. */
+export function wordList<const W extends readonly [string, ...string[]]>(words: W, description: string) {
+  const one = z.enum(words)
+  return withTextForm(
+    z.array(one).max(words.length).default([]).meta({ description }),
+    z
+      .string()
+      .max(500)
+      .optional()
+      .transform((text) => (text === undefined || text === '' ? [] : text.split(',')))
+      .pipe(z.array(one).max(words.length))
+      .meta({ description: `Comma-separated. ${description} One of: ${words.join(', ')}.` }),
+  )
+}
+
 /** A field in which null says the same as leaving it out. */
 export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>
   field

@@ -9,11 +9,19 @@ const auditEntryShape = z
   .object({
     id: z.string(),
     actor: z.object({ kind: z.enum(actorKinds), id: z.string() }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: 'IP address of the actor. Null for acts of the operator and the service, and in entries of earlier releases.' }),
     act: z.string(),
     target: z.string(),
     at: wireTime,
     project_id: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()),
+    details: z.record(z.string(), z.unknown()).meta({
+      description:
+        '`changed` names the fields of a setting that have another value now; `before` and `after` have the values of those that are no ' +
+        'secret. Passwords, keys, logins and web addresses are never in it.',
+    }),
   })
   .meta({ id: 'AuditEntry' })
 

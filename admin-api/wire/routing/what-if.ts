@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { TraceSimulation } from '#core/submission/simulate/simulate.ts'
 import type { WhatIfPage, WhatIfRequest } from '#core/submission/simulate/what-if.ts'
+import { planNames } from '#config/plans/plans.ts'
 import { noRoutePolicies } from '#core/tenancy/organization.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, type Decoded } from '../fields/codec.ts'
@@ -46,6 +47,14 @@ export const whatIfInput = z.strictObject({
     .optional()
     .meta({ description: 'Destinations that take no mail, as while their circuit breakers are open.' }),
   send_budget: z.int().min(0).max(1_000_000_000).nullable().optional().meta({ description: 'Sends per UTC day; null is no budget.' }),
+  monthly_capture_cap: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .nullable()
+    .optional()
+    .meta({ description: 'Captures per UTC month; null is the limit of the plan.' }),
+  plan: z.enum(planNames).optional().meta({ description: 'The organization on this plan, with what was agreed on beside it.' }),
   no_route_policy: z.enum(noRoutePolicies).optional(),
 })
 

@@ -94,6 +94,8 @@ const summary = {
     environment: z.string().nullable().meta({ description: 'The environment through which the destination was selected.' }),
     reason: z.string(),
   }),
+  template: z.object({ id: z.string(), slug: z.string(), version: z.int() }).nullable(),
+  attachment: z.boolean().meta({ description: 'Files are attached, as far as its header says. False for messages of earlier releases.' }),
   size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
   next_attempt_at: wireTime.nullable(),
@@ -161,6 +163,7 @@ export const traceSummaryCode = {
   summary: summaryOf,
   subject: ({ subject }: Trace) => decodeEncodedWords(subject),
   route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
+  attachment: ({ hasAttachment }: Trace) => hasAttachment === true,
   size: ({ content }: Trace) => content.size,
 }
 

@@ -18,6 +18,9 @@ export const projectNames = {
   'captured.sandbox_destination': 's',
   'captured.no_route': 'n',
   'captured.anonymous_project': 'a',
+  /** With the outcome, where a capture waits for its time; and that its time came. */
+  capturesLater: 'h',
+  capturedLater: 'j',
   failed: 'f',
   webhookSucceeded: 'v',
   webhookFailed: 'e',
@@ -48,9 +51,15 @@ const outcomes = {
   'captured.anonymous_project': [projectNames['captured.anonymous_project']],
 } as const
 
-/** A message was accepted. */
-export const countAccepted = (change: Change, place: Place, outcome: keyof typeof outcomes, nowMs: number): void =>
-  count(change, place, outcomes[outcome], nowMs)
+/** A message was accepted, to be sent or captured at once or at its time. */
+export function countAccepted(change: Change, place: Place, outcome: keyof typeof outcomes, nowMs: number, isScheduled: boolean): void {
+  const isLater = isScheduled && outcome !== 'relayed'
+  count(change, place, isLater ? [...outcomes[outcome], projectNames.capturesLater] : outcomes[outcome], nowMs)
+}
+
+/** A scheduled send was captured at its time. */
+export const countCapturedLater = (change: Change, place: Place, nowMs: number): void =>
+  count(change, place, [projectNames.capturedLater], nowMs)
 
 /** `null` for what belongs to the organization alone. */
 export const countSuppressed = (
@@ -74,6 +83,9 @@ export function listsOf(subject: string, names: readonly string[], delta: number
   if (subject !== ofProject) return lists.set('traces', 0)
   for (const name of names) {
     const isTrace = newTraces.has(name)
+    if (name === projectNames.capturesLater) add('captures', -delta)
+    if (name === projectNames.capturedLater) add('captures', delta)
+    if (name === projectNames.capturedLater) add('traces', 0)
     if (isTrace && name !== projectNames.relayed) add('captures', delta)
     if (isTrace || name.startsWith(refusedLetter)) add('traces', delta)
     else if (name.startsWith(suppressedLetter)) add('suppressions', delta)

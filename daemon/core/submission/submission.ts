@@ -23,6 +23,8 @@ export interface ContentFacts {
   /** Every addr-spec in the header block, lower-cased. */
   readonly headerAddresses: readonly string[]
   readonly eightBit: boolean
+  /** Files are attached, or the message is one itself, as far as its header says. */
+  readonly hasAttachment?: boolean | undefined
   /** The header block holds bytes over 127 (RFC 6532). */
   readonly utf8Headers: boolean
 }

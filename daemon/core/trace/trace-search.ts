@@ -7,6 +7,25 @@ import type { TraceStatus } from './states.ts'
 import { bounceOf, type Trace } from './trace.ts'
 import { traceList } from './trace-walk.ts'
 
+/** What a trace can be looked for by having it. */
+export const traceFeatures = ['attachment', 'bounce', 'error', 'report', 'retry', 'template', 'tracking', 'unsubscribe'] as const
+export type TraceFeature = (typeof traceFeatures)[number]
+
+const hasFeature: Readonly<Record<TraceFeature, (trace: Trace) => boolean>> = {
+  attachment: ({ hasAttachment }) => hasAttachment === true,
+  bounce: ({ recipients }) => recipients.some((one) => bounceOf(one) !== null),
+  error: ({ recipients, status }) => status === 'failed' || status === 'validation_failed' || recipients.some(isInError),
+  report: ({ recipients }) => recipients.some(({ report }) => report !== undefined),
+  retry: ({ attempts, replays = [] }) => attempts > 1 || replays.length > 0,
+  template: ({ template }) => template !== undefined,
+  tracking: ({ tracking }) => tracking !== undefined,
+  unsubscribe: ({ hasUnsubscribeLink }) => hasUnsubscribeLink === true,
+}
+
+/** It did not reach the recipient, or a server put it off. */
+const isInError = ({ status, reply }: Trace['recipients'][number]): boolean =>
+  status === 'failed' || status === 'bounced' || (status === 'queued' && reply !== undefined)
+
 export interface TraceFilter extends OfProject {
   readonly status?: TraceStatus | undefined
   readonly outcome?: string | undefined
@@ -17,6 +36,10 @@ export interface TraceFilter extends OfProject {
   readonly destinationId?: string | undefined
   /** A recipient (with `to`, this one) had a bounce of this class: reported after the message had left, or refused for good before. */
   readonly bounce?: 'hard' | 'soft' | 'block' | undefined
+  /** Id or slug of the template that it was rendered from. */
+  readonly template?: string | undefined
+  /** It has all of these. */
+  readonly has?: readonly TraceFeature[] | undefined
   /** Stands in the subject, in an address of sender or recipients, or in the Message-ID; in any case. */
   readonly q?: string | undefined
   /** Milliseconds since the epoch, inclusive and exclusive. */
@@ -67,6 +90,8 @@ function passes(trace: Trace, filter: TraceFilter): boolean {
     (filter.status === undefined || trace.status === filter.status) &&
     (filter.outcome === undefined || trace.outcome === filter.outcome) &&
     hasBounce(trace, filter) &&
+    (filter.template === undefined || trace.template?.id === filter.template || trace.template?.slug === filter.template) &&
+    (filter.has ?? []).every((feature) => hasFeature[feature](trace)) &&
     (filter.destinationId === undefined || trace.destinationId === filter.destinationId) &&
     (filter.until === undefined || trace.createdAt < filter.until) &&
     (from === undefined || foldAddress(trace.headerFrom) === from || foldAddress(trace.mailFrom) === from)

@@ -153,6 +153,8 @@ const schema = z.strictObject({
   prefix: z.string(),
   /** The DKIM keys that signed it; the signatures stand first in the prefix. */
   signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),
+  /** Files are attached to it, or it is one itself. */
+  hasAttachment: z.literal(true).optional(),
   eightBit: z.boolean(),
   smtputf8: z.boolean(),
   /** Delivery attempts made. */

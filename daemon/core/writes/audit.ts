@@ -6,6 +6,7 @@ import { newId } from '#store/ids.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Clock } from '../clock.ts'
+import { isOpen, shownValue, wireName } from './open-fields.ts'
 
 export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as const
 
@@ -13,12 +14,16 @@ export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as
 export interface Actor {
   readonly kind: (typeof actorKinds)[number]
   readonly id: string
+  /** The IP address that they acted from, where it is known and theirs. */
+  readonly address?: string | undefined
 }
 
 const schema = z.strictObject({
   id: z.string(),
   at: z.int(),
   actor: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
+  /** Of the actor; absent in entries of before 2026-11-23, and where no request of theirs made it. */
+  address: z.string().optional(),
   /** Noun and verb, such as `organization.plan_set`. */
   act: z.string(),
   /** Id of what was acted on. */
@@ -32,7 +37,8 @@ const schema = z.strictObject({
 /** One act. Never holds a secret. */
 export type AuditEntry = Immutable<z.infer<typeof schema>>
 
-export interface AuditedAction extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'details'> {
+export interface AuditedAction extends Pick<AuditEntry, 'act' | 'target' | 'details'> {
+  readonly actor: Actor
   readonly organizationId: string
   readonly projectId?: string | undefined
 }
@@ -44,12 +50,14 @@ export interface Requester {
   readonly credentialId: string
   /** With an access token or a session only. */
   readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
+  readonly address?: string | undefined
 }
 
 /** A person acts as such, whatever token or session they use; an agent without a person acts by its grant. */
-export function actorOf({ holder, credentialId }: Pick<Requester, 'credentialId' | 'holder'>): Actor {
-  if (holder?.kind === 'user') return { kind: 'user', id: holder.userId }
-  return { kind: holder ? 'agent' : 'api_key', id: credentialId }
+export function actorOf({ holder, credentialId, address }: Omit<Requester, 'organizationId'>): Actor {
+  const from = address !== undefined && { address }
+  if (holder?.kind === 'user') return { kind: 'user', id: holder.userId, ...from }
+  return { kind: holder ? 'agent' : 'api_key', id: credentialId, ...from }
 }
 
 export const auditEntries = defineRecord<AuditEntry>({
@@ -68,7 +76,9 @@ export class Audit {
   /** Adds the act to the write that carries it out, so that neither is there without the other. */
   record(change: Change, { organizationId, actor, act, target, details, projectId }: AuditedAction): void {
     const at = this.#options.clock.now()
-    const entry = { id: newId('aud', at), at, actor, act, target, projectId: projectId ?? null, details }
+    const { kind, id, address } = actor
+    const who = { actor: { kind, id }, ...(address !== undefined && { address }) }
+    const entry = { id: newId('aud', at), at, ...who, act, target, projectId: projectId ?? null, details }
     change.insertUnchecked(auditEntries, organizationId, entry)
   }
 
@@ -96,17 +106,18 @@ export class Audit {
 
 const verbOf = ({ before, after }: ChangedRecord): string => (before ? (after ? 'updated' : 'deleted') : 'created')
 
-/** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is recorded. */
-function describe({ before, after }: ChangedRecord): Record<string, unknown> {
+/** What people call the record by, and the names of the fields that have another value now; with the values that are no secret. */
+function describe({ kind, before, after }: ChangedRecord): Record<string, unknown> {
   const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
   const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')
   if (!before || !after) return name === undefined ? {} : { name }
   const earlier: Readonly<Record<string, unknown>> = { ...before }
   const fields = [...new Set([...Object.keys(earlier), ...Object.keys(record)])]
-  const changed = fields.filter((field) => field !== 'updatedAt' && !isDeepStrictEqual(earlier[field], record[field])).map(wireName)
-  return { ...(name !== undefined && { name }), changed: [...new Set(changed)] }
+  const changed = fields.filter((field) => field !== 'updatedAt' && !isDeepStrictEqual(earlier[field], record[field]))
+  const details = { ...(name !== undefined && { name }), changed: [...new Set(changed.map(wireName))] }
+  const open = changed.filter((field) => isOpen(kind, field))
+  return open.length === 0 ? details : { ...details, before: valuesOf(earlier, open), after: valuesOf(record, open) }
 }
 
-/** How a secret is kept is not shown. */
-const wireName = (field: string): string =>
-  /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const valuesOf = (record: Readonly<Record<string, unknown>>, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(fields.map((field) => [wireName(field), shownValue(record[field])]))

@@ -9,6 +9,7 @@ import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
 import { outcomeOf } from './outcome.ts'
+import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthFixture } from './oauth-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 
@@ -50,6 +51,11 @@ test('a sandbox captures, is read, and reaches nothing else', async (t) => {
   t.is(inboxes.length, 1)
   const captured = await call(`/v1/inboxes/${inboxes[0]?.id}/messages`)
   t.is((captured.body['data'] as unknown[]).length, 1)
+  const [kept] = captured.body['data'] as { id: string }[]
+  const release = `/v1/inboxes/${inboxes[0]?.id}/messages/${kept?.id}/release`
+  const live = await addDestination(fixture.rest, {}, true)
+  const released = await call(release, 'POST', { destination_id: live })
+  t.deepEqual([released.status, (released.body['error'] as { code: string }).code], [400, 'validation_failed'], 'of another organization')
   for (const path of ['/v1/api-keys', '/v1/destinations', '/v1/smtp-credentials'])
     t.is((await call(path, 'POST', { name: 'x', scopes: ['api:read'] })).status, 403)
   const sent = await fixture.rest.must('POST', '/v1/messages', message)

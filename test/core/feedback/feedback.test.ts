@@ -373,4 +373,23 @@ test('a clock that tells nonsense leads to the message all the same', async (t) 
   await sound(t, fixture)
 })
 
+test('a report of the second in which the message left comes after it in the timeline', async (t) => {
+  const fixture = await sendingFixture(t)
+  const { feedback } = intakeOf(fixture)
+  fixture.clock.advance(700)
+  fixture.transport.script = (call) => {
+    fixture.clock.advance(200)
+    return take(call)
+  }
+  const trace = await sentMessage(fixture)
+  const occurredAt = Math.floor(trace.createdAt / 1000) * 1000
+  fixture.clock.advance(5000)
+  await feedback.take(mailed, [event({ occurredAt, clues: tokenOf(trace) })])
+  const story = (await fixture.story(trace.id)).map((line) => line.split(':', 1)[0] ?? '')
+  t.deepEqual(
+    story.filter((name) => name !== 'accepted' && name !== 'routed' && name !== 'queued'),
+    ['attempt', 'sent', 'bounced'],
+  )
+})
+
 const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }

@@ -2,6 +2,7 @@
 import test from 'ava'
 import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { parseHeaders } from '#core/submission/doors/headers.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
 import { factsDefaults, coreFixture, organizationId, principal, type CoreFixture } from '../core-fixture.ts'
@@ -97,6 +98,42 @@ test('TraceReader.list() filters', async (t) => {
   t.deepEqual(await list({}, { ...principal, bound: true, projectId: 'prj_2' }), [3, 7, 11])
   await t.throwsAsync(list({ projectId: 'prj_1' }, { ...principal, bound: true, projectId: 'prj_2' }), { code: 'not_found' })
   t.deepEqual(await list({ to: 'anna@example.net' }, { ...principal, bound: true, projectId: 'prj_2' }), [3])
+})
+
+test('TraceReader.list() filters by template and by what messages have', async (t) => {
+  const fixture = await coreFixture(t)
+  const template = { id: 'tpl_1', slug: 'welcome', version: 2 }
+  const file = 'multipart/mixed; boundary=x'
+  const ids = await submitSome(fixture, 6, (i) => ({
+    ...(i === 1 && { template }),
+    ...(i === 2 && { attachments: 1 }),
+    ...(i === 3 && {
+      facts: { ...factsDefaults, hasAttachment: parseHeaders(Buffer.from(`Content-Type: ${file}\r\n\r\n`)).hasAttachment },
+    }),
+  }))
+  const fate = async (i: number, changes: Partial<Trace>, one: object = {}) => {
+    const trace = await fixture.trace(ids[i] ?? '')
+    await fixture.put<Trace>(traces, { ...trace, ...changes, recipients: trace.recipients.map((before) => ({ ...before, ...one })) })
+  }
+  const report = { type: 'bounced', at: 1, reason: 'gone', bounce: 'hard' } as const
+  await fate(2, { status: 'bounced' }, { status: 'bounced', report })
+  await fate(4, { status: 'queued', attempts: 2 }, { status: 'queued', reply: { code: 451, text: 'later' } })
+  await fate(5, { hasUnsubscribeLink: true })
+  const list = async (filter: TraceFilter) =>
+    (await pages(fixture, filter, 2))
+      .flat()
+      .map((id) => ids.indexOf(id))
+      .toSorted((a, b) => a - b)
+  t.deepEqual([await list({ template: 'welcome' }), await list({ template: 'tpl_1' }), await list({ template: 'none' })], [[1], [1], []])
+  t.deepEqual(await list({ has: ['template'] }), [1])
+  t.deepEqual(await list({ has: ['attachment'] }), [2, 3])
+  t.deepEqual(await list({ has: ['attachment', 'report'] }), [2])
+  t.deepEqual(await list({ has: ['bounce'] }), [2])
+  t.deepEqual(await list({ has: ['error'] }), [2, 4])
+  t.deepEqual(await list({ has: ['retry'] }), [4])
+  t.deepEqual(await list({ has: ['unsubscribe'] }), [5])
+  t.deepEqual(await list({ has: ['tracking'] }), [])
+  t.deepEqual(await list({ has: [] }), [0, 1, 2, 3, 4, 5])
 })
 
 test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes on from there', async (t) => {

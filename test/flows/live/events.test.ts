@@ -91,6 +91,20 @@ test('the stream says which lists have changed, of one project or of all', async
   await eventually(20_000, 'it begins with a reset', async () => again.seen[0]?.event === 'reset' || undefined)
 })
 
+test('a scheduled send that is captured is new in the captures at its time, and not before', async (t) => {
+  const clock = new FakeClock(Date.now())
+  const daemon = await startDaemon(t, { replacements: { clock } })
+  const events = await Events.open(t, daemon)
+  await eventually(20_000, 'it has begun', async () => events.seen[0]?.event === 'open' || undefined)
+  const added = (list: string): number =>
+    events.seen.reduce((sum, { event, data }) => sum + (event === 'change' && data['list'] === list ? Number(data['added']) : 0), 0)
+  await daemon.rest.must('POST', '/v1/messages', { ...mail, send_at: new Date(clock.now() + 60_000).toISOString() })
+  await passing(clock, 'the trace is new', () => added('traces') === 1)
+  t.is(added('captures'), 0)
+  await passing(clock, 'the capture is new', () => added('captures') === 1, 1000)
+  t.is(added('traces'), 1)
+})
+
 test('no other organization and no other project is seen; the stream ends with the key, and with the service', async (t) => {
   const clock = new FakeClock(Date.now())
   const daemon = await startDaemon(t, { replacements: { clock } })

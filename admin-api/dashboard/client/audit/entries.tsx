@@ -32,7 +32,7 @@ const shown = (value: unknown): string => (typeof value === 'string' ? value : J
 /** What changed, in the names of the wire. */
 const detailsOf = ({ details }: AuditEntry): string =>
   Object.entries(details)
-    .filter(([name]) => name !== 'name')
+    .filter(([name]) => name !== 'name' && name !== 'before' && name !== 'after')
     .map(([name, value]) => `${name} ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`)
     .join(' · ')
 
@@ -102,8 +102,9 @@ interface EntryProps extends Omit<EntriesProps, 'list'> {
 
 function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
   const w = words()
-  const { at, actor, act, target, project_id: project, details } = entry
-  const text = JSON.stringify(details, undefined, 2)
+  const { at, actor, address, act, target, project_id: project, details } = entry
+  const { before, after, ...rest } = details
+  const text = JSON.stringify(rest, undefined, 2)
   return (
     <Dialog title={w.entry} onClose={onClose}>
       <div>
@@ -127,6 +128,8 @@ function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
               </>
             )}
           </dd>
+          <dt>{w.address}</dt>
+          <dd>{address === null ? '–' : <code>{plain(address)}</code>}</dd>
           <dt>{w.target}</dt>
           <dd>
             {plain(targetOf(entry, actors))}
@@ -146,6 +149,7 @@ function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
             <pre class="wire">{plain(text)}</pre>
           </dd>
         </dl>
+        {isFields(before) && isFields(after) && <Changes before={before} after={after} />}
         <footer>
           <button class="button" onClick={onClose}>
             {allWords().close}
@@ -153,5 +157,40 @@ function Entry({ entry, actors, projects, onClose }: EntryProps): JSX.Element {
         </footer>
       </div>
     </Dialog>
+  )
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The values of settings before and after the act. */
+function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }): JSX.Element {
+  const w = words()
+  return (
+    <table class="table audit-changes" aria-label={w.changes}>
+      <thead>
+        <tr>
+          <th>{w.field}</th>
+          <th>{w.before}</th>
+          <th>{w.after}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...new Set([...Object.keys(before), ...Object.keys(after)])].map((name) => (
+          <tr key={name} class="still">
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>
+              <del>{plain(shown(before[name] ?? null))}</del>
+            </td>
+            <td>
+              <ins>{plain(shown(after[name] ?? null))}</ins>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

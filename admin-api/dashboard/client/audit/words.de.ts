@@ -26,4 +26,9 @@ export const de: Wider<typeof en> = {
   showEntry: (act) => `${act} zeigen`,
   sameTarget: 'Alles zu diesem Objekt',
   sameActor: 'Alles von dieser Person oder diesem Schlüssel',
+  address: 'IP-Adresse',
+  changes: 'Was sich änderte',
+  field: 'Feld',
+  before: 'Vorher',
+  after: 'Nachher',
 }

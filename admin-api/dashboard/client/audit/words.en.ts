@@ -23,4 +23,9 @@ export const en = {
   showEntry: (act: string) => `Show ${act}`,
   sameTarget: 'Everything about this object',
   sameActor: 'Everything by this actor',
+  address: 'IP address',
+  changes: 'What changed',
+  field: 'Field',
+  before: 'Before',
+  after: 'After',
 } as const

@@ -26,4 +26,9 @@ export const fr: Wider<typeof en> = {
   showEntry: (act) => `Afficher ${act}`,
   sameTarget: 'Tout sur cet objet',
   sameActor: 'Tout par cet auteur',
+  address: 'Adresse IP',
+  changes: 'Ce qui a changé',
+  field: 'Champ',
+  before: 'Avant',
+  after: 'Après',
 }

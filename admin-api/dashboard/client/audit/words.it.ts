@@ -26,4 +26,9 @@ export const it: Wider<typeof en> = {
   showEntry: (act) => `Mostra ${act}`,
   sameTarget: 'Tutto su questo oggetto',
   sameActor: 'Tutto di questa persona o chiave',
+  address: 'Indirizzo IP',
+  changes: 'Che cosa è cambiato',
+  field: 'Campo',
+  before: 'Prima',
+  after: 'Dopo',
 }

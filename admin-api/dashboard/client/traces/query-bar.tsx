@@ -6,54 +6,22 @@ import { go, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { listOf, parse, type Filters } from './filters.ts'
 
-/** As `GET /v1/traces` has them. */
-export const filterNames = ['q', 'status', 'outcome', 'to', 'from', 'destination_id', 'bounce', 'since', 'until'] as const
-type FilterName = (typeof filterNames)[number]
-export type Filters = Readonly<Partial<Record<FilterName, string>>>
-
-export const filtersOf = (search: URLSearchParams): Filters =>
-  Object.fromEntries(filterNames.flatMap((name) => (search.get(name) ? [[name, search.get(name) ?? '']] : [])))
-
-/** What people write for a filter. */
-const synonyms: Readonly<Record<string, FilterName>> = {
-  dest: 'destination_id',
-  destination: 'destination_id',
-  after: 'since',
-  before: 'until',
-  subject: 'q',
+interface Chip {
+  readonly name: string
+  readonly value: string
+  /** The address without it. */
+  readonly without: string
 }
 
-const nameOf = (key: string): FilterName | undefined => filterNames.find((name) => name === key) ?? synonyms[key]
-
-interface Parsed {
-  readonly filters: Filters
-  readonly unknown: readonly string[]
-}
-
-/** Terms and free text; a time of day is one of today, a destination may be given by its name. */
-function parse(text: string, destinations: readonly Destination[]): Parsed {
-  const filters: Partial<Record<FilterName, string>> = {}
-  const unknown: string[] = []
-  const free: string[] = []
-  for (const term of text.match(/\S+:"[^"]*"|\S+/g) ?? []) {
-    const [, key = '', value = ''] = /^([a-z_]+):"?([^"]+)"?$/i.exec(term) ?? []
-    const name = nameOf(key.toLowerCase())
-    if (key === '' || /^https?$/i.test(key)) free.push(term)
-    else if (name) filters[name] = valueOf(name, value, destinations)
-    else unknown.push(key)
-  }
-  if (free.length > 0) filters.q = free.join(' ')
-  return { filters, unknown }
-}
-
-function valueOf(name: FilterName, value: string, destinations: readonly Destination[]): string {
-  if (name === 'destination_id') return destinations.find((one) => one.name.toLowerCase() === value.toLowerCase())?.id ?? value
-  if (name !== 'since' && name !== 'until') return value
-  const [, hours, minutes] = /^(\d{1,2}):(\d{2})$/.exec(value) ?? []
-  const date = hours === undefined ? new Date(value) : new Date(new Date().setHours(Number(hours), Number(minutes), 0, 0))
-  return Number.isNaN(date.getTime()) ? value : date.toISOString()
-}
+const chipsOf = (filters: Filters): Chip[] =>
+  Object.entries(filters).flatMap(([name, value]): Chip[] => {
+    if (name === 'status') return []
+    if (name !== 'has') return [{ name, value, without: linkHere({ [name]: '' }) }]
+    const all = listOf(value)
+    return all.map((one) => ({ name, value: one, without: linkHere({ has: all.filter((other) => other !== one).join(',') }) }))
+  })
 
 export function QueryBar({
   filters,
@@ -68,12 +36,11 @@ export function QueryBar({
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => bind({ '/': () => input.current?.focus() }), [])
   const apply = (): void => {
-    const parsed = parse(text, destinations)
+    const parsed = parse(text, filters, destinations)
     setUnknown(parsed.unknown)
     setText('')
     if (Object.keys(parsed.filters).length > 0) go(linkHere({ ...parsed.filters, trace: '' }))
   }
-  const chips = Object.entries(filters).filter(([name]) => name !== 'status')
   return (
     <form
       class="query-bar"
@@ -84,11 +51,11 @@ export function QueryBar({
       }}
     >
       <Icon name="search" />
-      {chips.map(([name, value]) => (
-        <span class="chip" key={name}>
+      {chipsOf(filters).map(({ name, value, without }) => (
+        <span class="chip" key={`${name} ${value}`}>
           <span class="soft">{name}:</span>
           <b class="cut">{name === 'destination_id' ? (destinations.find(({ id }) => id === value)?.name ?? value) : value}</b>
-          <a href={linkHere({ [name]: '' })} aria-label={w.removeFilter(name)}>
+          <a href={without} aria-label={w.removeFilter(name)}>
             <Icon name="close" />
           </a>
         </span>
@@ -101,7 +68,7 @@ export function QueryBar({
       <input
         ref={input}
         aria-label={w.filterTraces}
-        placeholder="to: from: outcome: dest: bounce: since: until:"
+        placeholder="to: from: outcome: dest: template: has: bounce: since: until:"
         value={text}
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}

@@ -2,9 +2,11 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { go, link } from '../app/location.ts'
-import { Mark, Path, Status } from '../parts/mark.tsx'
-import { plain, SafeText } from '../parts/safe-text.tsx'
-import { longTime, shortTime, span } from '../parts/time.ts'
+import { Mark, Path } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { cellsOf, headOf, recipientWords } from './trace-cells.tsx'
+import { columns, shortColumns } from './columns.ts'
 import { useNarrow, useWindowed } from './windowed.ts'
 import type { Destination, TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
@@ -20,13 +22,6 @@ interface TraceRowsProps {
   readonly onSelect?: (id: string) => void
 }
 
-/** `captured · sandbox` */
-const outcomeWords = (outcome: string): string =>
-  outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
-
-const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
-  to.length > 1 ? `${to[0] ?? ''} ${words().andMore(to.length - 1)}` : (to[0] ?? '')
-
 export function TraceRows(props: TraceRowsProps): JSX.Element {
   return useNarrow() ? <NarrowRows {...props} /> : <WideRows {...props} />
 }
@@ -39,23 +34,20 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect }:
   const open = (id: string, inFull: boolean): void => (onSelect && !inFull ? onSelect(id) : go(link(`/traces/${id}`)))
   const shown = traces.slice(start, end)
   const first = shown.some(({ trace_id: id }) => id === selected) ? selected : shown[0]?.trace_id
-  const columns = isShort ? 6 : 8
+  const cells = cellsOf(isShort ? shortColumns : columns.value)
   return (
     <table class={isShort ? 'table traces short' : 'table traces'} aria-label={w.traces} aria-rowcount={traces.length + 1}>
       <thead>
         <tr>
-          <th class="c-time">{w.time}</th>
-          <th class="c-status">{w.status}</th>
-          <th class="c-path">{w.way}</th>
-          {!isShort && <th class="c-outcome">{w.outcome}</th>}
-          <th>{w.to}</th>
-          <th>{w.subject}</th>
-          <th class="c-destination">{w.destination}</th>
-          {!isShort && <th class="c-took num">{w.took}</th>}
+          {cells.map(({ name, class: kind }) => (
+            <th key={name} class={kind}>
+              {headOf(name)}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody ref={body}>
-        <Room height={before} columns={columns} />
+        <Room height={before} columns={cells.length} />
         {shown.map((trace, i) => (
           <tr
             key={trace.trace_id}
@@ -66,10 +58,14 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect }:
             onClick={(event) => !isInLink(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
             onKeyDown={(event) => moveFocus(event, (inFull) => open(trace.trace_id, inFull))}
           >
-            <Cells trace={trace} destination={destinationName(trace, names)} isShort={isShort} />
+            {cells.map(({ name, class: kind, title, cell }) => (
+              <td key={name} class={kind} title={title?.(trace)}>
+                {cell(trace, destinationName(trace, names))}
+              </td>
+            ))}
           </tr>
         ))}
-        <Room height={behind} columns={columns} />
+        <Room height={behind} columns={cells.length} />
       </tbody>
     </table>
   )
@@ -135,35 +131,6 @@ interface RowProps {
   readonly destination: string | undefined
 }
 
-function Cells({ trace, destination, isShort }: RowProps & { readonly isShort: boolean }): JSX.Element {
-  return (
-    <>
-      <td>
-        <time datetime={trace.created_at} title={trace.created_at}>
-          {shortTime(trace.created_at)}
-        </time>
-      </td>
-      <td>
-        <Status name={trace.status} />
-      </td>
-      <td>
-        <Path trace={trace} />
-      </td>
-      {!isShort && <td>{outcomeWords(trace.outcome)}</td>}
-      <td title={plain(trace.to.join(', '))} class="strong">
-        <SafeText text={recipientWords(trace)} />
-      </td>
-      <td title={plain(trace.subject)}>
-        <a href={link(`/traces/${trace.trace_id}`)} tabIndex={-1}>
-          <SafeText text={trace.subject || words().noSubject} />
-        </a>
-      </td>
-      <td>{destination === undefined ? '–' : <SafeText text={destination} />}</td>
-      {!isShort && <td class="num">{tookWords(trace)}</td>}
-    </>
-  )
-}
-
 const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
   <a href={link(`/traces/${trace.trace_id}`)}>
     <Mark name={trace.status} />
@@ -184,9 +151,3 @@ const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
     </span>
   </a>
 )
-
-/** From the acceptance to the last change; what is not at an end waits. */
-function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
-  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().scheduled
-  return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
-}

@@ -14,12 +14,14 @@ import { NewPill as Pill } from '../parts/new-pill.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { SendTest } from '../overview/send-test.tsx'
-import { listDestinations, listTraces, type InputOfTraces } from './trace-operations.ts'
-import { filterNames, filtersOf, QueryBar, type Filters } from './query-bar.tsx'
+import { filterNames, filtersOf, type Filters } from './filters.ts'
+import { QueryBar } from './query-bar.tsx'
+import { ColumnsMenu, ViewsMenu } from './view-menus.tsx'
 import { TracePage } from '../trace/trace-page.tsx'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
-import type { TraceSummary } from '../wire/operations.ts'
+import type { InputOf } from '../wire/operation.ts'
+import { listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { saveRows } from '../insights/plot-files.ts'
 import { number } from '../parts/time.ts'
@@ -47,6 +49,8 @@ const statuses = [
   'canceled',
   'validation_failed',
 ] as const
+
+type InputOfTraces = InputOf<typeof listTraces>
 
 const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']> } => ({
   query: { ...filters, limit: String(pageSize), ...(projectId.value !== undefined && { project: projectId.value }) } as NonNullable<
@@ -92,7 +96,13 @@ function TraceList(): JSX.Element {
         <div class="filters">
           <QueryBar filters={filters} destinations={destinations.read.data ?? []} />
           <Density since={filters.since} until={filters.until} />
-          <Statuses chosen={filters.status} />
+          <div class="facets">
+            <Statuses chosen={filters.status} rows={rows} isMore={list.more !== undefined} />
+            <ViewsMenu />
+            <span class="wide-only">
+              <ColumnsMenu />
+            </span>
+          </div>
           <NewPill filters={filters} since={rows[0]?.created_at} onShow={list.reload} />
         </div>
         <Show read={list.read} reload={list.reload} failure={w.tracesFailed}>
@@ -114,8 +124,18 @@ function TraceList(): JSX.Element {
   )
 }
 
-function Statuses({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
+interface StatusesProps {
+  readonly chosen: string | undefined
+  readonly rows: readonly TraceSummary[]
+  readonly isMore: boolean
+}
+
+/** With how many of the loaded ones have it; there can be more. */
+function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
   const w = words()
+  const counts = new Map<string, number>()
+  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1)
+  const countOf = (status: string): string => `${isMore ? '≥ ' : ''}${number(counts.get(status) ?? 0)}`
   const filterBy = (status: string): void => go(linkHere({ status, trace: '' }))
   return (
     <div class="pills" role="group" aria-label={w.status}>
@@ -126,6 +146,7 @@ function Statuses({ chosen }: { readonly chosen: string | undefined }): JSX.Elem
         <button key={status} aria-pressed={chosen === status} onClick={() => filterBy(status)}>
           <Mark name={status} />
           {status.replaceAll('_', ' ')}
+          {counts.has(status) && <span class="count">{countOf(status)}</span>}
         </button>
       ))}
     </div>

@@ -41,6 +41,8 @@ export interface Principal {
   readonly sendsOnly?: true
   /** With an access token for agents only. */
   readonly agent?: AgentAccess
+  /** The IP address that the request came from, where it came by HTTP. */
+  readonly address?: string
 }
 
 /** How far a token for agents reaches. */

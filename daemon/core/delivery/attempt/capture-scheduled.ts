@@ -3,6 +3,7 @@ import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { captureOf, type Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/inboxes/take-capture.ts'
+import { countCapturedLater } from '../../insights/count.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
@@ -40,6 +41,7 @@ export async function captureScheduled(
     const trace: Trace = { ...record, status, recipients, begunAt: now, updatedAt: now, nextAttemptAt: null }
     const taken = takeCapture(database, change, organizationId, trace, { headerAddresses, nowMs: now })
     dequeue(change, entry).replace(traces, organizationId, stored, taken)
+    countCapturedLater(change, { organizationId, projectId: taken.projectId }, now)
     return captureOf(taken)
   })
   if (capture) onCaptured(capture)

@@ -73,9 +73,9 @@ export class Invitations implements List<unknown, Invitation> {
       if (pending.length >= maxPending) throw new Refusal('conflict', `There are ${maxPending} open invitations; revoke some first.`)
       this.#mails.take(organizationId)
       const id = newId('inv', now)
-      const invitedBy = actorOf(principal)
+      const { kind, id: by } = actorOf(principal)
       const made: Invitation = {
-        ...{ id, organizationId, email, role: request.role, sha256: hashSecret(secret), invitedBy },
+        ...{ id, organizationId, email, role: request.role, sha256: hashSecret(secret), invitedBy: { kind, id: by } },
         createdAt: now,
         expiresAt: now + invitationMs,
       }

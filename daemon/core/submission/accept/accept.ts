@@ -157,7 +157,8 @@ export class Accept {
     const sendable = isHeld ? heldForApproval(allowed, submission.orderDigest, nowMs) : allowed
     const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
-    countAccepted(change, { organizationId: principal.organizationId, projectId: trace.projectId }, decision.outcome, nowMs)
+    const place = { organizationId: principal.organizationId, projectId: trace.projectId }
+    countAccepted(change, place, decision.outcome, nowMs, trace.sendAt !== undefined)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
     if (trace.outcome !== 'relayed') meter(change, 'captures', principal.organizationId, trace.projectId, nowMs)
@@ -307,6 +308,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     ...releasedFrom(submission.release),
     content,
     prefix: facts.prefix,
+    ...((facts.hasAttachment || (submission.attachments ?? 0) > 0) && { hasAttachment: true as const }),
     eightBit: facts.eightBit,
     smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,

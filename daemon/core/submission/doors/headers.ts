@@ -19,6 +19,8 @@ export interface ParsedHeaders {
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
   readonly utf8: boolean
+  /** By its Content-Type, the message holds files (RFC 2046 §5.1.3) or is one. */
+  readonly hasAttachment: boolean
   /** The end of the block was seen; otherwise more fields may follow behind what was looked at. */
   readonly ended: boolean
 }
@@ -33,11 +35,12 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const { block, ended, utf8 } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  let [subject, messageId, from, fromFields, hasDate] = ['', '', '', 0, false]
+  let [subject, messageId, from, fromFields, hasDate, hasAttachment] = ['', '', '', 0, false, false]
   forEachField(block, (name, value) => {
     if (name === 'subject') subject ||= value.slice(0, maxSubject)
     else if (name === 'message-id') messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
     else if (name === 'date') hasDate = true
+    else if (name === 'content-type') hasAttachment ||= isOfFiles(value)
     if (!addressFields.has(name)) return
     const mailbox = name === 'from' || senderFields.has(name) ? parseMailbox(name === 'from' ? withoutComment(value) : value) : undefined
     if (name === 'from') {
@@ -47,11 +50,15 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
     collectAddresses(value, addresses)
   })
   return {
-    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended },
+    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended, hasAttachment },
     from: fromFields === 1 ? from : '',
     addresses: [...addresses],
   }
 }
+
+/** Mail without files is text, or text in several forms or with its own pictures. */
+const isOfFiles = (type: string): boolean =>
+  /^multipart\/mixed\b/i.test(type) || (type.includes('/') && !/^(?:text|multipart|message)\//i.test(type))
 
 /** `a@b (Name)`, as Postfix writes the From of its bounces (RFC 5322 §3.2.2); a comment elsewhere is not taken. */
 const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')

@@ -238,8 +238,9 @@ class LiveLogin implements SmtpLogin {
     const received = `Received: from ${helo.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\tby ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
     const messageId = parsed.messageId || `${traceId}@${hostname}`
     const missing = (parsed.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (parsed.hasDate ? '' : `Date: ${date}\r\n`)
-    const { subject, from, addresses, utf8 } = parsed
-    return { prefix: received + missing, subject, messageId, headerFrom: from, headerAddresses: addresses, eightBit, utf8Headers: utf8 }
+    const { subject, from, addresses, utf8, hasAttachment } = parsed
+    const read = { subject, messageId, headerFrom: from, headerAddresses: addresses, hasAttachment }
+    return { prefix: received + missing, ...read, eightBit, utf8Headers: utf8 }
   }
 
   #scope(): Principal {

@@ -94,6 +94,7 @@ const factsOf = (trace: Trace) => ({
   headerFrom: trace.headerFrom,
   headerAddresses: trace.recipients.flatMap(({ address, bcc }) => (bcc ? [] : [foldAddress(address)])),
   eightBit: trace.eightBit,
+  hasAttachment: trace.hasAttachment,
   utf8Headers: trace.smtputf8,
 })
 

@@ -114,7 +114,8 @@ export class Simulate {
 
   #again(principal: Principal, policy: Policy, trace: Trace, ground: OtherGround): Promise<Simulation> {
     const { projectId, mailFrom, headerFrom, submittedBy, content, route } = trace
-    const message = { rcptTo: trace.recipients.map(({ address }) => address), size: content.size, attachments: 0 }
+    const rcptTo = trace.recipients.map(({ address }) => address)
+    const message = { rcptTo, size: content.size, attachments: trace.hasAttachment ? 1 : 0 }
     const walk: Walk = { steps: [] }
     if (trace.door === 'smtp')
       return this.#bySmtp(walk, principal, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom, ground })
@@ -150,7 +151,8 @@ export class Simulate {
       result: 'passed',
       message: `The SMTP credential ${credential.username} can send this message.`,
     })
-    const before = pack(rateCounter(principal.organizationId, credential.id, minuteOf(nowMs) - 1))
+    const { nowMs: sentMs = nowMs, counter = (key: Uint8Array) => database.kv.counter(key) } = message.ground ?? {}
+    const before = pack(rateCounter(principal.organizationId, credential.id, minuteOf(sentMs) - 1))
     const rate = credential.maxRatePerMin ?? undefined
     const submission: Sketch = {
       ...draftOf(message, { principal, projectId, door: 'smtp', submittedBy: credential.id }),
@@ -162,7 +164,7 @@ export class Simulate {
     }
     return this.#walk(walk, policy, submission, {
       maxMessageBytes: Math.min(credential.maxMessageBytes ?? Infinity, maxMessageBytes),
-      previousMinute: rate === undefined || message.ground?.counter ? 0 : await database.kv.counter(before),
+      previousMinute: rate === undefined ? 0 : await counter(before),
       ...message.ground,
     })
   }

@@ -51,6 +51,8 @@ export interface Walk {
   /** Where the first delivery attempt would be made, and in how many milliseconds. */
   firstAttempt?: { readonly destinationId: string; readonly waitMs: number }
   refusal?: Refusal
+  /** The counters that a send would have added to, by the name of their key; nothing when it is refused. */
+  counted?: ReadonlyMap<string, number>
 }
 
 /** What the walk must know beside the message. */
@@ -143,6 +145,7 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
     const message = `${used} of ${limit} ${countedAs[refusal.code] ?? refusal.code} are used.`
     walk.steps.push({ step: 'limits', result: 'passed', message })
   }
+  walk.counted = new Map(change.adds.map(({ key, delta }) => [keyName(key), delta]))
   if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is reached.' })
 }
 

@@ -3,7 +3,8 @@
  * real send; nothing is written.
  */
 import { CursorInvalid } from '#store/cursor.ts'
-import { keyName, pack } from '#store/tuple.ts'
+import * as z from 'zod'
+import type { PlanName } from '#config/plans/plans.ts'
 import type { Core } from '../../core.ts'
 import { listed, sieve, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
@@ -15,10 +16,10 @@ import { orderRules } from '../../routing/match/match.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { projectOfFailover, type FailoverRequest } from '../../routing/rules/failover-policies.ts'
 import { newRule, type NewRule } from '../../routing/rules/rules.ts'
-import { dayOf, sendCounter } from '../../tenancy/counters.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import { traceList } from '../../trace/trace-walk.ts'
 import type { Trace } from '../../trace/trace.ts'
+import { CountedAlong, nothingCounted, type Counts } from './counted-along.ts'
 import type { Simulate, TraceSimulation } from './simulate.ts'
 
 export interface WhatIfOptions extends Core {
@@ -39,6 +40,9 @@ export interface WhatIfRequest extends PageQuery {
   /** Destinations that take no mail, as while their breakers are open. */
   readonly downIds: readonly string[]
   readonly sendBudget?: number | null | undefined
+  readonly monthlyCaptureCap?: number | null | undefined
+  /** Of the organization, with what was agreed on beside it. */
+  readonly plan?: PlanName | undefined
   readonly noRoutePolicy?: Project['noRoutePolicy'] | undefined
 }
 
@@ -46,12 +50,6 @@ export interface WhatIfRequest extends PageQuery {
 export interface WhatIfPage {
   readonly rows: readonly TraceSimulation[]
   readonly nextCursor: string | undefined
-}
-
-/** How many sends of a day were counted before a page: a budget is used up in order of time. */
-interface Counted {
-  readonly day: string
-  readonly sends: number
 }
 
 const defaultDays = 7
@@ -74,7 +72,7 @@ export class WhatIf {
     const projectId = owningProject(principal, current.projects, request.projectId)
     const { reach } = await listed(this.#options, principal, projectId)
     const policy = changed(current, principal, projectId, request, now)
-    const { inner, counted } = readCursor(request.cursor)
+    const { inner, counts } = readCursor(request.cursor)
     const { since = now - defaultDays * dayMs, until = Infinity, limit } = request
     const chosen = sieve<Trace>(
       ({ outcome }) => outcome !== 'refused',
@@ -83,10 +81,10 @@ export class WhatIf {
     )
     const page = await traceList(database, reach, { projectId, ascending: true, since, limit, cursor: inner }, chosen)
     const traces = page.rows.map(({ record }) => record)
-    const run = new Run(this.#options, principal, policy, this.#health(request.downIds), counted)
+    const run = new Run(this.#options, principal, policy, this.#health(request.downIds), counts)
     const rows: TraceSimulation[] = []
     for (const trace of traces) rows.push(await run.of(trace))
-    return { rows, nextCursor: page.nextCursor === undefined ? undefined : cursorOf(page.nextCursor, run.counted) }
+    return { rows, nextCursor: page.nextCursor === undefined ? undefined : cursorOf(page.nextCursor, run.along.counts) }
   }
 
   #health(downIds: readonly string[]): FailoverHealth {
@@ -100,37 +98,33 @@ export class WhatIf {
   }
 }
 
-/** One page in its order. Of the limits, the budget of the project is counted along; others are shared with sends that are not walked. */
+/** One page in its order. Of the limits, those are counted along whose counters hold sends of the project and its credentials. */
 class Run {
   readonly #options: WhatIfOptions
   readonly #principal: Principal
   readonly #policy: Policy
   readonly #health: FailoverHealth
-  counted: Counted
+  readonly along: CountedAlong
 
-  constructor(options: WhatIfOptions, principal: Principal, policy: Policy, health: FailoverHealth, counted: Counted) {
+  constructor(options: WhatIfOptions, principal: Principal, policy: Policy, health: FailoverHealth, counts: Counts) {
     this.#options = options
     this.#principal = principal
     this.#policy = policy
     this.#health = health
-    this.counted = counted
+    this.along = new CountedAlong(options.database, principal.organizationId, counts)
   }
 
   async of(trace: Trace): Promise<TraceSimulation> {
-    const day = dayOf(trace.createdAt)
-    if (day !== this.counted.day) this.counted = { day, sends: 0 }
-    const budget = keyName(pack(sendCounter(this.#principal.organizationId, trace.projectId, day)))
-    const counter = (key: Uint8Array): Promise<number> => Promise.resolve(keyName(key) === budget ? this.counted.sends : 0)
-    const ground = { nowMs: trace.createdAt, counter, health: this.#health }
+    const ground = { nowMs: trace.createdAt, counter: await this.along.counterAt(trace), health: this.#health }
     const simulated = await this.#options.simulate.again(this.#principal, this.#policy, trace, ground)
-    if (!simulated.refusal) this.counted = { day, sends: this.counted.sends + 1 }
+    if (!simulated.refusal && simulated.counted) this.along.add(trace, simulated.counted)
     return simulated
   }
 }
 
 /** The settings as they would be; everything that is checked when they are really changed is checked here. */
 function changed(current: Policy, principal: Principal, projectId: string, request: WhatIfRequest, now: number): Policy {
-  const { rules, withoutRuleIds, failover, sendBudget, noRoutePolicy, downIds } = request
+  const { rules, withoutRuleIds, failover, downIds } = request
   const project = current.projects.get(projectId)
   const own = current.rules.get(projectId) ?? []
   const unknown = withoutRuleIds.findIndex((id) => own.every((rule) => rule.id !== id))
@@ -143,17 +137,16 @@ function changed(current: Policy, principal: Principal, projectId: string, reque
     ...current,
     rules: new Map([...current.rules, [projectId, orderRules([...kept, ...added])]]),
     failovers: failover ? withFailover(current, principal, { ...failover, projectId }, now) : current.failovers,
-    projects: project
-      ? new Map([
-          ...current.projects,
-          [
-            projectId,
-            { ...project, ...(sendBudget !== undefined && { sendBudget }), ...(noRoutePolicy !== undefined && { noRoutePolicy }) },
-          ],
-        ])
-      : current.projects,
+    projects: project ? new Map([...current.projects, [projectId, { ...project, ...limitsOf(request) }]]) : current.projects,
+    organization: request.plan === undefined ? current.organization : { ...current.organization, plan: request.plan },
   }
 }
+
+const limitsOf = ({ sendBudget, monthlyCaptureCap, noRoutePolicy }: WhatIfRequest): Partial<Project> => ({
+  ...(sendBudget !== undefined && { sendBudget }),
+  ...(monthlyCaptureCap !== undefined && { monthlyCaptureCap }),
+  ...(noRoutePolicy !== undefined && { noRoutePolicy }),
+})
 
 function withFailover(current: Policy, principal: Principal, request: FailoverRequest, now: number): Failovers {
   const projectId = projectOfFailover(current, principal, request)
@@ -162,16 +155,20 @@ function withFailover(current: Policy, principal: Principal, request: FailoverRe
   return new Failovers([...others, { id: '', projectId, primaryId, fallbackIds, on, latencyMs, createdAt: now, updatedAt: now }])
 }
 
-const cursorOf = (inner: string, { day, sends }: Counted): string => Buffer.from(JSON.stringify([inner, day, sends])).toString('base64url')
+const cursorOf = (inner: string, { day, sends, month, captures, rates }: Counts): string =>
+  Buffer.from(JSON.stringify([inner, day, sends, month, captures, rates])).toString('base64url')
 
-function readCursor(cursor: string | undefined): { readonly inner: string | undefined; readonly counted: Counted } {
-  if (cursor === undefined) return { inner: undefined, counted: { day: '', sends: 0 } }
+const cursorShape = z.tuple([
+  ...([z.string(), z.string(), z.int(), z.string(), z.int()] as const),
+  z.array(z.tuple([z.string(), z.int(), z.int()])),
+])
+
+function readCursor(cursor: string | undefined): { readonly inner: string | undefined; readonly counts: Counts } {
+  if (cursor === undefined) return { inner: undefined, counts: nothingCounted }
   try {
-    const [inner, day, sends] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    if (typeof inner === 'string' && typeof day === 'string' && Number.isSafeInteger(sends))
-      return { inner, counted: { day, sends: Number(sends) } }
+    const [inner, day, sends, month, captures, rates] = cursorShape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))
+    return { inner, counts: { day, sends, month, captures, rates } }
   } catch {
-    // not one of ours
+    throw new CursorInvalid()
   }
-  throw new CursorInvalid()
 }

@@ -5,15 +5,22 @@ import type { Trace } from '../trace.ts'
 import { keptMailId, type TraceReport } from '../trace-report.ts'
 
 /** In order of time. Of an automatic suppression only where it took place. */
-export function reportEntries({ createdAt }: Trace, [first]: readonly AttemptRecord[], reports: readonly TraceReport[]): TimelineEntry[] {
-  const leftAt = first?.startedAt ?? createdAt
-  return inOrder(reports.flatMap((report) => [entryOf(report, leftAt), ...suppressionEntry(report)]))
+export function reportEntries({ createdAt }: Trace, attempts: readonly AttemptRecord[], reports: readonly TraceReport[]): TimelineEntry[] {
+  return inOrder(reports.flatMap((report) => [entryOf(report, leftAt(attempts, report) ?? createdAt), ...suppressionEntry(report)]))
 }
 
-function entryOf(report: TraceReport, leftAt: number): TimelineEntry {
+/** When a provider had first taken the message for the recipient; where none had when the report came, when the first attempt began. */
+function leftAt(attempts: readonly AttemptRecord[], { at, recipient }: TraceReport): number | undefined {
+  const isTaken = ({ recipients = [] }: AttemptRecord): boolean =>
+    recipients.some(({ address, verdict }) => verdict === 'accepted' && (recipient === null || address === recipient))
+  const taking = attempts.find((attempt) => attempt.startedAt <= at && isTaken(attempt))
+  return taking?.endedAt ?? attempts[0]?.startedAt
+}
+
+function entryOf(report: TraceReport, left: number): TimelineEntry {
   const { type, at, occurredAt, recipient, reason, isUnverified } = report
-  // the reporter's clock may be wrong: nothing happens before the message leaves, or after it is reported
-  const when = Math.min(at, Math.max(leftAt, occurredAt ?? at))
+  // the reporter's clock may be wrong, or know whole seconds only: nothing happens before the message leaves, or after it is reported
+  const when = Math.max(left, Math.min(at, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
   const message = `${words[type]} ${about}: ${reason}`
   return {

@@ -18,6 +18,7 @@ async function withManyTraces(page: Page): Promise<void> {
     ...{ outcome: 'relayed', outcome_reason: '', project_id: 'prj_1', door: 'rest', submitted_by: 'key_1', bounce: null, recipients: [] },
     ...{ from: 'shop@alpenblick.example', mail_from: 'shop@alpenblick.example', to: [`to${String(at)}@example.org`] },
     ...{ recipient_counts: {}, summary: '', subject: `Order ${String(at)}`, message_id: '', destination_id: null, size: 1000, attempts: 1 },
+    ...{ template: null, attachment: false },
     ...{ route: { by: 'none', rule_id: null, environment: null, reason: '' }, next_attempt_at: null, send_at: null },
     ...{ created_at: new Date(newest - at * 1000).toISOString(), updated_at: new Date(newest - at * 1000 + 400).toISOString() },
   })
@@ -135,5 +136,71 @@ test('bars over time come from the counters; the brush narrows the list by point
     await other.go('/traces')
     await other.page.waitForSelector(`.density-plot[aria-label="${words}"]`)
     await other.check(t)
+  }
+})
+
+test('terms for templates and for what messages have; columns and views of this browser, by keys', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { rest } = server.daemon
+  await rest.must('POST', '/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hi' })
+  const attachments = [{ filename: 'a.txt', content: 'aGk=', content_type: 'text/plain' }]
+  const body = { from: 'shop@alpenblick.example', to: 'ada@example.org', template_slug: 'welcome' }
+  await rest.must('POST', '/v1/messages', { ...body, attachments })
+  await rest.must('POST', '/v1/messages', body)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    const ask = async (text: string): Promise<void> => {
+      await page.fill('.query-bar input', text)
+      await page.keyboard.press('Enter')
+    }
+    await tab.go('/traces')
+    await page.waitForSelector('tbody tr >> nth=8')
+    t.is(
+      await page.innerText('.pills button:has-text("captured") .count'),
+      String(await page.locator('tbody td:has-text("captured ·")').count()),
+    )
+    await ask('template:welcome')
+    await page.waitForURL(/template=welcome/)
+    await page.waitForSelector('tbody tr >> nth=2', { state: 'detached' })
+    await page.waitForSelector('tbody tr >> nth=1')
+    await ask('has:attachment has:template')
+    await page.waitForURL(/has=attachment%2Ctemplate/)
+    await page.waitForSelector('tbody tr >> nth=1', { state: 'detached' })
+    await page.waitForSelector('tbody tr')
+    await tab.check(t)
+    await page.click('.chip:has-text("has:attachment") a')
+    await page.waitForURL(/has=template(?:&|$)/)
+    await ask('has:nothing')
+    await page.waitForSelector('.chip.unknown')
+    await page.focus('button:has-text("Columns")')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Template', { exact: true }).focus()
+    await page.keyboard.press('Space')
+    await page.getByLabel('Took', { exact: true }).uncheck()
+    await page.waitForSelector('td:has-text("welcome")')
+    await tab.check(t)
+    await page.keyboard.press('Escape')
+    t.is(await page.locator('th:has-text("Took")').count(), 0)
+    t.is(await page.evaluate('document.activeElement.textContent'), 'Columns')
+    await page.click('button:has-text("Views")')
+    await page.getByLabel('Name of this view').fill('<b>Welcomes</b>')
+    await tab.check(t)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.toast >> text=View <b>Welcomes</b> saved')
+    await tab.go('/traces')
+    await page.waitForSelector('th:has-text("Template")')
+    await page.click('button:has-text("Views")')
+    await page.click('.menu a:has-text("<b>Welcomes</b>")')
+    await page.waitForURL(/template=welcome/)
+    await page.click('button:has-text("Views")')
+    await tab.check(t)
+    await page.click('[aria-label="Remove the view <b>Welcomes</b>"]')
+    await page.waitForSelector('.menu a', { state: 'detached' })
+    await page.click('.toast button')
+    await page.click('button:has-text("Views")')
+    await page.waitForSelector('.menu a:has-text("Welcomes")')
+    await page.context().close()
   }
 })

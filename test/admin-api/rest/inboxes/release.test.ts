@@ -1,6 +1,9 @@
 /** Captured messages that are released to a live destination: sent once, by the rules of a send. */
 import test from 'ava'
+import type { AgentAccess, Principal } from '#core/access/principal/principal.ts'
+import { projects } from '#core/tenancy/organization.ts'
 import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
 import { addDestination, errorOf, objectOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', bcc: 'eva@example.ch', subject: 'Your order', text: 'Thank you.' }
@@ -95,4 +98,55 @@ test('a captured message that has left its inbox is not released', async (t) => 
   await rest.must('PATCH', path.split('/messages')[0] ?? '', { retention_days: 1 })
   clock.advance(86_400_000 + 1000)
   t.like(errorOf(await rest.call('POST', `${path}/release`, { destination_id: live })), { code: 'not_found' })
+})
+
+test('in a project that is not claimed nothing is released, whatever its destination', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, database, organizationId } = fixture
+  const live = await addDestination(rest, {}, true)
+  const { path } = await captured(fixture)
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  const stored = await database.get(projects, { organizationId }, String(project_id))
+  if (!stored) return t.fail()
+  await database.commit(new Change().replace(projects, organizationId, stored, { ...stored.record, status: 'anonymous' as const }))
+  const refused = errorOf(await rest.call('POST', `${path}/release`, { destination_id: live }))
+  t.like(refused, { code: 'conflict', next_action: 'fix_destination' })
+  t.regex(refused.message, /^The message was not released\. .*claim/i)
+  t.is((await rest.must('GET', path))['released'], undefined)
+  t.deepEqual(fixture.transport.attempted, [])
+})
+
+/** Releases as an agent with such a token does. */
+async function releaseAs(fixture: Fixture, agent: AgentAccess, path: string, destinationId: string) {
+  const { project_id: projectId } = await fixture.rest.must('GET', '/v1/projects/me')
+  const [, , , inboxId = '', , captureId = ''] = path.split('/')
+  const principal: Principal = {
+    ...{ organizationId: fixture.organizationId, projectId: String(projectId), bound: true, scopes: ['api:send'], credentialId: 'grt_1' },
+    ...{ holder: { kind: 'anonymous' }, agent },
+  }
+  return fixture.daemon.part('rest').releases.release(principal, inboxId, captureId, destinationId)
+}
+
+test('a token that sends into the sandbox alone releases nothing', async (t) => {
+  const fixture = await startFixture(t)
+  const live = await addDestination(fixture.rest, {}, true)
+  const { path } = await captured(fixture)
+  const refused = await t.throwsAsync(releaseAs(fixture, { level: 1, mostLevel: 2, sandboxOnly: true }, path, live), { code: 'conflict' })
+  t.regex(refused?.message ?? '', /^The message was not released\. /)
+  t.is((await fixture.rest.must('GET', path))['released'], undefined)
+  t.deepEqual(fixture.transport.attempted, [])
+})
+
+test('where a person approves what agents send, a person releases; elsewhere an agent that may send does', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const live = await addDestination(rest, {}, true)
+  const { path } = await captured(fixture)
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  const agent = { level: 2, mostLevel: 2, sandboxOnly: false }
+  await rest.must('PATCH', `/v1/projects/${String(project_id)}`, { agent_send_approval: 'always' })
+  await t.throwsAsync(releaseAs(fixture, agent, path, live), { code: 'approval_required' })
+  t.is((await rest.must('GET', path))['released'], undefined)
+  await rest.must('PATCH', `/v1/projects/${String(project_id)}`, { agent_send_approval: 'never' })
+  t.like(await releaseAs(fixture, agent, path, live), { outcome: 'relayed' })
 })

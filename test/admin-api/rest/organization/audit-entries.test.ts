@@ -29,13 +29,35 @@ test('acts are told with their name and what changed, and never with a value tha
     columns(rows, 'act', 'details'),
     [
       ['destination.deleted', { name: 'Other' }],
-      ['destination.set_live', { name: 'Other', changed: ['mode'] }],
-      ['destination.updated', { name: 'Other', changed: ['name', 'secret'] }],
+      ['destination.set_live', { name: 'Other', changed: ['mode'], before: { mode: 'sandbox' }, after: { mode: 'live' } }],
+      ['destination.updated', { name: 'Other', changed: ['name', 'secret'], before: { name: 'Host' }, after: { name: 'Other' } }],
       ['destination.created', { name: 'Host' }],
     ],
     'a change that changes nothing is no act',
   )
   t.notRegex(JSON.stringify(await listed(fixture)), /hidden-/)
+})
+
+test('values of before and after are those of settings that are no secret, and the address is that of the caller', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const login = String((await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop', max_rate_per_min: 10 }))['id'])
+  await rest.must('PATCH', `/v1/smtp-credentials/${login}`, { max_rate_per_min: null, allowed_from_domains: ['site.test'] })
+  await rest.must('POST', `/v1/smtp-credentials/${login}/rotate`)
+  const hook = await rest.must('POST', '/v1/webhooks', { name: 'A', target_url: 'https://93.184.215.14/hidden-token' })
+  await rest.must('PATCH', `/v1/webhooks/${String(hook['id'])}`, { name: 'B', target_url: 'https://93.184.215.14/hidden-other' })
+  const rows = await listed(fixture)
+  const detailsOf = (act: string): unknown => rows.find((row) => row['act'] === act)?.['details']
+  t.like(detailsOf('smtp_credential.updated'), {
+    before: { max_rate_per_min: 10, allowed_from_domains: [] },
+    after: { max_rate_per_min: null, allowed_from_domains: ['site.test'] },
+  })
+  t.deepEqual(detailsOf('smtp_credential.rotated'), { name: 'Shop', changed: ['username', 'secret'] })
+  t.like(detailsOf('webhook_endpoint.updated'), { changed: ['name', 'target_url'], before: { name: 'A' }, after: { name: 'B' } })
+  t.notRegex(JSON.stringify(rows), /hidden-/)
+  const made = rows.filter(({ actor }) => (actor as Row)['id'] === 'key_environment')
+  t.true(made.length >= 5)
+  for (const { address } of made) t.is(address, '127.0.0.1')
 })
 
 test('what is refused is no act', async (t) => {

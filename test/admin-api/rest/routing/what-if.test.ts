@@ -1,5 +1,8 @@
 /** Stored traces under settings as they would be: nothing is written, and the decision is that of a send. */
 import test from 'ava'
+import { dayOf, organizationSendCounter } from '#core/tenancy/counters.ts'
+import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
 import { addDestination, errorOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 interface Simulated {
@@ -90,6 +93,38 @@ test('a budget is used up in order of time, over pages and anew each day', async
     const codes = rows.map(({ now: { refusal } }) => refusal?.code)
     t.deepEqual(codes, [undefined, undefined, 'project_budget_exhausted', undefined], `in pages of ${String(limit)}`)
   }
+})
+
+test('capture cap, sends of the plan and the rate of a login refuse as they would have, over pages', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, clock, addProject } = fixture
+  const live = await addDestination(rest, {}, true)
+  const login = await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop' })
+  const other = await addProject()
+  for (let i = 0; i < 3; i++) await send(fixture)
+  for (let i = 0; i < 2; i++) await send(fixture, { destination_id: live })
+  await send(fixture, { project_id: other })
+  const codesOf = async (body: object, limit: number) => (await whatIf(fixture, body, limit)).map(({ now }) => now.refusal?.code)
+  const none = undefined
+  for (const limit of [1, 2, 50]) {
+    t.deepEqual(await codesOf({ monthly_capture_cap: 2 }, limit), [none, none, 'quota_exhausted_captures', none, none])
+    t.deepEqual(await codesOf({ monthly_capture_cap: null }, limit), [none, none, none, none, none])
+  }
+  const { organizationId, database } = fixture
+  // with the one of the other project, 4,997 of the 5,000 of the day
+  await database.commit(new Change().add(organizationSendCounter(organizationId, dayOf(clock.now())), 4996))
+  t.deepEqual(await codesOf({ plan: 'basic' }, 2), [none, none, none, 'quota_exhausted', 'quota_exhausted'])
+  t.deepEqual(await codesOf({ plan: 'enterprise' }, 2), [none, none, none, none, none])
+  const { id } = login as { id: string }
+  for (const { record } of await database.all(traces, { organizationId })) {
+    const stored = await database.get(traces, { organizationId }, record.id)
+    if (stored && record.projectId !== other)
+      await database.commit(
+        new Change().replace(traces, organizationId, stored, { ...stored.record, door: 'smtp' as const, submittedBy: id }),
+      )
+  }
+  await rest.must('PATCH', `/v1/smtp-credentials/${id}`, { max_rate_per_min: 3 })
+  for (const limit of [1, 50]) t.deepEqual(await codesOf({}, limit), [none, none, none, 'rate_limit_exceeded', 'rate_limit_exceeded'])
 })
 
 test('a failover chain takes over for a destination that is down', async (t) => {

@@ -40,6 +40,8 @@ test('getTrace tells the story of a send', async (t) => {
     message_id: `${String(trace_id)}@example.ch`,
     destination_id,
     route: { by: 'rule', rule_id: rule['id'], environment: null, reason },
+    template: null,
+    attachment: false,
     attempts: 0,
     send_at: null,
     tracking: null,
@@ -88,6 +90,29 @@ test('listTraces filters and pages', async (t) => {
   t.is(await wrong('since=yesterday'), 'since: must be a time such as 2026-11-21T13:00:00Z')
   t.is(await wrong('limit=500'), 'limit: at most 200')
   t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
+})
+
+test('listTraces filters by template and by what messages have, which its entries show', async (t) => {
+  const { rest, clock } = await startFixture(t)
+  const send = async (body: object) => {
+    clock.advance(1000)
+    return String((await rest.must('POST', '/v1/messages', { to: 'ada@example.ch', from: 'shop@example.ch', ...body }))['trace_id'])
+  }
+  const { id } = await rest.must('POST', '/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Hi', text_tmpl: 'Hi' })
+  const plainOne = await send({ subject: 'Plain', text: 'x' })
+  const rendered = await send({ template_id: id, template_vars: {} })
+  const attachments = [{ filename: 'a.txt', content: 'aGk=', content_type: 'text/plain' }]
+  const withFile = await send({ subject: 'File', text: 'x', attachments })
+  const ids = async (query: string) => (await rest.must('GET', `/v1/traces?${query}`))['data'] as { trace_id: string }[]
+  const found = async (query: string) => (await ids(query)).map(({ trace_id }) => trace_id)
+  t.deepEqual(await found('template=welcome'), [rendered])
+  t.deepEqual(await found(`template=${String(id)}&has=template`), [rendered])
+  t.deepEqual(await found('has=attachment'), [withFile])
+  t.deepEqual(await found('has=attachment,template'), [])
+  t.deepEqual(await found('has='), [withFile, rendered, plainOne])
+  t.like((await ids('template=welcome'))[0], { template: { id, slug: 'welcome', version: 1 }, attachment: false })
+  t.like((await ids('has=attachment'))[0], { template: null, attachment: true })
+  t.regex(errorOf(await rest.call('GET', '/v1/traces?has=files')).message, /^has/)
 })
 
 test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {

@@ -27,12 +27,31 @@ From: body@example.com`
     addresses: ['shop@example.com', 'anna@example.net', 'ben@example.net', 'carl@example.org', 'help@example.com'],
     utf8: true,
     ended: true,
+    hasAttachment: false,
     otherSenders: [],
   })
 })
 
+test('parseHeaders() knows by the type of the message whether it holds files', (t) => {
+  const holds = (type: string): boolean => parsed(`Content-Type: ${type}\n\n`).hasAttachment
+  for (const type of ['multipart/mixed; boundary=x', 'Multipart/Mixed', 'application/pdf', 'image/png; name=a.png'])
+    t.true(holds(type), type)
+  for (const type of ['text/plain', 'text/html; charset=utf-8', 'multipart/alternative; boundary=x', 'multipart/related', 'nonsense'])
+    t.false(holds(type), type)
+})
+
 test('parseHeaders() finds nothing where there is nothing', (t) => {
-  const nothing = { otherSenders: [], subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
+  const nothing = {
+    hasAttachment: false,
+    otherSenders: [],
+    subject: '',
+    messageId: '',
+    hasDate: false,
+    from: '',
+    fromFields: 0,
+    addresses: [],
+    utf8: false,
+  }
   t.deepEqual(parsed(''), { ...nothing, ended: false })
   t.deepEqual(parsed('\nFrom: body@example.com\n'), { ...nothing, ended: true })
   t.deepEqual(parsed('no field here\n: none\n\nbody'), { ...nothing, ended: true })

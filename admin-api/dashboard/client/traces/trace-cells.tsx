@@ -1,0 +1,78 @@
+/** The columns of the list of traces, in their order, with what stands in each. */
+import type { ComponentChildren, JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { projects } from '../app/projects.ts'
+import { Path, Status } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { number, shortTime, span } from '../parts/time.ts'
+import type { TraceSummary } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import type { ColumnName } from './columns.ts'
+import { words as ownWords } from './traces-words.ts'
+
+type CellName = ColumnName | 'time' | 'status' | 'subject'
+
+interface Cell {
+  readonly name: CellName
+  readonly class?: string
+  readonly title?: (trace: TraceSummary) => string
+  readonly cell: (trace: TraceSummary, destination: string | undefined) => ComponentChildren
+}
+
+/** `captured · sandbox` */
+const outcomeWords = (outcome: string): string =>
+  outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
+
+export const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
+  to.length > 1 ? `${to[0] ?? ''} ${words().andMore(to.length - 1)}` : (to[0] ?? '')
+
+/** From the acceptance to the last change; what is not at an end waits. */
+function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
+  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().scheduled
+  return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
+}
+
+const safe = (text: string | undefined): JSX.Element | string => (text === undefined ? '–' : <SafeText text={text} />)
+const nameOfProject = ({ project_id: id }: TraceSummary): string => projects.value.find((one) => one.id === id)?.name ?? id
+
+const all: readonly Cell[] = [
+  {
+    name: 'time',
+    class: 'c-time',
+    cell: ({ created_at: at }) => (
+      <time datetime={at} title={at}>
+        {shortTime(at)}
+      </time>
+    ),
+  },
+  { name: 'status', class: 'c-status', cell: ({ status }) => <Status name={status} /> },
+  { name: 'path', class: 'c-path', cell: (trace) => <Path trace={trace} /> },
+  { name: 'outcome', class: 'c-outcome', cell: ({ outcome }) => outcomeWords(outcome) },
+  { name: 'from', title: ({ from, mail_from: sender }) => plain(from || sender), cell: (trace) => safe(trace.from || trace.mail_from) },
+  { name: 'to', class: 'strong', title: ({ to }) => plain(to.join(', ')), cell: (trace) => safe(recipientWords(trace)) },
+  {
+    name: 'subject',
+    title: ({ subject }) => plain(subject),
+    cell: (trace) => (
+      <a href={link(`/traces/${trace.trace_id}`)} tabIndex={-1}>
+        <SafeText text={trace.subject || words().noSubject} />
+      </a>
+    ),
+  },
+  { name: 'template', class: 'c-destination', cell: ({ template }) => safe(template?.slug) },
+  { name: 'destination', class: 'c-destination', cell: (_, destination) => safe(destination) },
+  { name: 'project', class: 'c-destination', cell: (trace) => safe(nameOfProject(trace)) },
+  { name: 'door', class: 'c-outcome', cell: ({ door }) => door.replaceAll('_', ' ') },
+  { name: 'attempts', class: 'c-took num', cell: ({ attempts }) => number(attempts) },
+  { name: 'size', class: 'c-took num', cell: ({ size }) => `${number(Math.ceil(size / 1024))} KiB` },
+  { name: 'took', class: 'c-took num', cell: tookWords },
+]
+
+export const cellsOf = (chosen: ReadonlySet<ColumnName>): readonly Cell[] =>
+  all.filter(({ name }) => name === 'time' || name === 'status' || name === 'subject' || chosen.has(name))
+
+export function headOf(name: CellName): string {
+  const w = words()
+  if (name === 'time' || name === 'status' || name === 'subject') return w[name]
+  return ownWords().column[name]
+}

@@ -1,0 +1,58 @@
+/**
+ * Which settings the audit log shows with their values: an allow list, so that a new field shows its name alone until it is named here.
+ * Not in it: secrets however they are kept, logins, and addresses on the web, as many of them hold a token.
+ */
+
+const ofSenders = ['name', 'label', 'projectId', 'expiresAt'] as const
+
+const openFields: Readonly<Record<string, readonly string[]>> = {
+  api_key: [...ofSenders, 'scopes', 'revokedAt'],
+  destination: [
+    ...(['name', 'projectId', 'shared', 'environment', 'priority', 'mode', 'from', 'maxConnections', 'maxRatePerMin'] as const),
+    ...(['provider', 'preset', 'host', 'port', 'security', 'tlsPolicy'] as const),
+  ],
+  failover_policy: ['projectId', 'primaryId', 'fallbackIds', 'on', 'latencyMs'],
+  inbound_route: ['projectId', 'localPartPattern'],
+  inbox: ['name', 'projectId', 'addressPattern', 'retentionDays'],
+  ingest_source: ['label', 'provider'],
+  member: ['role'],
+  organization: ['name', 'plan', 'overrides', 'paymentState', 'flags', 'deletedAt'],
+  postoffice_mapping: ['postoffice', 'projectId', 'defaultDestinationId'],
+  project: [
+    ...(['name', 'parentId', 'status', 'noRoutePolicy', 'agentSendApproval', 'environment'] as const),
+    ...(['sendBudget', 'monthlyCaptureCap', 'deletedAt'] as const),
+  ],
+  publishable_key: ['name', 'projectId', 'allowedOrigins', 'allowedTo', 'lockedFrom', 'ratePreset', 'rates', 'revokedAt'],
+  routing_rule: ['projectId', 'match', 'destinationId', 'environment', 'priority'],
+  sending_domain: ['status'],
+  smtp_credential: [
+    ...ofSenders,
+    ...(['allowedFromDomains', 'enforceHeaderFrom', 'defaultDestinationId', 'environment', 'maxRatePerMin', 'maxMessageBytes'] as const),
+    ...(['verpEnabled', 'verpBounceDomain', 'clickTrackingEnabled', 'openTrackingEnabled'] as const),
+  ],
+  suppression: ['reason', 'expiresAt', 'projectId'],
+  template: ['name', 'slug', 'projectId', 'currentVersion'],
+  webhook_endpoint: ['name', 'projectId', 'eventTypes', 'pausedAt'],
+}
+
+export const isOpen = (kind: string, field: string): boolean => openFields[kind]?.includes(field) === true
+
+/** How a secret is kept is not shown. */
+export const wireName = (field: string): string =>
+  /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const maxText = 300
+const maxEntries = 50
+
+/** As it was, cut where it is long; names in it are those of the wire. A field that was not there is null. */
+export function shownValue(value: unknown): unknown {
+  if (value === undefined) return null
+  if (typeof value === 'string' && value.length > maxText) return `${value.slice(0, maxText)}…`
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map(shownValue)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, maxEntries)
+      .map(([name, inner]) => [wireName(name), shownValue(inner)]),
+  )
+}
