@@ -43,6 +43,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   domains: 'Domains that you send from: DNS records, DKIM keys and their verification.',
   events: 'What changes now, as a stream.',
   flags: 'Which features are enabled.',
+  forms: 'Forms for web pages: drafts, versions and what people send by them.',
   'inbound routes': 'Incoming mail: which addresses are accepted, and where the mail is delivered.',
   inboxes: 'Virtual inboxes: captured messages, to list, read, download and wait for.',
   ingest: 'Bounces, complaints and deliveries as providers and mail servers report them.',

@@ -54,6 +54,7 @@ import type { Projects } from '#core/administration/projects.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
+import type { FormCore } from './forms/form-core.ts'
 import type { IngestCore } from './ingest-core.ts'
 import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
@@ -90,6 +91,7 @@ export interface RestCore {
   /** Moves a resource to another project. */
   readonly move: (principal: Principal, request: MoveRequest) => Promise<MoveWarnings>
   readonly templates: Templates
+  readonly forms: FormCore
   readonly sendMessages: SendMessages
   readonly replays: Replays
   readonly retries: Retries

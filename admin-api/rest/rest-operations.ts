@@ -14,6 +14,7 @@ import { destinationActions } from './routing/destinations.ts'
 import { diagnoseActions } from './feedback/diagnose.ts'
 import { domainActions } from './routing/domains.ts'
 import { failoverPolicyActions } from './routing/failover-policies.ts'
+import { formActions } from './forms/forms.ts'
 import { flagActions } from './organization/flags.ts'
 import { inboundRouteOperations } from './inboxes/inbound-routes.ts'
 import { inboxOperations } from './inboxes/inboxes.ts'
@@ -83,6 +84,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...domainActions(core),
   ...templateActions(core),
   ...templateTools(core),
+  ...formActions(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),
   ...moveActions(core),

@@ -6,6 +6,7 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once } from 'tsyringe'
 import { addCore } from './layers/core.ts'
 import { addDoors } from './layers/doors.ts'
+import { addForms } from './layers/forms.ts'
 import { addMail } from './layers/mail.ts'
 import { addOutside } from './layers/outside.ts'
 import type { Add, Composition, Foundation, Replacements, Resolve } from './parts.ts'
@@ -19,6 +20,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Res
   addOutside(add)
   addCore(add)
   addMail(add)
+  addForms(add)
   addDoors(add)
   return get
 }

@@ -37,6 +37,7 @@ import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
+import type { FormCore } from '../../admin-api/rest/forms/form-core.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/submission-server.ts'
@@ -117,6 +118,7 @@ export interface Parts {
   readonly decisions: Decisions
   readonly destinations: Destinations
   readonly engagements: Engagements
+  readonly forms: FormCore
   readonly guard: AddressGuard
   readonly loginGuard: LoginGuard
   readonly health: Readiness

@@ -56,6 +56,7 @@ export function restCore(composition: Composition): RestCore {
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
+    forms: get('forms'),
     ...get('administration'),
     ...get('webhooks'),
     ...get('inboxes'),
@@ -115,6 +116,7 @@ const movables = ({ get }: Composition): MoveOptions => ({
   destinations: get('destinations'),
   smtpCredentials: get('credentials'),
   templates: new Templates(get('core')),
+  formMoves: get('forms').forms,
   webhooks: get('webhooks').webhooks,
   inboxSettings: get('inboxes').inboxSettings,
   inboundRoutes: get('inbound').inboundRoutes,

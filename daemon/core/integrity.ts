@@ -11,6 +11,8 @@ import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tena
 import { auditEntries } from './writes/audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
+import { formDisagreements } from './forms/form-integrity.ts'
+import { formDrafts, forms, formVersions } from './forms/form.ts'
 import { inboxes } from './capture/capture.ts'
 import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures.ts'
 import { claims } from './claims/claim.ts'
@@ -77,6 +79,9 @@ export const recordKinds = [
   replayJobs,
   templates,
   templateVersions,
+  forms,
+  formDrafts,
+  formVersions,
   suppressions,
   optOuts,
   auditEntries,
@@ -119,6 +124,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
+      const found = await formDisagreements(database, kind, organizationId, record)
+      if (found) return found
       if (kind !== earlierCaptures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as EarlierCapture).traceId)
     },

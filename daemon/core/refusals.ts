@@ -12,6 +12,7 @@ export interface RefusalRow {
 
 export const refusals = {
   validation_failed: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_request' },
+  definition_invalid: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_definition' },
   unauthorized: { http: 401, smtp: '535 5.7.8', nextAction: 'authenticate' },
   invalid_key: { http: 401, smtp: '535 5.7.8', nextAction: 'use_current_key' },
   key_kind_mismatch: { http: 401, smtp: '535 5.7.8', nextAction: 'mint_publishable_key' },
@@ -30,6 +31,7 @@ export const refusals = {
   method_not_allowed: { http: 405, smtp: '502 5.5.1', nextAction: 'check_method' },
   request_timeout: { http: 408, smtp: '451 4.4.2', nextAction: 'retry_later' },
   conflict: { http: 409, smtp: '451 4.5.0', nextAction: 'read_and_retry' },
+  draft_conflict: { http: 409, smtp: '451 4.5.0', nextAction: 'read_and_retry' },
   reveal_expired: { http: 410, smtp: '550 5.7.1', nextAction: 'rotate_key' },
   request_too_large: { http: 413, smtp: '552 5.3.4', nextAction: 'reduce_size' },
   misdirected: { http: 421, smtp: '550 5.1.2', nextAction: 'use_public_address' },

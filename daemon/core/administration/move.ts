@@ -1,6 +1,7 @@
 /** Moves a resource to another project of its organization, by the rules of its kind. Spec "Project rules" 5. */
 import type { Principal } from '../access/principal/principal.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
+import type { Forms } from '../forms/forms.ts'
 import type { InboxSettings } from '../capture/inboxes/inbox-settings.ts'
 import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
 import type { FieldProblem } from '../refusals.ts'
@@ -12,6 +13,7 @@ export interface MoveOptions {
   readonly destinations: Destinations
   readonly smtpCredentials: SmtpCredentials
   readonly templates: Templates
+  readonly formMoves: Pick<Forms, 'move'>
   readonly webhooks: Webhooks
   readonly inboxSettings: InboxSettings
   readonly inboundRoutes: InboundRoutes
@@ -19,6 +21,7 @@ export interface MoveOptions {
 
 /** What moves; traces and organization-wide destinations never do. */
 export const movableTypes = [
+  'form',
   'email_template',
   'inbound_route',
   'smtp_credential',
@@ -49,6 +52,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
   },
   async email_template({ templates }, principal, id, projectId) {
     await templates.move(principal, id, projectId)
+    return []
+  },
+  async form({ formMoves }, principal, id, projectId) {
+    await formMoves.move(principal, id, projectId)
     return []
   },
   async inbound_route({ inboundRoutes }, principal, id, projectId) {

@@ -89,6 +89,7 @@ test('everything that moves is named, and nothing else', (t) => {
   t.deepEqual(values.trim().split(/\s+/), [
     'destination',
     'email_template',
+    'form',
     'inbound_route',
     'smtp_credential',
     'virtual_inbox',

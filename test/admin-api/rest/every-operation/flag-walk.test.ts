@@ -20,7 +20,7 @@ const asking: Partial<Record<Feature, Record<string, (installation: Installation
 }
 
 /** Flags of what is not there yet. */
-const notBuilt: readonly Feature[] = ['forms', 'managed_websites']
+const notBuilt: readonly Feature[] = ['managed_websites']
 
 const setFlag = (installation: Installation, flag: Feature, isOn: boolean): Promise<unknown> =>
   installation.operator.must('PUT', `/operator/v1/organizations/${installation.organizationId}/flags`, { [flag]: isOn })

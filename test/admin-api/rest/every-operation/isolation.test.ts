@@ -31,8 +31,8 @@ test('every operation has a request, and the owner can make it', async (t) => {
   }
 })
 
-/** Administrators' operations that change nothing, or nothing of the organization. */
-const noActs = new Set(['listAuditEntries', 'testDestination', 'testWebhook', 'clearInbox'])
+/** Administrators' operations that change nothing, nothing of the organization, or what no visitor gets before it is published. */
+const noActs = new Set(['listAuditEntries', 'testDestination', 'testWebhook', 'clearInbox', 'saveFormDraft'])
 
 /** Sends that go against what was decided. */
 const sendsThatAreActs = new Set(['releaseInboxMessage'])
@@ -108,7 +108,7 @@ test('a key of another project reads nothing of this one, and leaves what was th
 })
 
 const idsOf = ({ made }: Installation): string[] =>
-  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha)_/.test(id))
+  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha|frm)_/.test(id))
 
 /** What belongs to the organization as a whole, and the row by which its settings take turns. */
 const isOfEverybody = ({ made }: Installation, key: string): boolean =>

@@ -1,0 +1,231 @@
+/** Forms with their drafts and versions. Spec "Form", "Versioning" 3. */
+import { tagOf, type CheckedDraft } from '#core/forms/drafts.ts'
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import {
+  checkInput,
+  definitionCheck,
+  definitionDiff,
+  diffInput,
+  draftInput,
+  duplicateInput,
+  exportedForm,
+  form,
+  formChanges,
+  formDraft,
+  formFilter,
+  formVersion,
+  formVersionSummary,
+  importInput,
+  maxDefinitionBodyBytes,
+  newForm,
+  publication,
+  removal,
+  rollbackInput,
+  toDefinition,
+  versionInput,
+} from '../../wire/forms/form.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const tags = ['forms']
+const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms' })
+const http = { maxBodyBytes: maxDefinitionBodyBytes }
+const tag = { ETag: { description: 'Names the revision, for If-Match.', of: ({ draft }: CheckedDraft) => tagOf(draft) } }
+
+export const formActions = (core: RestCore): readonly Action[] => [
+  ...reading(core),
+  ...making(core),
+  ...drafts(core),
+  ...publishing(core),
+  ...versions(core),
+]
+
+const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
+  forms.list({
+    summary: 'List forms, newest first',
+    filter: formFilter,
+    item: form,
+    run: ({ principal }, query) => core.list(principal, query),
+  }),
+  forms.read({ summary: 'Get a form', output: form, run: ({ principal }, { id }) => core.get(principal, id) }),
+]
+
+const making = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): readonly Action[] => [
+  forms.create({
+    summary: 'Create a form as a draft',
+    description:
+      'It begins with a starter, with a definition, or empty. The definition of a form that somebody gives is checked as if it were published: ' +
+      'what is wrong is refused with `definition_invalid`, and `details.errors` names every place.',
+    errors: ['not_found', 'definition_invalid'],
+    input: newForm,
+    output: form,
+    examples: { input: { name: 'Contact', template: 'contact' } },
+    http,
+    run: ({ principal }, input) => core.create(principal, input),
+  }),
+  action({
+    id: 'importForm',
+    summary: 'Create a form from an export',
+    description:
+      'Takes what `GET /v1/forms/{id}/export-definition` returns, from any service. The form begins as a draft, with an address of its own.',
+    tags,
+    feature: 'forms',
+    scope: 'api:admin',
+    errors: ['not_found', 'definition_invalid'],
+    input: importInput,
+    output: form,
+    examples: {
+      input: { definition: { name: 'Contact', schema: { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] } } },
+    },
+    http: { ...http, method: 'POST', path: '/v1/forms/import', status: 201 },
+    run: ({ principal }, { definition, name, projectId }) => {
+      const own = typeof definition['name'] === 'string' ? definition['name'].trim() : ''
+      return core.create(principal, { name: name ?? own, projectId, definition })
+    },
+  }),
+  forms.change({
+    summary: 'Rename a form, or move it to another project',
+    description:
+      'What is published keeps its title until it is published again. A form moves with all that it has, and keeps its public addresses.',
+    errors: ['not_found', 'conflict'],
+    input: formChanges,
+    output: form,
+    async run({ principal }, { id, name, projectId }) {
+      if (projectId !== undefined) await move(principal, { type: 'form', id, projectId })
+      return name === undefined ? core.get(principal, id) : core.rename(principal, id, name)
+    },
+  }),
+  forms.remove({
+    summary: 'Delete a form for good',
+    description:
+      'Deletes it with its draft, its versions and all that came in by it. `confirm` must be its name. `POST /v1/forms/{id}/archive` is the normal end of a form.',
+    input: removal,
+    run: ({ principal }, { id, confirm }) => core.remove(principal, id, confirm),
+  }),
+  forms.act('duplicate', {
+    summary: 'Copy a form',
+    description: 'The copy begins as a draft of the same content, with an address of its own.',
+    errors: ['not_found'],
+    input: duplicateInput,
+    output: form,
+    http: { emptyBody: {}, status: 201 },
+    run: ({ principal }, { id, projectId }) => core.duplicate(principal, id, projectId),
+  }),
+  forms.readOf('export-definition', {
+    id: 'exportForm',
+    summary: 'Export the definition of a form',
+    description: 'That of the draft, as portable JSON without secrets.',
+    output: exportedForm,
+    run: async ({ principal }, { id }) => (await draftCore.get(principal, id)).draft.definition,
+  }),
+]
+
+const drafts = ({ forms: { drafts: core } }: RestCore): readonly Action[] => [
+  forms.readOf('draft', {
+    summary: 'Get the draft of a form',
+    output: formDraft,
+    http: { headers: tag },
+    run: ({ principal }, { id }) => core.get(principal, id),
+  }),
+  forms.change({
+    id: 'saveFormDraft',
+    summary: 'Save the draft of a form',
+    description:
+      'The body is the whole definition. A draft is saved whether or not it can be published yet; `errors` says what is missing. With the header `If-Match`, ' +
+      'a draft that was saved by somebody else since is refused with `draft_conflict`. Visitors get a draft only when it is published.',
+    errors: ['not_found', 'draft_conflict', 'conflict'],
+    input: draftInput,
+    output: formDraft,
+    examples: {
+      input: { name: 'Contact', schema: { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email', required: true }] } },
+    },
+    http: {
+      ...http,
+      method: 'PUT',
+      path: '/v1/forms/{id}/draft',
+      headers: tag,
+      from: { if_match: { header: 'If-Match' } },
+    },
+    run: ({ principal }, { id, ifMatch, ...definition }) => core.save(principal, id, toDefinition(definition), ifMatch),
+  }),
+  forms.act('validate', {
+    summary: 'Check a definition, or the draft of a form',
+    description: 'Saves nothing. Findings are no error: the status is 200.',
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: checkInput,
+    output: definitionCheck,
+    http: { ...http, emptyBody: {} },
+    run: ({ principal }, { id, definition }) => core.check(principal, id, definition),
+  }),
+]
+
+const publishing = ({ forms: { publishing: core } }: RestCore): readonly Action[] => [
+  forms.act('publish', {
+    summary: 'Publish the draft of a form',
+    description:
+      'Makes a version, which visitors and every embed get from then on. A draft that is as the current version makes none. What cannot be published is refused with ' +
+      '`definition_invalid`, and `details.errors` names every place.',
+    errors: ['not_found', 'conflict', 'definition_invalid'],
+    input: publication,
+    output: form,
+    http: { emptyBody: {} },
+    run: ({ principal }, { id, note }) => core.publish(principal, id, note),
+  }),
+  forms.act('pause', {
+    summary: 'Pause a form',
+    description: 'Its public addresses are 404 until it is resumed. Idempotent.',
+    output: form,
+    run: ({ principal }, { id }) => core.pause(principal, id),
+  }),
+  forms.act('resume', {
+    summary: 'Resume a paused form',
+    description: 'Idempotent.',
+    output: form,
+    run: ({ principal }, { id }) => core.resume(principal, id),
+  }),
+  forms.act('archive', {
+    summary: 'Archive a form',
+    description: 'Its public addresses are 404; what came in stays. Idempotent.',
+    output: form,
+    run: ({ principal }, { id }) => core.archive(principal, id),
+  }),
+  forms.act('unarchive', {
+    summary: 'Bring back an archived form',
+    description: 'It is paused then, or a draft where it was never published. Idempotent.',
+    output: form,
+    run: ({ principal }, { id }) => core.unarchive(principal, id),
+  }),
+]
+
+const versions = ({ forms: { publishing: core } }: RestCore): readonly Action[] => [
+  forms.listOf('versions', {
+    summary: 'List the versions of a form, newest first',
+    item: formVersionSummary,
+    run: ({ principal }, query) => core.versions(principal, query),
+  }),
+  forms.readOf('versions/{version}', {
+    id: 'getFormVersion',
+    summary: 'Get a version of a form',
+    input: versionInput,
+    output: formVersion,
+    run: ({ principal }, { id, version }) => core.version(principal, id, version),
+  }),
+  forms.readOf('versions/{version}/diff', {
+    id: 'diffFormVersions',
+    summary: 'Compare two versions of a form',
+    description: 'What is different, field by field, from the version `against`, by default the one before.',
+    input: diffInput,
+    output: definitionDiff,
+    run: ({ principal }, { id, version, against }) => core.diff(principal, id, version, against),
+  }),
+  forms.act('versions/{version}/rollback', {
+    id: 'rollBackForm',
+    summary: 'Publish a version of a form again',
+    description: 'Makes a new version of the same content. The draft stays as it is.',
+    input: rollbackInput,
+    output: form,
+    http: { emptyBody: {} },
+    run: ({ principal }, { id, version, note }) => core.rollBack(principal, id, version, note),
+  }),
+]

@@ -1,0 +1,182 @@
+/** Forms on the wire: the form, its draft, its versions. Definitions are the same document everywhere. Spec "Form". */
+import * as z from 'zod'
+import type { CheckedDefinition } from '#core/forms/definition/check-definition.ts'
+import { definitionLimits } from '#core/forms/definition/definition.ts'
+import type { DefinitionChange } from '#core/forms/definition/diff.ts'
+import type { CheckedDraft } from '#core/forms/drafts.ts'
+import { formStatuses, type Form, type FormVersion } from '#core/forms/form.ts'
+import { starterNames } from '#core/forms/starters.ts'
+import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
+import { listEncoder, project } from '../fields/paging.ts'
+import { id, line, nameLine } from '../fields/text.ts'
+import { withTextForm } from '../fields/text-form.ts'
+import { wireTime } from '../fields/time.ts'
+
+/** Room for the largest definition with every character escaped. */
+export const maxDefinitionBodyBytes = 1_048_576
+
+const json = z.record(z.string(), z.unknown())
+const name = nameLine(definitionLimits.name)
+const projectId = id.meta({ description: 'The project of the form. Defaults to the project of the key.' })
+
+/** What a definition consists of; `check-definition.ts` of the core says what each part may be. */
+const definitionFields = {
+  name: z
+    .string()
+    .max(1000)
+    .optional()
+    .meta({ description: `Shown as the title, and the name of the form: 1 to ${definitionLimits.name} characters.` }),
+  locale: z.string().max(64).optional().meta({ description: 'The language of its texts, such as en or de-CH.' }),
+  translations: json
+    .optional()
+    .meta({ description: 'By language, texts by their place: `{"fr": {"fields.email.label": "Adresse e-mail"}}`.' }),
+  schema: json
+    .optional()
+    .meta({ description: '`{"version": 1, "fields": […], "layout": {"version": 1, "rows": [{"fields": […], "spans": […]}]}}`.' }),
+  theme: json.optional().meta({ description: '`mode`, `colors`, `dark_colors`, `radius`, `font` and `logo`.' }),
+  logic: json.optional().meta({ description: '`{"version": 1, "rules": [{"id", "when", "then"}]}`.' }),
+  thank_you: json.optional().meta({ description: '`title`, `body`, `redirect_url` and `variants`.' }),
+  settings: json.optional().meta({ description: 'Label of the button, origins, captcha, when it closes, how long submissions are kept.' }),
+}
+
+export const definitionInput = z.strictObject(definitionFields).meta({ id: 'FormDefinition' })
+
+/** The parts that are given, under the names that they have in the document. */
+export function toDefinition({ thankYou, ...rest }: Decoded<typeof definitionInput>): Readonly<Record<string, unknown>> {
+  const parts = { ...rest, thank_you: thankYou }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+}
+
+export const newForm = z.strictObject({
+  name,
+  project_id: projectId.optional(),
+  template: z.enum(starterNames).optional().meta({ description: 'A form to begin with. Replaces definition.' }),
+  definition: json.optional().meta({ description: 'A whole definition, such as that of an export. It must be one that can be published.' }),
+})
+
+export const importInput = z.strictObject({
+  format: z.literal('postern.form/1').optional(),
+  definition: json,
+  name: name.optional().meta({ description: 'Defaults to the name in the definition.' }),
+  project_id: projectId.optional(),
+})
+
+export const formChanges = z.strictObject({ name: name.optional(), project_id: projectId.optional() })
+export const duplicateInput = z.strictObject({ project_id: projectId.optional() })
+export const removal = z.strictObject({ confirm: z.string().max(1000).optional().meta({ description: 'The name of the form.' }) })
+export const publication = z.strictObject({ note: line(500, 'Kept with the version.').default('') })
+export const checkInput = z.strictObject({
+  definition: json.optional().meta({ description: 'Defaults to the draft.' }),
+})
+
+export const draftInput = z.strictObject({
+  ...definitionFields,
+  if_match: z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: 'The ETag of the revision that this one replaces. Without it, any is replaced.' }),
+})
+
+export const formFilter = {
+  project,
+  status: z.enum(formStatuses).optional(),
+  q: line(definitionLimits.name, 'Part of the name. Case-insensitive.').optional(),
+}
+
+const versionText = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
+  .transform(Number)
+const version = withTextForm(z.int().min(1).max(999_999_999), versionText)
+export const versionInput = z.strictObject({ version })
+export const rollbackInput = z.strictObject({ version, note: line(500, 'Kept with the version.').default('') })
+export const diffInput = z.strictObject({
+  version,
+  against: withTextForm(
+    z.int().min(1).max(999_999_999).optional().meta({ description: 'Defaults to the version before.' }),
+    versionText.optional(),
+  ),
+})
+
+const formShape = z
+  .object({
+    id: z.string(),
+    public_id: z.string().meta({ description: 'Names the form in its public addresses.' }),
+    name: z.string(),
+    status: z.enum(formStatuses).meta({ description: 'Visitors get published forms only.' }),
+    version: z.int().meta({ description: 'The version that is published or was last; 0 before the first.' }),
+    project_id: z.string(),
+    has_captcha_secret: z.boolean(),
+    published_at: wireTime.nullable(),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'Form' })
+
+const error = z.object({ path: z.string(), code: z.string(), message: z.string() })
+const warning = z.object({
+  path: z.string(),
+  code: z.string(),
+  message: z.string(),
+  ratio: z.number().optional().meta({ description: 'The contrast, from 1 to 21.' }),
+  required: z.number().optional(),
+  proposed: z.string().optional().meta({ description: 'A colour that has the contrast.' }),
+})
+const checks = {
+  valid: z.boolean().meta({ description: 'Whether it can be published.' }),
+  errors: z.array(error),
+  warnings: z.array(warning),
+}
+
+const draftShape = z
+  .object({
+    form_id: z.string(),
+    revision: z.int(),
+    definition: json,
+    edited_by: z.string().meta({ description: 'Id of the key or person that saved it last.' }),
+    edited_at: wireTime,
+    ...checks,
+  })
+  .meta({ id: 'FormDraft' })
+
+const versionFields = {
+  form_id: z.string(),
+  version: z.int(),
+  note: z.string(),
+  rolled_back_to: z.int().nullable().meta({ description: 'The version that it repeats.' }),
+  published_by: z.string(),
+  created_at: wireTime,
+}
+
+const change = z
+  .object({
+    kind: z.enum(['added', 'removed', 'changed', 'moved']),
+    path: z.string().meta({ description: 'Such as fields.email.label or settings.submit_label.' }),
+    before: z.unknown().optional(),
+    after: z.unknown().optional(),
+  })
+  .meta({ id: 'FormDefinitionChange' })
+
+const checksOf = ({ errors, warnings }: Pick<CheckedDefinition, 'errors' | 'warnings'>) => ({
+  valid: errors.length === 0,
+  errors: [...errors],
+  warnings: [...warnings],
+})
+
+export const form = encoder(formShape).from<Form>({ has_captcha_secret: ({ sealedCaptchaSecret }) => sealedCaptchaSecret !== null })
+const draftFacts = encoder(draftShape.omit({ valid: true, errors: true, warnings: true })).from<CheckedDraft['draft']>({
+  form_id: ({ id: formId }) => formId,
+})
+export const formDraft = encoderOf(draftShape, ({ draft, ...found }: CheckedDraft) => ({ ...draftFacts.encode(draft), ...checksOf(found) }))
+export const definitionCheck = encoderOf(z.object(checks).meta({ id: 'FormCheck' }), checksOf)
+export const formVersionSummary = encoder(z.object(versionFields).meta({ id: 'FormVersionSummary' })).from<FormVersion>()
+export const formVersion = encoderOf(
+  z.object({ ...versionFields, definition: json }).meta({ id: 'FormVersion' }),
+  (published: FormVersion) => ({ ...formVersionSummary.encode(published), definition: { ...published.definition } }),
+)
+export const definitionDiff = listEncoder(encoderOf(change, (one: DefinitionChange) => one))
+export const exportedForm = encoderOf(
+  z.object({ format: z.literal('postern.form/1'), definition: json }).meta({ id: 'ExportedForm' }),
+  (definition: Readonly<Record<string, unknown>>) => ({ format: 'postern.form/1' as const, definition }),
+)

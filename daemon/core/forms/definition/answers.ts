@@ -1,0 +1,242 @@
+/** Reads one answer: brings it into its form, and says what is wrong with it. Forms without scripts send text for everything. */
+import { parseUrl } from './checks.ts'
+import { boundOf, dateOf, isDateType } from './dates.ts'
+import type { Answer, Field } from './definition.ts'
+import { maxText } from './field-properties.ts'
+import { matcherOf, presets } from './pattern.ts'
+
+export const answerCodes = [
+  ...[
+    'required',
+    'invalid_type',
+    'too_short',
+    'too_long',
+    'pattern_mismatch',
+    'invalid_email',
+    'invalid_url',
+    'invalid_phone',
+    'invalid_date',
+  ],
+  ...['out_of_range', 'step_mismatch', 'not_an_option', 'too_few', 'too_many', 'must_accept', 'domain_not_allowed', 'file_missing'],
+  ...['file_type_not_allowed', 'too_many_files', 'token_expired', 'invalid_token'],
+] as const
+
+export interface AnswerProblem {
+  readonly code: (typeof answerCodes)[number]
+  readonly message: string
+}
+
+/** What an answer is read by besides itself. */
+export interface Reading {
+  /** `YYYY-MM-DD`. */
+  readonly today: string
+  /** Days by which `today` may differ where the visitor is. */
+  readonly slackDays: number
+}
+
+/** An answer, nothing, or what is wrong with what was given. */
+export type ReadAnswer = { readonly answer?: Answer; readonly problem?: AnswerProblem }
+
+type Read = (field: Field, given: unknown, reading: Reading) => ReadAnswer
+
+const problem = (code: AnswerProblem['code'], message: string): ReadAnswer => ({ problem: { code, message } })
+const wrongType = (what: string): ReadAnswer => problem('invalid_type', `Enter ${what}.`)
+
+/** Null, blank text and empty lists are no answer. */
+export function readAnswer(field: Field, given: unknown, reading: Reading): ReadAnswer {
+  if (given === undefined || given === null || given === '' || (Array.isArray(given) && given.length === 0)) return {}
+  return (readers[field.type] ?? none)(field, given, reading)
+}
+
+const none: Read = () => ({})
+
+/** One text where lists of a form have a single entry. */
+const single = (given: unknown): unknown => (Array.isArray(given) && given.length === 1 ? given[0] : given)
+
+function textOf(given: unknown, lines: boolean): string | undefined {
+  const value = single(given)
+  if (typeof value !== 'string') return undefined
+  const clean = value.replaceAll(/\r\n?/g, '\n').replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
+  return lines ? clean : clean.replaceAll(/[\n\u2028\u2029]+/g, ' ').trim()
+}
+
+const text =
+  (lines: boolean): Read =>
+  (field, given) => {
+    const value = textOf(given, lines)
+    if (value === undefined) return wrongType('text')
+    if (value.trim() === '') return {}
+    const { min_length: min = 0, max_length: max = lines ? maxText.textarea : maxText.text, pattern, preset } = field
+    if (value.length < min) return problem('too_short', `Enter at least ${min} characters.`)
+    if (value.length > max) return problem('too_long', `Enter at most ${max} characters.`)
+    if (lines || (pattern === undefined && preset === undefined)) return { answer: value }
+    const ready = preset === undefined ? undefined : presets[preset]
+    const fits = matcherOf(ready?.pattern ?? pattern ?? '')(value) && (ready?.isWell?.(value) ?? true)
+    return fits ? { answer: value } : problem('pattern_mismatch', 'Enter it in the form that is asked for.')
+  }
+
+const email: Read = (field, given) => {
+  const value = textOf(given, false)
+  if (value === undefined) return wrongType('an email address')
+  if (value === '') return {}
+  const at = value.lastIndexOf('@')
+  const [local, domain] = [value.slice(0, at), value.slice(at + 1).toLowerCase()]
+  const isLocal = local.length > 0 && local.length <= 64 && !/[\s"(),:;<>@[\]\\]/.test(local) && !/^\.|\.$|\.\./.test(local)
+  const labels = domain.split('.')
+  const isDomain =
+    domain.length <= 253 && labels.length > 1 && labels.every((label) => /^[\p{L}\p{N}-]{1,63}$/u.test(label) && !/^-|-$/.test(label))
+  if (!isLocal || !isDomain) return problem('invalid_email', 'Enter an email address such as ada@example.ch.')
+  const { allow_domains: allowed, deny_domains: denied = [] } = field
+  const isAmong = (list: readonly string[]): boolean => list.some((each) => domain === each || domain.endsWith(`.${each}`))
+  if ((allowed && !isAmong(allowed)) || isAmong(denied))
+    return problem('domain_not_allowed', 'Addresses of this domain are not taken here; enter another one.')
+  return { answer: `${local}@${domain}` }
+}
+
+const phone: Read = (_, given) => {
+  const value = textOf(typeof given === 'number' ? String(given) : given, false)
+  if (value === undefined) return wrongType('a telephone number')
+  if (value === '') return {}
+  const isPhone = /^[\d ()+.-]{4,32}$/.test(value) && value.replaceAll(/\D/g, '').length >= 4
+  return isPhone ? { answer: value } : problem('invalid_phone', 'Enter a telephone number such as +41 44 123 45 67.')
+}
+
+const url: Read = (field, given) => {
+  const value = textOf(given, false)
+  if (value === undefined) return wrongType('an address of the web')
+  if (value === '') return {}
+  const found = value.length <= 2048 ? parseUrl(value) : undefined
+  const isWeb = found?.protocol === 'https:' || (found?.protocol === 'http:' && field.https_only !== true)
+  if (!isWeb || /\s/.test(value))
+    return problem('invalid_url', `Enter an address that begins with https://${field.https_only ? '' : ' or http://'}.`)
+  return { answer: value }
+}
+
+const numeral = /^[+-]?\d{1,15}(?:[.,]\d{1,12})?$/
+
+/** A comma may stand for the point, as people write it. */
+function numberOf(given: unknown): number | undefined {
+  const value = single(given)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string' || !numeral.test(value.trim())) return undefined
+  return Number(value.trim().replace(',', '.'))
+}
+
+const isBlank = (given: unknown): boolean => typeof given === 'string' && given.trim() === ''
+
+const number: Read = (field, given) => {
+  if (isBlank(single(given))) return {}
+  const value = numberOf(given)
+  if (value === undefined) return wrongType('a number')
+  const [min, max] = [field.min as number | undefined, field.max as number | undefined]
+  if (field.integer && !Number.isInteger(value)) return problem('step_mismatch', 'Enter a whole number.')
+  if (isOutside(value, min, max)) return problem('out_of_range', rangeWords(min, max))
+  if (field.step !== undefined) {
+    const steps = (value - (min ?? 0)) / field.step
+    if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
+      return problem('step_mismatch', `Enter a number in steps of ${field.step}.`)
+  }
+  return { answer: value }
+}
+
+/** A whole number from one bound to the other, as ratings and scales have it. */
+const points =
+  (low: (field: Field) => number): Read =>
+  (field, given) => {
+    if (isBlank(single(given))) return {}
+    const value = numberOf(given)
+    if (value === undefined || !Number.isInteger(value)) return wrongType('a whole number')
+    const [min, max] = [low(field), field.max as number]
+    return isOutside(value, min, max) ? problem('out_of_range', rangeWords(min, max)) : { answer: value }
+  }
+
+const isOutside = (value: number | string, min: number | string | undefined, max: number | string | undefined): boolean =>
+  (min !== undefined && value < min) || (max !== undefined && value > max)
+
+const rangeWords = (min: number | string | undefined, max: number | string | undefined): string =>
+  min === undefined ? `Enter at most ${max}.` : max === undefined ? `Enter at least ${min}.` : `Enter a value from ${min} to ${max}.`
+
+const date: Read = (field, given, { today, slackDays }) => {
+  const value = textOf(given, false)
+  if (value === undefined || !isDateType(field.type)) return wrongType('a date')
+  if (value === '') return {}
+  const found = dateOf(field.type, value)
+  if (found === undefined) {
+    const example = { date: '2026-12-24', time: '17:30', datetime: '2026-12-24T17:30' }[field.type]
+    return problem('invalid_date', `Enter it in the form ${example}.`)
+  }
+  const bound = (value: Field['min'], slack: number): string | undefined =>
+    typeof value === 'string' && isDateType(field.type)
+      ? boundOf(field.type, value, today, value.startsWith('today') ? slack : 0)
+      : undefined
+  const [min, max] = [bound(field.min, -slackDays), bound(field.max, slackDays)]
+  return isOutside(found, min, max) ? problem('out_of_range', rangeWords(bound(field.min, 0), bound(field.max, 0))) : { answer: found }
+}
+
+const isChoice = ({ options = [] }: Field, value: unknown): boolean =>
+  options.some((option) => option.value === value && option.disabled !== true)
+const notAnOption = problem('not_an_option', 'Choose one of the options.')
+
+const choice: Read = (field, given) => {
+  const value = single(typeof given === 'number' ? String(given) : given)
+  if (typeof value !== 'string') return notAnOption
+  if (isChoice(field, value)) return { answer: value }
+  const other = textOf(value, false) ?? ''
+  if (!field.allow_other) return notAnOption
+  if (other.length > maxText.text) return problem('too_long', `Enter at most ${maxText.text} characters.`)
+  return other === '' ? {} : { answer: other }
+}
+
+const yes = new Set<unknown>([true, 'true', 'on', 'yes', '1', 1])
+const no = new Set<unknown>([false, 'false', 'off', 'no', '0', 0])
+
+const checkbox: Read = (field, given) => {
+  const value = single(given)
+  if (yes.has(value)) return { answer: true }
+  if (!no.has(value)) return problem('invalid_type', 'Send true or false.')
+  if (field.type === 'consent') return {}
+  return { answer: false }
+}
+
+const checkboxes: Read = (field, given) => {
+  const values = (Array.isArray(given) ? given : [given]) as readonly unknown[]
+  const chosen = [...new Set(values)].filter((value) => value !== '')
+  if (chosen.length > (field.options?.length ?? 0) || !chosen.every((value) => isChoice(field, value))) return notAnOption
+  if (chosen.length === 0) return {}
+  const { min_selected: min = 0, max_selected: max = Infinity } = field
+  if (chosen.length < min) return problem('too_few', `Choose at least ${min}.`)
+  if (chosen.length > max) return problem('too_many', `Choose at most ${max}.`)
+  return { answer: (field.options ?? []).map(({ value }) => value).filter((value) => chosen.includes(value)) }
+}
+
+const hidden: Read = (field, given) => {
+  if (field.source === 'static') return {}
+  const value = textOf(given, false)
+  if (value === undefined) return wrongType('text')
+  if (value === '') return {}
+  return value.length > maxText.text ? problem('too_long', `Send at most ${maxText.text} characters.`) : { answer: value }
+}
+
+const readers: Readonly<Partial<Record<Field['type'], Read>>> = {
+  ...{
+    text: text(false),
+    textarea: text(true),
+    email,
+    phone,
+    url,
+    number,
+    date,
+    time: date,
+    datetime: date,
+    select: choice,
+    radio: choice,
+  },
+  ...{
+    checkbox,
+    checkboxes,
+    rating: points(() => 1),
+    scale: points((field) => (field.min as number | undefined) ?? 0),
+    consent: checkbox,
+    hidden,
+  },
+}

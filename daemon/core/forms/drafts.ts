@@ -1,0 +1,84 @@
+/** The draft of a form: what its designer works on, saved whole, by one at a time. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Stored } from '#store/record-kind.ts'
+import type { Principal } from '../access/principal/principal.ts'
+import type { Core } from '../core.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import { must, transact } from '../writes/transact.ts'
+import { checkDefinition, type CheckedDefinition } from './definition/check-definition.ts'
+import { definitionLimits } from './definition/definition.ts'
+import { formDrafts, forms, type FormDraft } from './form.ts'
+
+type Content = Readonly<Record<string, unknown>>
+
+/** A draft, and whether it could be published. */
+export interface CheckedDraft extends Pick<CheckedDefinition, 'errors' | 'warnings'> {
+  readonly draft: FormDraft
+}
+
+export class FormDrafts {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(principal: Principal, id: string): Promise<CheckedDraft> {
+    await must(this.#core.database, forms, principal, id)
+    return checked((await this.#draft(principal, id)).record)
+  }
+
+  /**
+   * Saves it as it is, whole or not; the form is called as it is. With the tag of a revision, only that one is replaced. Throws
+   * `draft_conflict` with who has saved since, and `validation_failed` for what is too large to be a form.
+   */
+  async save(principal: Principal, id: string, definition: Content, revisionTag?: string): Promise<CheckedDraft> {
+    const bytes = Buffer.byteLength(JSON.stringify(definition))
+    if (bytes > definitionLimits.bytes)
+      throw invalid([{ path: 'body', message: `must have at most ${definitionLimits.bytes} bytes; this one has ${bytes}` }])
+    const { database, clock } = this.#core
+    const { organizationId, credentialId: editedBy } = principal
+    const saved = await transact(database, principal, async (change) => {
+      const form = await change.must(forms, id)
+      const stored = await this.#draft(principal, id)
+      if (revisionTag !== undefined && revisionTag !== '*' && revisionTag !== tagOf(stored.record)) throw conflict(stored.record)
+      if (isDeepStrictEqual(stored.record.definition, definition)) return stored.record
+      const now = clock.now()
+      const draft = { id, definition, revision: stored.record.revision + 1, editedBy, editedAt: now }
+      change.replace(formDrafts, organizationId, stored, draft)
+      change.replace(forms, organizationId, form, { ...form.record, name: nameIn(definition) ?? form.record.name, updatedAt: now })
+      return draft
+    })
+    return checked(saved)
+  }
+
+  /** What would keep a definition from being published, or the draft where none is given. */
+  async check(principal: Principal, id: string, definition?: Content): Promise<CheckedDefinition> {
+    await must(this.#core.database, forms, principal, id)
+    return checkDefinition(definition ?? (await this.#draft(principal, id)).record.definition)
+  }
+
+  #draft({ organizationId }: Principal, id: string): Promise<Stored<FormDraft>> {
+    return must(this.#core.database, formDrafts, { organizationId }, id)
+  }
+}
+
+/** Names a revision in the headers `ETag` and `If-Match` (RFC 9110 §8.8.3). */
+export const tagOf = ({ revision }: Pick<FormDraft, 'revision'>): string => `"${revision}"`
+
+const checked = (draft: FormDraft): CheckedDraft => {
+  const { errors, warnings } = checkDefinition(draft.definition)
+  return { draft, errors, warnings }
+}
+
+function nameIn({ name }: Content): string | undefined {
+  const text = typeof name === 'string' ? name.trim() : ''
+  return text !== '' && text.length <= definitionLimits.name ? text : undefined
+}
+
+function conflict({ editedBy, editedAt, revision }: FormDraft): Refusal {
+  const at = new Date(editedAt).toISOString()
+  const message = `The draft was saved by ${editedBy} at ${at}; read it again and repeat your changes.`
+  return new Refusal('draft_conflict', message, { details: { edited_by: editedBy, edited_at: at, revision } })
+}

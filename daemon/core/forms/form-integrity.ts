@@ -1,0 +1,28 @@
+/** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
+import type { Database } from '#store/database.ts'
+import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
+
+/** What is wrong with a record of these kinds, one sentence each; undefined for records of other kinds. */
+export async function formDisagreements(
+  database: Database,
+  kind: string,
+  organizationId: string,
+  record: unknown,
+): Promise<string[] | undefined> {
+  const formOf = async (id: string): Promise<Form | undefined> => (await database.get(forms, { organizationId }, id))?.record
+  if (kind === forms.name) return missingParts(database, organizationId, record as Form)
+  if (kind === formDrafts.name) return (await formOf((record as FormDraft).id)) ? [] : ['its form is missing']
+  if (kind !== formVersions.name) return undefined
+  const { formId, version } = record as FormVersion
+  const form = await formOf(formId)
+  return form && version <= form.version ? [] : [`the form ${formId} has no version ${version}`]
+}
+
+async function missingParts(database: Database, organizationId: string, { id, version: latest }: Form): Promise<string[]> {
+  const problems = (await database.get(formDrafts, { organizationId }, id)) ? [] : ['its draft is missing']
+  for (let version = 1; version <= latest; version++) {
+    const stored = await database.get(formVersions, { organizationId }, versionId(id, version))
+    if (!stored) problems.push(`its version ${version} of ${latest} is missing`)
+  }
+  return problems
+}

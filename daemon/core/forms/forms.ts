@@ -1,0 +1,160 @@
+/** Forms: creating, finding, renaming, copying, moving and deleting them; for their content see `drafts.ts` and `publishing.ts`. */
+import type { Change } from '#store/change.ts'
+import type { Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { byProject, listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
+import { owningProject } from '../access/principal/project-choice.ts'
+import type { Principal } from '../access/principal/principal.ts'
+import type { Core } from '../core.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import { must } from '../writes/transact.ts'
+import { checkDefinition, type DefinitionProblem } from './definition/check-definition.ts'
+import { formDrafts, forms, newPublicId, removeForm, type Form, type FormStatus } from './form.ts'
+import { blankDefinition, starterDefinition, type StarterName } from './starters.ts'
+
+export interface NewForm {
+  readonly name: string
+  readonly projectId?: string | undefined
+  /** The starter that it begins with; it replaces `definition`. */
+  readonly template?: StarterName | undefined
+  /** Its name gives way to that of the form. */
+  readonly definition?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface FormFilter extends OfProject {
+  readonly status?: FormStatus | undefined
+  /** Part of the name. */
+  readonly q?: string | undefined
+}
+
+export class Forms implements List<FormFilter, Form> {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** As a draft. Throws `definition_invalid`, and `not_found` for a project out of reach. */
+  create(principal: Principal, { name, projectId, template, definition }: NewForm): Promise<Form> {
+    if (template !== undefined && definition !== undefined)
+      throw invalid([{ path: 'template', message: 'replaces definition; give only one of them' }])
+    const content = definition ? { ...definition, name } : template ? starterDefinition(template, name) : blankDefinition(name)
+    if (definition) requireSound(content)
+    return this.#core.writes.runAudited(principal, 'form.created', (change) => this.#add(change, principal, { name, projectId, content }))
+  }
+
+  /** A copy of the draft, with an address of its own; it is not published, and has no submissions. */
+  duplicate(principal: Principal, id: string, projectId?: string): Promise<Form> {
+    return this.#core.writes.runAudited(principal, 'form.created', async (change) => {
+      const { record } = await this.#get(principal, id)
+      const draft = await must(this.#core.database, formDrafts, { organizationId: principal.organizationId }, id)
+      const name = copyName(record.name)
+      return this.#add(change, principal, {
+        ...{ name, projectId: projectId ?? record.projectId },
+        content: { ...draft.record.definition, name },
+      })
+    })
+  }
+
+  /** Newest first. */
+  list(principal: Principal, query: PageQuery & FormFilter): Promise<Page<Form>> {
+    const { status, q } = query
+    const wanted = q?.toLowerCase()
+    const fits = (form: Form): boolean =>
+      (status === undefined || form.status === status) && (wanted === undefined || form.name.toLowerCase().includes(wanted))
+    const chosen = status === undefined && wanted === undefined ? {} : { sieve: sieve(fits) }
+    return listReachable(this.#core, forms, principal, query, (project) => ({ ...byProject(project), ...chosen }))
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(principal: Principal, id: string): Promise<Form> {
+    return (await this.#get(principal, id)).record
+  }
+
+  /** The draft is called so too; what is published keeps its name until it is published again. */
+  rename(principal: Principal, id: string, name: string): Promise<Form> {
+    const { writes, database, clock } = this.#core
+    return writes.runAudited(principal, 'form.updated', async (change) => {
+      const stored = await this.#get(principal, id)
+      if (stored.record.name === name) return stored.record
+      const { organizationId, credentialId: editedBy } = principal
+      const draft = await must(database, formDrafts, { organizationId }, id)
+      const now = clock.now()
+      const { revision, definition } = draft.record
+      change.replace(formDrafts, organizationId, draft, {
+        ...{ id, definition: { ...definition, name }, revision: revision + 1, editedBy, editedAt: now },
+      })
+      return this.#replace(change, principal, stored, { ...stored.record, name, updatedAt: now })
+    })
+  }
+
+  /** Into another project of the organization, with all that it has; its addresses stay. Throws `not_found`. */
+  move(principal: Principal, id: string, to: string): Promise<Form> {
+    const { writes, policies, clock } = this.#core
+    return writes.runAudited(principal, 'form.moved', async (change) => {
+      const { projects } = await policies.of(principal.organizationId)
+      const projectId = owningProject(principal, projects, to)
+      const stored = await this.#get(principal, id)
+      if (stored.record.projectId === projectId) return stored.record
+      return this.#replace(change, principal, stored, { ...stored.record, projectId, updatedAt: clock.now() })
+    })
+  }
+
+  /** With all that it has, for good. `confirm` is its name. Throws `validation_failed` for another one. */
+  async remove(principal: Principal, id: string, confirm: string | undefined): Promise<void> {
+    await this.#core.writes.runAudited(principal, 'form.deleted', async (change) => {
+      const stored = await this.#get(principal, id)
+      if (confirm !== stored.record.name) {
+        const message = `must be the name of the form, ${JSON.stringify(stored.record.name)}: it is deleted with all its versions, for good`
+        throw invalid([{ path: 'confirm', message }])
+      }
+      removeForm(change, principal.organizationId, stored)
+    })
+  }
+
+  async #add(
+    change: Change,
+    principal: Principal,
+    { name, projectId: named, content }: { name: string; projectId: string | undefined; content: Readonly<Record<string, unknown>> },
+  ): Promise<Form> {
+    const { policies, clock } = this.#core
+    const { projects } = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, projects, named)
+    const now = clock.now()
+    const id = newId('frm', now)
+    const form: Form = {
+      ...{ id, publicId: newPublicId(), projectId, name, status: 'draft', version: 0, publishedAt: null },
+      ...{ sealedCaptchaSecret: null, createdAt: now, updatedAt: now },
+    }
+    const draft = { id, definition: content, revision: 1, editedBy: principal.credentialId, editedAt: now }
+    change.insert(forms, principal.organizationId, form).insert(formDrafts, principal.organizationId, draft)
+    return form
+  }
+
+  #replace(change: Change, { organizationId }: Principal, stored: Stored<Form>, form: Form): Form {
+    change.replace(forms, organizationId, stored, form)
+    return form
+  }
+
+  #get(principal: Principal, id: string): Promise<Stored<Form>> {
+    return must(this.#core.database, forms, principal, id)
+  }
+}
+
+/** Throws `definition_invalid` with all that is wrong. */
+export function requireSound(content: unknown): NonNullable<ReturnType<typeof checkDefinition>['definition']> {
+  const { definition, errors } = checkDefinition(content)
+  if (definition) return definition
+  throw definitionInvalid(errors)
+}
+
+function definitionInvalid(errors: readonly DefinitionProblem[]): Refusal {
+  const [first] = errors
+  const more = errors.length > 1 ? ` There are ${errors.length - 1} more errors.` : ''
+  const message = `The definition of the form cannot be published: ${first?.path || 'definition'} ${first?.message ?? ''}.${more}`
+  return new Refusal('definition_invalid', message, { details: { errors } })
+}
+
+const maxName = 120
+const copyName = (name: string): string => `${name.slice(0, maxName - 7)} (copy)`

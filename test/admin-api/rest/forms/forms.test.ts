@@ -1,0 +1,214 @@
+/** Forms by REST: drafts, versions, and their way from a draft to an archive. Spec "Form", "Versioning" 3. */
+import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
+import { verify } from '#store/verify/verify.ts'
+import type { RestClient } from '../../../support/daemon/rest.ts'
+import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const field = (key: string, more: Row = {}): Row => ({ key, type: 'text', label: key, ...more })
+const definition = (name: string, ...fields: readonly Row[]): Row => ({ name, schema: { version: 1, fields } })
+
+async function make(
+  rest: RestClient,
+  body: object = { name: 'Contact', template: 'contact' },
+): Promise<{ readonly id: string; readonly path: string }> {
+  const { id } = await rest.must('POST', '/v1/forms', body)
+  return { id: String(id), path: `/v1/forms/${String(id)}` }
+}
+
+const codes = (checked: Row): unknown => (checked['errors'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`)
+
+test('a form is created as a draft, from a starter, a definition or nothing', async (t) => {
+  const { rest } = await startFixture(t)
+  const answer = await rest.call('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
+  t.is(answer.status, 201)
+  t.like(answer.body, { name: 'Contact', status: 'draft', version: 0, published_at: null, has_captcha_secret: false })
+  const { id, public_id, project_id } = answer.body as Row
+  t.regex(String(id), /^frm_[0-9a-f]{32}$/)
+  t.regex(String(public_id), /^[A-Za-z0-9]{22}$/)
+  t.is(project_id, (await rest.must('GET', '/v1/projects/me'))['project_id'])
+  t.deepEqual(await rest.must('GET', `/v1/forms/${String(id)}`), answer.body)
+  const empty = await make(rest, { name: 'Empty' })
+  t.like(await rest.must('GET', `${empty.path}/draft`), { valid: false, revision: 1, definition: definition('Empty') })
+  const own = await make(rest, { name: 'Mine', definition: definition('Other', field('a')) })
+  t.like(await rest.must('GET', `${own.path}/draft`), { valid: true, errors: [], definition: { name: 'Mine' } })
+  const wrong = await rest.call('POST', '/v1/forms', { name: 'x', definition: definition('x', field('data'), field('b', { label: '' })) })
+  t.is(wrong.status, 400)
+  t.like(errorOf(wrong), { code: 'definition_invalid', next_action: 'fix_definition' })
+  t.deepEqual(codes(errorOf(wrong).details ?? {}), ['schema.fields[0].key reserved_key', 'schema.fields[1].label required'])
+  t.regex(errorOf(wrong).message, /schema\.fields\[0\]\.key is used by submissions themselves; choose another\. There are 1 more errors\.$/)
+  const both = await rest.call('POST', '/v1/forms', { name: 'x', template: 'rsvp', definition: definition('x', field('a')) })
+  t.deepEqual(refusal(both), [400, 'validation_failed', 'template: replaces definition; give only one of them'])
+})
+
+test('lists are narrowed to a project, a status and a part of the name', async (t) => {
+  const { rest, addProject } = await startFixture(t)
+  const other = await addProject()
+  const [first, second] = [await make(rest), await make(rest, { name: 'Support desk', template: 'support', project_id: other })]
+  await rest.must('POST', `${first.path}/publish`)
+  const ids = async (query: string) => ((await rest.must('GET', `/v1/forms?${query}`))['data'] as Row[]).map(({ id }) => id)
+  t.deepEqual(await ids(''), [second.id, first.id])
+  t.deepEqual(await ids(`project=${other}`), [second.id])
+  t.deepEqual(await ids('status=published'), [first.id])
+  t.deepEqual(await ids('q=DESK'), [second.id])
+})
+
+test('a draft is saved whole or not, and never over what somebody else saved', async (t) => {
+  const { rest } = await startFixture(t)
+  const { path } = await make(rest)
+  const { headers } = await rest.call('GET', `${path}/draft`)
+  t.is(headers['etag'], '"1"')
+  const saved = await rest.call('PUT', `${path}/draft`, definition('Ours', field('a', { label: '' })), { 'if-match': '"1"' })
+  t.deepEqual([saved.status, saved.headers['etag']], [200, '"2"'])
+  t.deepEqual(codes(saved.body as Row), ['schema.fields[0].label required'])
+  t.like(await rest.must('GET', path), { name: 'Ours' }, 'the form is called as its draft')
+  const stale = await rest.call('PUT', `${path}/draft`, definition('Theirs', field('b')), { 'if-match': '"1"' })
+  t.is(stale.status, 409)
+  t.like(errorOf(stale), { code: 'draft_conflict', next_action: 'read_and_retry', details: { edited_by: 'key_environment', revision: 2 } })
+  t.regex(errorOf(stale).message, /^The draft was saved by key_environment at 2030-/)
+  t.is(
+    (await rest.call('PUT', `${path}/draft`, definition('Ours', field('a', { label: '' })), { 'if-match': '"2"' })).headers['etag'],
+    '"2"',
+  )
+  t.like(await rest.must('PUT', `${path}/draft`, definition('Theirs', field('b'))), { revision: 3, valid: true })
+  t.like(await rest.must('PATCH', path, { name: 'Renamed' }), { name: 'Renamed' })
+  t.like(await rest.must('GET', `${path}/draft`), { revision: 4, definition: { name: 'Renamed' } })
+  const large = await rest.call('PUT', `${path}/draft`, definition('Large', field('b', { help: 'x'.repeat(300_000) })))
+  t.regex(errorOf(large).message, /^body: must have at most 262144 bytes; this one has 300\d{3}$/)
+  t.is((await rest.call('PUT', `${path}/draft`, { ...definition('x'), css: '' })).status, 400)
+  t.like(await rest.must('POST', `${path}/validate`), { valid: true })
+  const found = await rest.must('POST', `${path}/validate`, { definition: definition('x') })
+  t.deepEqual([found['valid'], codes(found)], [false, ['schema.fields too_few']])
+})
+
+test('publishing makes versions that never change; going back makes a new one', async (t) => {
+  const { rest } = await startFixture(t)
+  const { id, path } = await make(rest, { name: 'Form', definition: definition('Form', field('a')) })
+  t.like(await rest.must('POST', `${path}/publish`, { note: 'First' }), { status: 'published', version: 1 })
+  t.like(await rest.must('POST', `${path}/publish`), { version: 1 }, 'the same again is no new version')
+  await rest.must('PUT', `${path}/draft`, definition('Form', field('a', { required: true }), field('b')))
+  t.like(await rest.must('GET', `${path}/versions/1`), { definition: { schema: { fields: [field('a')] } } })
+  t.like(await rest.must('POST', `${path}/publish`), { version: 2 })
+  t.like(await rest.must('POST', `${path}/versions/1/rollback`, { note: 'Back' }), { status: 'published', version: 3 })
+  const versions = (await rest.must('GET', `${path}/versions`))['data'] as Row[]
+  t.deepEqual(
+    versions.map(({ version, note, rolled_back_to }) => [version, note, rolled_back_to]),
+    [
+      [3, 'Back', 1],
+      [2, '', null],
+      [1, 'First', null],
+    ],
+  )
+  t.like(versions[0], { form_id: id, published_by: 'key_environment' })
+  const changes = async (query: string): Promise<unknown> =>
+    ((await rest.must('GET', `${path}/versions/${query}`))['data'] as Row[]).map(({ kind, path: at }) => `${String(kind)} ${String(at)}`)
+  t.deepEqual(await changes('2/diff'), ['added fields.a.required', 'added fields.b'])
+  t.deepEqual(await changes('3/diff?against=1'), [])
+  t.deepEqual(refusal(await rest.call('GET', `${path}/versions/4`)), [
+    404,
+    'not_found',
+    'The form has no version 4; its versions are 1 to 3.',
+  ])
+  t.is((await rest.call('GET', `${path}/versions/1/diff`)).status, 404)
+  t.like(
+    await rest.must('GET', `${path}/draft`),
+    { definition: { schema: { fields: [{ required: true }, field('b')] } } },
+    'the draft stays',
+  )
+  await rest.must('PUT', `${path}/draft`, definition('Form'))
+  t.is(refusal(await rest.call('POST', `${path}/publish`))[1], 'definition_invalid')
+  t.like(await rest.must('GET', path), { version: 3, status: 'published' })
+})
+
+test('draft, published, paused, archived, and back; each again does nothing', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const { path } = await make(rest)
+  const act = async (what: string): Promise<unknown> => (await rest.must('POST', `${path}/${what}`))['status']
+  t.deepEqual(refusal(await rest.call('POST', `${path}/pause`)), [409, 'conflict', 'The form is draft; publish it first.'])
+  t.is(await act('archive'), 'archived')
+  t.is(await act('unarchive'), 'draft')
+  t.is(await act('publish'), 'published')
+  t.deepEqual([await act('pause'), await act('pause')], ['paused', 'paused'])
+  t.deepEqual([await act('resume'), await act('resume')], ['published', 'published'])
+  t.deepEqual([await act('archive'), await act('archive')], ['archived', 'archived'])
+  t.deepEqual(refusal(await rest.call('POST', `${path}/publish`)), [409, 'conflict', 'The form is archived; unarchive it first.'])
+  t.deepEqual([await act('unarchive'), await act('unarchive')], ['paused', 'paused'])
+  t.is(await act('publish'), 'published')
+  t.like(await rest.must('GET', path), { version: 1 })
+  const acts = ((await rest.must('GET', '/v1/audit?limit=200'))['data'] as Row[])
+    .map(({ act: name }) => name)
+    .filter((name) => String(name).startsWith('form.'))
+  t.deepEqual(acts.toReversed(), [
+    ...[
+      'form.created',
+      'form.archived',
+      'form.unarchived',
+      'form.published',
+      'form.paused',
+      'form.resumed',
+      'form.archived',
+      'form.unarchived',
+    ],
+    'form.published',
+  ])
+})
+
+test('a form is copied, exported and imported elsewhere, and moves to another project', async (t) => {
+  const { rest, addOrganization, addProject } = await startFixture(t)
+  const { id, path } = await make(rest)
+  await rest.must('POST', `${path}/publish`)
+  const copy = await rest.call('POST', `${path}/duplicate`)
+  t.is(copy.status, 201)
+  const { public_id } = await rest.must('GET', path)
+  t.like(copy.body, { name: 'Contact (copy)', status: 'draft', version: 0 })
+  t.not((copy.body as Row)['public_id'], public_id)
+  const exported = await rest.must('GET', `${path}/export-definition`)
+  const other = await addOrganization()
+  const imported = await other.rest.call('POST', '/v1/forms/import', exported)
+  t.is(imported.status, 201)
+  t.like(imported.body, { name: 'Contact', status: 'draft', project_id: other.projectId })
+  const [own, theirs] = [
+    await rest.must('GET', `${path}/draft`),
+    await other.rest.must('GET', `/v1/forms/${String((imported.body as Row)['id'])}/draft`),
+  ]
+  t.deepEqual(theirs['definition'], own['definition'])
+  t.is((await other.rest.call('GET', path)).status, 404)
+  const away = await addProject()
+  t.like(await rest.must('PATCH', path, { project_id: away, name: 'Moved' }), { project_id: away, name: 'Moved', public_id, version: 1 })
+  t.like(await rest.must('GET', `/v1/forms?project=${away}`), { data: [{ id }] })
+  t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
+})
+
+async function rowsLeft({ database, organizationId }: Fixture): Promise<number> {
+  const kinds = await Promise.all([
+    database.all(forms, { organizationId }),
+    database.all(formDrafts, { organizationId }),
+    database.all(formVersions, { organizationId }),
+  ])
+  return kinds.flat().length
+}
+
+test('a form is deleted under its name, and nothing is left of it, nor of those of a deleted project', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, database, removals } = fixture
+  const { path } = await make(rest)
+  await rest.must('POST', `${path}/publish`)
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  const refused = await rest.call('DELETE', `${path}?confirm=Other`)
+  t.is(refusal(refused)[2], 'confirm: must be the name of the form, "Contact": it is deleted with all its versions, for good')
+  t.is((await rest.call('DELETE', `${path}?confirm=Contact`)).status, 204)
+  t.is((await rest.call('GET', path)).status, 404)
+  t.is(await rowsLeft(fixture), 0)
+  const { id: project } = await rest.must('POST', '/v1/projects', { name: 'Short-lived' })
+  const { path: inside } = await make(rest, { name: 'Contact', template: 'contact', project_id: project })
+  await rest.must('POST', `${inside}/publish`)
+  await rest.must('DELETE', `/v1/projects/${String(project)}`)
+  t.is((await rest.call('GET', inside)).status, 404)
+  await removals.idle()
+  t.is(await rowsLeft(fixture), 0)
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+})

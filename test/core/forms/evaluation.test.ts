@@ -1,0 +1,215 @@
+/** How each type reads its answers, and what logic makes of a form, in one pass. */
+import { build } from 'esbuild'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import { checkDefinition } from '#core/forms/definition/check-definition.ts'
+import type { Definition } from '#core/forms/definition/definition.ts'
+import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
+import { thanksFor } from '#core/forms/definition/public-definition.ts'
+import { randomForms } from './random-forms.ts'
+
+type Json = Readonly<Record<string, unknown>>
+const reading = { today: '2030-01-15', slackDays: 0 }
+
+function sound(fields: readonly Json[], rules: readonly Json[] = [], more: Json = {}): Definition {
+  const { definition, errors } = checkDefinition({ name: 'Form', schema: { version: 1, fields }, logic: { version: 1, rules }, ...more })
+  if (!definition) throw new Error(JSON.stringify(errors))
+  return definition
+}
+
+const options = ['a', 'b'].map((value) => ({ value, label: value }))
+
+/** Type, its properties, what is given, and the answer or the code of the problem. */
+const readings: readonly (readonly [type: string, more: Json, given: unknown, expected: unknown])[] = [
+  ['text', {}, '  Ada  ', { answer: 'Ada' }],
+  ['text', {}, 'two\r\nlines', { answer: 'two lines' }],
+  ['text', { min_length: 3 }, 'ab', 'too_short'],
+  ['text', { max_length: 3 }, 'abcd', 'too_long'],
+  ['text', {}, 'x'.repeat(1001), 'too_long'],
+  ['text', {}, { a: 1 }, 'invalid_type'],
+  ['text', { pattern: '\\d{4}' }, '12a4', 'pattern_mismatch'],
+  ['text', { preset: 'iban' }, 'CH9300762011623852957', { answer: 'CH9300762011623852957' }],
+  ['textarea', {}, 'two\r\nlines', { answer: 'two\nlines' }],
+  ['email', {}, ' Ada@Example.CH ', { answer: 'Ada@example.ch' }],
+  ['email', {}, 'ada@', 'invalid_email'],
+  ['email', {}, 'a b@example.ch', 'invalid_email'],
+  ['email', {}, 'ada@example', 'invalid_email'],
+  ['email', { allow_domains: ['example.ch'] }, 'ada@mail.example.ch', { answer: 'ada@mail.example.ch' }],
+  ['email', { allow_domains: ['example.ch'] }, 'ada@other.ch', 'domain_not_allowed'],
+  ['email', { deny_domains: ['other.ch'] }, 'ada@other.ch', 'domain_not_allowed'],
+  ['phone', {}, '+41 (0)44 123-45-67', { answer: '+41 (0)44 123-45-67' }],
+  ['phone', {}, 'call me', 'invalid_phone'],
+  ['url', {}, 'http://example.ch/a', { answer: 'http://example.ch/a' }],
+  ['url', { https_only: true }, 'http://example.ch/a', 'invalid_url'],
+  ['url', {}, 'javascript:alert(1)', 'invalid_url'],
+  ['number', {}, '1,5', { answer: 1.5 }],
+  ['number', {}, 'many', 'invalid_type'],
+  ['number', { min: 1, max: 3 }, 4, 'out_of_range'],
+  ['number', { integer: true }, 1.5, 'step_mismatch'],
+  ['number', { min: 0, step: 0.1 }, 0.3, { answer: 0.3 }],
+  ['number', { step: 0.5 }, 0.3, 'step_mismatch'],
+  ['date', {}, '2024-02-29', { answer: '2024-02-29' }],
+  ['date', {}, '2023-02-29', 'invalid_date'],
+  ['date', { min: 'today', max: 'today+7d' }, '2030-01-22', { answer: '2030-01-22' }],
+  ['date', { max: 'today+7d' }, '2030-01-23', 'out_of_range'],
+  ['time', {}, '17:30:59', { answer: '17:30' }],
+  ['time', {}, '24:00', 'invalid_date'],
+  ['datetime', { min: '2030-01-01T12:00' }, '2030-01-01T11:59', 'out_of_range'],
+  ['select', { options }, 'a', { answer: 'a' }],
+  ['select', { options }, 'c', 'not_an_option'],
+  ['radio', { options, allow_other: true }, 'c', { answer: 'c' }],
+  ['radio', { options: [{ ...options[0], disabled: true }, options[1]] }, 'a', 'not_an_option'],
+  ['checkbox', {}, 'on', { answer: true }],
+  ['checkbox', {}, undefined, { answer: false }],
+  ['checkbox', { required: true }, false, 'required'],
+  ['checkbox', { must_be_true: true }, undefined, 'must_accept'],
+  ['checkboxes', { options }, ['b', 'a', 'b'], { answer: ['a', 'b'] }],
+  ['checkboxes', { options }, 'b', { answer: ['b'] }],
+  ['checkboxes', { options }, ['c'], 'not_an_option'],
+  ['checkboxes', { options, min_selected: 2 }, ['a'], 'too_few'],
+  ['checkboxes', { options, max_selected: 1 }, ['a', 'b'], 'too_many'],
+  ['rating', { max: 5 }, '5', { answer: 5 }],
+  ['rating', { max: 5 }, 0, 'out_of_range'],
+  ['scale', { max: 10 }, 0, { answer: 0 }],
+  ['scale', { max: 10, min: 1 }, 0, 'out_of_range'],
+  ['consent', { text: 'I agree.', required: true }, true, { answer: true }],
+  ['consent', { text: 'I agree.', required: true }, false, 'must_accept'],
+  ['hidden', { source: 'static', default: 'own' }, 'theirs', { answer: 'own' }],
+  ['hidden', { source: 'url_param', param: 'utm' }, 'x'.repeat(1001), 'too_long'],
+  ['file_upload', { required: true }, 'file', 'file_missing'],
+]
+
+test('every type reads its answers, and names what is wrong with them', (t) => {
+  for (const [type, more, given, expected] of readings) {
+    const definition = sound([{ key: 'f', type, label: 'F', ...more }])
+    const { answers, problems } = evaluate(definition, { values: { f: given }, ...reading })
+    const found = problems['f'] ? problems['f'][0]?.code : { answer: answers['f'] }
+    t.deepEqual(found as unknown, expected, `${type} ${JSON.stringify(more)} ${JSON.stringify(given)}`)
+  }
+  for (const nothing of [undefined, null, '', '  ', []]) {
+    const { problems } = evaluate(sound([{ key: 'f', type: 'text', label: 'F', required: true, required_message: 'Who?' }]), {
+      values: { f: nothing },
+      ...reading,
+    })
+    if (!Array.isArray(nothing)) t.deepEqual(problems, { f: [{ code: 'required', message: 'Who?' }] })
+  }
+})
+
+test('what is not visible is not required, not kept, and empty to later rules', (t) => {
+  const definition = sound(
+    [
+      { key: 'topic', type: 'select', label: 'Topic', options },
+      { key: 'steps', type: 'text', label: 'Steps', required: true },
+      { key: 'more', type: 'text', label: 'More' },
+    ],
+    [
+      { id: 'r1', when: { field: 'topic', op: 'eq', value: 'a' }, then: [{ action: 'show', target: 'steps' }] },
+      { id: 'r2', when: { field: 'steps', op: 'not_empty' }, then: [{ action: 'require', target: 'more' }] },
+    ],
+  )
+  const seen = (values: Json): Json => {
+    const { visible, required, answers, problems } = evaluate(definition, { values, ...reading })
+    return { visible: [...visible], required: [...required], answers, problems: Object.keys(problems) }
+  }
+  t.deepEqual(seen({ topic: 'b', steps: 'secret' }), { visible: ['topic', 'more'], required: [], answers: { topic: 'b' }, problems: [] })
+  t.deepEqual(seen({ topic: 'a', steps: 'x' }), {
+    ...{ visible: ['topic', 'steps', 'more'], required: ['steps', 'more'], answers: { topic: 'a', steps: 'x' }, problems: ['more'] },
+  })
+  t.deepEqual(seen({ topic: 'a' })['problems'], ['steps'])
+})
+
+test('hide beats show, unrequire beats require, pages hide whole, jumps pass over pages', (t) => {
+  const page = (key: string) => ({ key, type: 'page_break' })
+  const text = (key: string, more: Json = {}) => ({ key, type: 'text', label: key, ...more })
+  const fields = [
+    text('a'),
+    text('b', { required: true }),
+    page('p2'),
+    text('c', { required: true }),
+    page('p3'),
+    text('d'),
+    page('p4'),
+    text('e'),
+  ]
+  const is = (value: string) => ({ field: 'a', op: 'eq', value })
+  const definition = sound(fields, [
+    { id: 'r1', when: { field: 'a', op: 'not_empty' }, then: [{ action: 'show', target: 'b' }] },
+    { id: 'r2', when: is('hide'), then: [{ action: 'hide', target: 'b' }] },
+    {
+      id: 'r3',
+      when: is('free'),
+      then: [
+        { action: 'unrequire', target: 'b' },
+        { action: 'require', target: 'b' },
+      ],
+    },
+    { id: 'r4', when: is('nopage'), then: [{ action: 'hide', target: 'page:2' }] },
+    { id: 'r5', when: is('jump'), then: [{ action: 'jump', page: 4 }] },
+    { id: 'r6', when: is('end'), then: [{ action: 'jump', page: 'submit' }] },
+  ])
+  const of = (a: string): Evaluation => evaluate(definition, { values: { a, b: 'b', c: 'c', d: 'd', e: 'e' }, ...reading })
+  t.deepEqual(Object.keys(of('x').answers), ['a', 'b', 'c', 'd', 'e'])
+  t.deepEqual(Object.keys(of('hide').answers), ['a', 'c', 'd', 'e'])
+  t.false(of('free').required.has('b'))
+  t.deepEqual([...of('nopage').pages], [1, 3, 4])
+  t.deepEqual([...of('jump').pages], [1, 4])
+  t.deepEqual(Object.keys(of('jump').answers), ['a', 'b', 'e'])
+  t.deepEqual([...of('end').pages], [1])
+  t.false(of('end').visible.has('p2'))
+})
+
+test('the thank-you follows the answers', (t) => {
+  const definition = sound([{ key: 'n', type: 'number', label: 'N' }], [], {
+    thank_you: {
+      title: 'Thanks',
+      body: '',
+      redirect_url: null,
+      variants: [{ when: { field: 'n', op: 'gte', value: 9 }, title: 'Great', body: '' }],
+    },
+  })
+  t.deepEqual(
+    [thanksFor(definition, { n: 9 }).title, thanksFor(definition, { n: 8 }).title, thanksFor(definition, {}).title],
+    ['Great', 'Thanks', 'Thanks'],
+  )
+})
+
+test('the module is one bundle for browsers, which decides as the server does', async (t) => {
+  const { outputFiles, metafile } = await build({
+    stdin: {
+      contents: "export { checkDefinition } from './check-definition.ts'; export { evaluate } from './evaluate.ts'",
+      resolveDir: new URL('../../../daemon/core/forms/definition', import.meta.url).pathname,
+    },
+    ...{ bundle: true, write: false, metafile: true, platform: 'browser', format: 'iife', globalName: 'forms', target: 'es2023' },
+  })
+  const inputs = Object.keys(metafile.inputs).filter((path) => path !== '<stdin>')
+  t.deepEqual(
+    inputs.filter((path) => !path.includes('daemon/core/forms/definition/')),
+    [],
+    'nothing from outside of the folder',
+  )
+  // what browsers have too, and nothing of Node
+  const code = `${outputFiles[0]?.text ?? ''}; given.map(([form, data]) => {
+    const { definition, errors } = forms.checkDefinition(form)
+    const shown = definition && forms.evaluate(definition, { values: data, today: '2030-01-15', slackDays: 0 })
+    return JSON.stringify(shown ? [[...shown.visible], [...shown.pages], [...shown.required], shown.answers, shown.problems] : errors)
+  })`
+  const given = randomForms(2000, 11)
+  const there = runInNewContext(code, { given, URL, TextEncoder }) as readonly string[]
+  let [soundForms, hidden] = [0, 0]
+  for (const [at, [form, data]] of given.entries()) {
+    const { definition, errors } = checkDefinition(form)
+    const shown = definition && evaluate(definition, { values: data, ...reading })
+    t.is(
+      there[at],
+      JSON.stringify(shown ? [[...shown.visible], [...shown.pages], [...shown.required], shown.answers, shown.problems] : errors),
+    )
+    if (!definition || !shown) continue
+    soundForms++
+    if (shown.visible.size < definition.schema.fields.length) hidden++
+    for (const key of [...Object.keys(shown.answers), ...Object.keys(shown.problems), ...shown.required])
+      t.true(shown.visible.has(key), 'nothing is asked or kept that is not visible')
+    const again = evaluate(definition, { values: shown.answers, ...reading })
+    if (Object.keys(shown.problems).length === 0) t.deepEqual(again.answers, shown.answers, 'what was read is read the same again')
+  }
+  t.true(soundForms > 1500 && hidden > 300, `${soundForms} sound, ${hidden} with something hidden`)
+})
