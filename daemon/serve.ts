@@ -9,6 +9,7 @@ import type { Certificate } from './process/certificate.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
 import { clearOperatorFile, writeOperatorFile } from './process/operator-file.ts'
+import { QuietMemory } from './process/quiet-memory.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './process/ready-file.ts'
 import { open, start } from './start.ts'
 import { welcomeText } from './process/welcome.ts'
@@ -40,6 +41,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
+  await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
   setImmediate(() => metrics.watchProcess())
   await ended

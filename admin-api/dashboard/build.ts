@@ -2,15 +2,15 @@
  * Builds the dashboard for browsers: `node admin-api/dashboard/build.ts`, which `npm ci` does by itself. Files are named by their
  * content, so that browsers keep them for good; `manifest.json` names those that the shell page loads.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 import { builtFolder, type Manifest } from './built-files.ts'
+import { placeFiles } from './place-files.ts'
 
 const client = join(import.meta.dirname, 'client')
 
-/** Writes everything anew; a service that runs from the folder meanwhile finds each file either old or new. */
+/** Writes everything anew. */
 export async function buildDashboard(): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: join(client, 'shell/main.tsx'), theme: join(client, 'shell/theme.ts') },
@@ -30,26 +30,11 @@ export async function buildDashboard(): Promise<void> {
     write: false,
     logLevel: 'warning',
   })
-  mkdirSync(builtFolder, { recursive: true })
-  const written = new Set(['manifest.json'])
-  for (const { path, contents } of outputFiles) {
-    for (const [name, bytes] of [
-      [basename(path), contents],
-      [`${basename(path)}.gz`, gzipSync(contents, { level: 9 })],
-    ] as const) {
-      place(name, bytes)
-      written.add(name)
-    }
-  }
-  place('manifest.json', JSON.stringify(manifestOf(metafile)))
-  for (const name of readdirSync(builtFolder))
-    if (!written.has(name) && !name.endsWith('.new')) rmSync(join(builtFolder, name), { force: true })
-}
-
-function place(name: string, bytes: Uint8Array | string): void {
-  const temporary = join(builtFolder, `${name}.${String(process.pid)}.new`)
-  writeFileSync(temporary, bytes)
-  renameSync(temporary, join(builtFolder, name))
+  const files = outputFiles.flatMap(({ path, contents }) => [
+    [basename(path), contents] as const,
+    [`${basename(path)}.gz`, gzipSync(contents, { level: 9 })] as const,
+  ])
+  placeFiles(builtFolder, [...files, ['manifest.json', JSON.stringify(manifestOf(metafile))]])
 }
 
 function manifestOf({ outputs }: Metafile): Manifest {

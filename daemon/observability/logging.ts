@@ -47,9 +47,9 @@ export function createLogger(level: string, to: LogDestination, format?: LineFor
 
 /** Lines for people at a terminal, in place of JSON; in colors where the terminal has them. */
 export async function prettyLines(stream: { readonly isTTY?: boolean }): Promise<LineFormat> {
-  const { prettyFactory } = await import('pino-pretty')
+  const { default: pretty } = await import('pino-pretty')
   const colorize = stream.isTTY === true && process.env['NO_COLOR'] === undefined
-  return prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
+  return pretty.prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
 }
 
 function cleanse(value: unknown, depth: number): unknown {

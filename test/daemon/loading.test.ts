@@ -1,9 +1,13 @@
-/** What a start loads, as Node itself reports it: after earlier starts nothing is compiled again, and what can wait is not there. */
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+/**
+ * What a start loads, as Node itself reports it: what was built, until a source changes; after earlier starts nothing is compiled
+ * again, and what can wait is not there.
+ */
+import { appendFile, chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
+import { buildDaemon } from '../../daemon/packaging/build.ts'
 import { Daemon } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 
@@ -17,6 +21,11 @@ interface Load {
 /** What a start prints last before it is ready, while no one owns the service. */
 const welcome = 'has no owner yet'
 const root = new URL('../../', import.meta.url).href
+/** What the program loads first, for the command line. */
+const commandLine = 'build/daemon/main.mjs'
+const isService = (path: string): boolean => path.startsWith('build/daemon/serve-')
+
+test.before(() => buildDaemon())
 
 async function folderOf(t: ExecutionContext): Promise<string> {
   const folder = await temporaryFolder('loading')
@@ -46,12 +55,8 @@ test('serve() compiles nothing from its second start on in a data folder that wa
   t.is(compiled(first).length, first.length)
   const second = await loadsOf(folder)
   t.deepEqual(compiled(second), [])
-  for (const path of ['daemon/main.ts', 'daemon/serve.ts', 'config/settings/schema.ts']) {
-    t.true(
-      second.some((load) => load.path === path),
-      path,
-    )
-  }
+  t.true(second.some(({ path }) => path === commandLine))
+  t.true(second.some(({ path }) => isService(path)))
 })
 
 test('serve() takes no compiled code for its command line from a folder that others can write to', async (t) => {
@@ -60,9 +65,26 @@ test('serve() takes no compiled code for its command line from a folder that oth
   await chmod(join(folder, 'data'), 0o777)
   for (let start = 0; start < 2; start++) {
     const loads = await loadsOf(folder)
-    t.true(loads.some(({ path }) => path === 'daemon/serve.ts'))
-    t.false(loads.some(({ path }) => path === 'daemon/main.ts'))
+    t.true(loads.some(({ path }) => isService(path)))
+    t.false(loads.some(({ path }) => path === commandLine))
   }
+})
+
+test('the program runs what was built of it, and the sources once one has changed', async (t) => {
+  const copy = await folderOf(t)
+  for (const name of ['admin-api', 'config', 'daemon', 'ingest', 'protocols', 'store', 'package.json', 'package-lock.json'])
+    await cp(new URL(name, root), join(copy, name), { recursive: true })
+  await symlink(new URL('node_modules', root), join(copy, 'node_modules'))
+  const run = (...words: string[]): string => {
+    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: copy, encoding: 'utf8' })
+    return stdout + stderr
+  }
+  t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/, 'nothing is built')
+  t.is(run('daemon/packaging/build.ts'), '')
+  await appendFile(join(copy, commandLine), "\nprocess.stdout.write('built\\n')\n")
+  t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/)
+  await appendFile(join(copy, 'daemon/core/clock.ts'), '// changed\n')
+  t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/)
 })
 
 test('serve() takes a configuration that can be read only once', async (t) => {
@@ -106,7 +128,11 @@ const waiting = [
 
 test('serve() is ready without the packages that wait for their first use', async (t) => {
   const loads = await loadsOf(await folderOf(t))
-  const packages = new Set(loads.map(({ path }) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))
+  const built = await Promise.all(
+    loads.filter(({ path }) => path.startsWith('build/')).map(({ path }) => readFile(new URL(path, root), 'utf8')),
+  )
+  const modules = [...loads.map(({ path }) => path), ...built.flatMap((text) => text.match(/^ *\/\/ node_modules\/.+/gm) ?? [])]
+  const packages = new Set(modules.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))
   t.true(packages.has('pino'))
   t.deepEqual(
     waiting.filter((name) => packages.has(name)),
@@ -133,9 +159,9 @@ test('serve() finds compiled code in the data folder of a configuration file; th
   const file = join(folder, 'postern.json')
   await writeFile(file, JSON.stringify({ dataDir: join(folder, 'stored') }))
   const env = { POSTERN_CONFIG: file, POSTERN_DATA_DIR: '' }
-  t.false((await loadsOf(folder, env)).some(({ path }) => path === 'daemon/main.ts'))
+  t.false((await loadsOf(folder, env)).some(({ path }) => path === commandLine))
   const second = compiled(await loadsOf(folder, env))
-  t.true(second.includes('daemon/main.ts'))
-  t.false(second.includes('daemon/serve.ts'))
+  t.true(second.includes(commandLine))
+  t.false(second.some(isService))
   t.deepEqual(compiled(await loadsOf(folder, env)), [])
 })

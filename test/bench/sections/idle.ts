@@ -6,7 +6,8 @@ import type { BenchOptions } from '../options.ts'
 import { memoryOf, processorTimeOfTree, writtenWhileIdle } from '../resources.ts'
 import { judge, median, row, type Section } from '../results.ts'
 
-const quietSeconds = 5
+/** Within them memory that the start left behind is given back. */
+const quietSeconds = 15
 
 export async function measureIdle({ rounds }: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-idle')

@@ -1,0 +1,74 @@
+/** Memory goes back to the system in quiet times, when that is worth it, and not while the daemon works. */
+import { setImmediate } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import { QuietMemory, type OwnMemory } from '../../../daemon/process/quiet-memory.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+const mib = 1024 ** 2
+const lookMs = 5_000
+
+async function setUp(t: ExecutionContext, memory?: OwnMemory) {
+  const clock = new FakeClock()
+  const part = new QuietMemory(clock, memory)
+  await part.start()
+  t.teardown(() => part.stop())
+  return { clock, part }
+}
+
+/** A process whose figures the test sets. */
+const processOf = () => {
+  const figures = { processorMs: 400, resident: 140 * mib, heap: 40 * mib, left: 110 * mib, collections: 0 }
+  const memory: OwnMemory = {
+    processorMs: () => figures.processorMs,
+    residentBytes: () => figures.resident,
+    heapBytes: () => figures.heap,
+    collect() {
+      figures.collections++
+      figures.processorMs += 100
+      figures.resident = figures.left
+    },
+  }
+  return { figures, memory }
+}
+
+test('in quiet times memory is given back, once until it has grown again', async (t) => {
+  const { figures, memory } = processOf()
+  const { clock, part } = await setUp(t, memory)
+  figures.processorMs += 51
+  clock.advance(lookMs)
+  t.is(figures.collections, 0, 'it was busy')
+  figures.processorMs += 50
+  clock.advance(lookMs)
+  t.is(figures.collections, 1)
+  for (let i = 0; i < 10; i++) clock.advance(lookMs)
+  figures.resident = 126 * mib - 1
+  clock.advance(lookMs)
+  t.is(figures.collections, 1)
+  figures.resident = 126 * mib
+  clock.advance(lookMs)
+  t.is(figures.collections, 2, 'the time that the collection itself took does not count')
+  figures.resident = 200 * mib
+  await part.stop()
+  clock.advance(lookMs)
+  t.is(figures.collections, 2)
+})
+
+test('a large heap, whose collection would take long, is left alone', async (t) => {
+  const { figures, memory } = processOf()
+  const { clock } = await setUp(t, memory)
+  figures.heap = 96 * mib + 1
+  clock.advance(lookMs)
+  t.is(figures.collections, 0)
+  figures.heap = 96 * mib
+  clock.advance(lookMs)
+  t.is(figures.collections, 1)
+})
+
+test('what nothing holds any more is collected', async (t) => {
+  const dead = new WeakRef(new Map([[1, 'dead']]))
+  const { clock } = await setUp(t)
+  await setImmediate() // a WeakRef holds its target until the end of the job
+  clock.advance(lookMs)
+  await setImmediate()
+  t.is(dead.deref(), undefined)
+})
