@@ -33,8 +33,12 @@ if (isBuilt()) {
   await import('./main.ts')
 }
 
-/** Whether everything that was built still is what it was built from. A look at a thousand files takes some milliseconds. */
+/**
+ * Whether everything that was built still is what it was built from; a look at a thousand files takes some milliseconds. Who debugs,
+ * profiles or brings code along finds the modules that they know.
+ */
 function isBuilt() {
+  if (/--(inspect|cpu-prof|import)/.test([...process.execArgv, process.env.NODE_OPTIONS].join(' '))) return false
   try {
     /** @type {import('./packaging/build.ts').BuiltFrom} */
     const sources = JSON.parse(readFileSync(new URL('build/daemon/built-from.json', root), 'utf8'))

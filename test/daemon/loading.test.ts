@@ -83,6 +83,11 @@ test('the program runs what was built of it, and the sources once one has change
   t.is(run('daemon/packaging/build.ts'), '')
   await appendFile(join(copy, commandLine), "\nprocess.stdout.write('built\\n')\n")
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/)
+  t.regex(
+    run('--import=data:text/javascript,', 'daemon/postern.js', '--version'),
+    /^\d+\.\d+\.\d+\n$/,
+    'who brings code along meets the sources',
+  )
   await appendFile(join(copy, 'daemon/core/clock.ts'), '// changed\n')
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/)
 })
@@ -147,9 +152,9 @@ const tellFormats = `for (const name of ['DateTimeFormat', 'NumberFormat', 'Segm
 
 test('serve() is ready without the data of languages', async (t) => {
   const folder = await folderOf(t)
-  const preload = join(folder, 'tell-formats.mjs')
+  const preload = join(folder, 'tell-formats.cjs')
   await writeFile(preload, `${tellFormats}\nnew Intl.NumberFormat('en')\n`)
-  await loadsOf(folder, { NODE_OPTIONS: `--import=${preload}` })
+  await loadsOf(folder, { NODE_OPTIONS: `--require=${preload}` })
   const [start = ''] = (await readFile(join(folder, 'loads.log'), 'utf8')).split(welcome)
   t.deepEqual(start.match(/format made: \w+/g), ['format made: NumberFormat'], 'only the one that proves the look')
 })

@@ -363,3 +363,15 @@ test('what an earlier release captured counts as read, but for what has a row', 
   t.is(reader.reads, 2)
   t.is(await passedOver(next), 0)
 })
+
+test('a message that goes while it is read leaves nothing behind', async (t) => {
+  const reader = new NoReader()
+  const gate = Promise.withResolvers<never>()
+  reader.read = () => gate.promise
+  const fixture = await coreFixture(t, { reader })
+  const { traceId } = await fixture.submit()
+  await fixture.remove(traces, traceId)
+  gate.reject(new Error('its content is gone'))
+  await fixture.backgroundRead.idle()
+  t.is(await passedOver(fixture), 0)
+})

@@ -166,7 +166,8 @@ export class BackgroundRead {
 
   async #passOver(organizationId: string, record: Trace): Promise<void> {
     await transact(this.#options.database, { organizationId }, async (change) => {
-      if (record.capture) change.set(pendingReadKey(organizationId, record.capture.id), Buffer.from(record.id))
+      const stored = await change.get(traces, record.id)
+      if (stored && record.capture) change.set(pendingReadKey(organizationId, record.capture.id), Buffer.from(record.id))
       await this.#marks.passWith(change, organizationId, record)
     })
     if (!this.#pending.has(organizationId)) this.#pending.set(organizationId, toBegin(this.#options.clock.monotonic() + restMs))
@@ -200,6 +201,7 @@ export class BackgroundRead {
       if (!result.ok && this.#isStopping) return 'stopped' // a reader that was stopped calls every message unreadable
       return await this.#finish(organizationId, trace, result, mark)
     } catch (error) {
+      if (!(await this.#options.database.get(traces, { organizationId }, trace.id))) return 'unchanged' // it went, and its content with it
       this.#options.onError(error, trace.capture?.id ?? '')
       return 'failed'
     }
