@@ -175,10 +175,13 @@ const bearerHint = 'Send your API key in the header "Authorization: Bearer <key>
 
 interface WithCredentials {
   readonly credentials?: Credentials
+  readonly cors?: Cors
 }
 
 /** Scripts of other origins read what concerns their credential, and answers without any; nothing that another key was given. */
-export function corsReader({ credentials = [] }: WithCredentials, request: CredentialRequest): CorsReader | undefined {
+export function corsReader({ credentials = [], cors }: WithCredentials, request: CredentialRequest): CorsReader | undefined {
+  const { origin: page } = request.headers
+  if (cors) return { origin: page === undefined ? undefined : cors.allowedOrigin(page), requestHeaders: cors.requestHeaders }
   for (const each of credentials) {
     if (each === 'bearer' || !each.cors) continue
     const { origin, authorization } = request.headers

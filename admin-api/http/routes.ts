@@ -23,6 +23,8 @@ export function buildApp(operations: readonly Operation[], context: HandlerConte
   for (const [path, there] of Map.groupBy(operations, ({ path }) => path)) {
     if (there.some(({ allowsAnyOrigin }) => allowsAnyOrigin)) app.on('OPTIONS', toRoute(path), run(preflight))
     const credentials = there.flatMap((served) => served.credentials ?? []).filter((each) => each !== 'bearer' && each.cors)
+    const { cors } = there.find((served) => served.cors) ?? {}
+    if (cors) app.on('OPTIONS', toRoute(path), run({ ...preflight, allowsAnyOrigin: false, cors }))
     if (credentials.length > 0) app.on('OPTIONS', toRoute(path), run({ ...preflight, allowsAnyOrigin: false, credentials }))
     app.all(toRoute(path), run(wrongMethod(there)))
   }

@@ -7,7 +7,7 @@ import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Scope, Principal } from '#core/access/principal/principal.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from '../bodies/body-stream.ts'
-import type { Credentials } from '../credentials/credentials.ts'
+import type { Cors, Credentials } from '../credentials/credentials.ts'
 import type { Written } from '../wire/fields/codec.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -50,6 +50,8 @@ export interface OperationFacts {
   readonly bypassesLoadShedding?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
   readonly allowsAnyOrigin?: boolean
+  /** Scripts of other pages that may call it without a credential; what has credentials has it from them. */
+  readonly cors?: Cors
   /** How callers prove who they are; bearer tokens by default. */
   readonly credentials?: Credentials
   /** Send-only keys may call it too, without the scope. Everything else is closed to them. */

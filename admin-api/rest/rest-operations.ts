@@ -15,6 +15,8 @@ import { diagnoseActions } from './feedback/diagnose.ts'
 import { domainActions } from './routing/domains.ts'
 import { failoverPolicyActions } from './routing/failover-policies.ts'
 import { formActions } from './forms/forms.ts'
+import { publicFormOperations } from './forms/public-forms.ts'
+import { submissionActions } from './forms/submissions.ts'
 import { flagActions } from './organization/flags.ts'
 import { inboundRouteOperations } from './inboxes/inbound-routes.ts'
 import { inboxOperations } from './inboxes/inboxes.ts'
@@ -85,6 +87,8 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...templateActions(core),
   ...templateTools(core),
   ...formActions(core),
+  ...submissionActions(core),
+  ...publicFormOperations(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),
   ...moveActions(core),

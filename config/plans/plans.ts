@@ -20,6 +20,8 @@ export interface Plan {
   readonly capturesPerMonth: number | undefined
   /** Templates of an organization. Spec "Limits" 5. */
   readonly templates: number | undefined
+  /** Submissions of all forms of an organization in one UTC day. */
+  readonly formSubmissionsPerDay: number | undefined
   /** MiB of mail that came in by inbound routes and is kept; beyond it what was delivered goes, the oldest first. */
   readonly inboundMebibytes: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
@@ -51,6 +53,7 @@ export const countedLimits = [
   'teamOrganizations',
   'capturesPerMonth',
   'templates',
+  'formSubmissionsPerDay',
   'inboundMebibytes',
 ] as const satisfies readonly (keyof Plan)[]
 
@@ -104,6 +107,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 0,
     capturesPerMonth: undefined,
     tracking: false,
+    formSubmissionsPerDay: 100,
     inboundMebibytes: 64,
   },
   free: {
@@ -117,6 +121,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 0,
     capturesPerMonth: 5000,
     tracking: false,
+    formSubmissionsPerDay: 1000,
     inboundMebibytes: 256,
   },
   basic: {
@@ -130,6 +135,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 1,
     capturesPerMonth: undefined,
     tracking: true,
+    formSubmissionsPerDay: 10_000,
     inboundMebibytes: 2048,
   },
   pro: {
@@ -140,6 +146,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionDays: 90,
     smtpCredentials: 100,
     teamOrganizations: 100,
+    formSubmissionsPerDay: 100_000,
     inboundMebibytes: 20_480,
   },
   enterprise: {
@@ -150,6 +157,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionDays: undefined,
     smtpCredentials: undefined,
     teamOrganizations: undefined,
+    formSubmissionsPerDay: undefined,
     inboundMebibytes: undefined,
   },
 }

@@ -13,6 +13,7 @@ import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
 import { formDisagreements } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
+import { formSubmissions } from './forms/submissions/submission.ts'
 import { inboxes } from './capture/capture.ts'
 import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures.ts'
 import { claims } from './claims/claim.ts'
@@ -82,6 +83,7 @@ export const recordKinds = [
   forms,
   formDrafts,
   formVersions,
+  formSubmissions,
   suppressions,
   optOuts,
   auditEntries,
@@ -141,7 +143,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
     { name: 'webhook.leftovers', global: true },
     { name: 'idempotency' },
-    { name: 'captcha.used' },
+    ...['captcha.used', 'form.nonce'].map((name) => ({ name })),
     { name: 'reveal', global: true },
     { name: 'settings' },
     { name: 'challenge' },
@@ -165,7 +167,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
     { name: 'ingest.unmatched' },
-    ...['capture.pending', 'capture.marked'].map((name) => ({ name, global: true as const })),
+    ...['capture.pending', 'capture.marked', 'form.leftovers'].map((name) => ({ name, global: true as const })),
     {
       name: 'capture.read',
       check: async ([organizationId, , id]) =>

@@ -12,6 +12,8 @@ export interface RefusalRow {
 
 export const refusals = {
   validation_failed: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_request' },
+  malformed_submission: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_fields' },
+  file_uploads_unavailable: { http: 400, smtp: '550 5.6.0', nextAction: 'remove_files' },
   definition_invalid: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_definition' },
   unauthorized: { http: 401, smtp: '535 5.7.8', nextAction: 'authenticate' },
   invalid_key: { http: 401, smtp: '535 5.7.8', nextAction: 'use_current_key' },
@@ -28,6 +30,7 @@ export const refusals = {
   captcha_failed: { http: 400, smtp: '550 5.7.1', nextAction: 'solve_captcha' },
   feature_disabled: { http: 403, smtp: '550 5.7.1', nextAction: 'ask_operator' },
   not_found: { http: 404, smtp: '550 5.1.1', nextAction: 'check_id' },
+  form_not_found: { http: 404, smtp: '550 5.1.1', nextAction: 'check_id' },
   method_not_allowed: { http: 405, smtp: '502 5.5.1', nextAction: 'check_method' },
   request_timeout: { http: 408, smtp: '451 4.4.2', nextAction: 'retry_later' },
   conflict: { http: 409, smtp: '451 4.5.0', nextAction: 'read_and_retry' },

@@ -6,9 +6,12 @@
 // The full-width forms start formulas too, in some languages of some programs.
 const startsFormula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
-/** One record (RFC 4180 §2) with its line end. Every filled cell is quoted, so that no other separator splits it. */
-export function csvLine(cells: readonly (string | null)[]): string {
-  return `${cells.map((cell) => (cell === null || cell === '' ? '' : `"${neutral(cell).replaceAll('"', '""')}"`)).join(',')}\r\n`
+/** One record (RFC 4180 §2) with its line end. Filled cells of text are quoted, so that no other separator splits them. */
+export const csvLine = (cells: readonly (string | number | null)[]): string => `${cells.map(written).join(',')}\r\n`
+
+function written(cell: string | number | null): string {
+  if (cell === null || cell === '') return ''
+  return typeof cell === 'number' ? String(cell) : `"${neutral(cell).replaceAll('"', '""')}"`
 }
 
 /** A cell as it was before it was made harmless. */

@@ -2,9 +2,17 @@
 import type { FormDrafts } from '#core/forms/drafts.ts'
 import type { Forms } from '#core/forms/forms.ts'
 import type { Publishing } from '#core/forms/publishing.ts'
+import type { SubmissionExports } from '#core/forms/submissions/export.ts'
+import type { PublicForms } from '#core/forms/submissions/public-forms.ts'
+import type { Submissions } from '#core/forms/submissions/submissions.ts'
+import type { SubmitForms } from '#core/forms/submissions/submit.ts'
 
 export interface FormCore {
   readonly forms: Forms
   readonly drafts: FormDrafts
   readonly publishing: Publishing
+  readonly publicForms: PublicForms
+  readonly submit: SubmitForms
+  readonly submissions: Submissions
+  readonly exports: SubmissionExports
 }

@@ -3,6 +3,7 @@ import { tagOf, type CheckedDraft } from '#core/forms/drafts.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import {
+  captchaSecret,
   checkInput,
   definitionCheck,
   definitionDiff,
@@ -35,6 +36,7 @@ const tag = { ETag: { description: 'Names the revision, for If-Match.', of: ({ d
 export const formActions = (core: RestCore): readonly Action[] => [
   ...reading(core),
   ...making(core),
+  ...keeping(core),
   ...drafts(core),
   ...publishing(core),
   ...versions(core),
@@ -50,7 +52,7 @@ const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
   forms.read({ summary: 'Get a form', output: form, run: ({ principal }, { id }) => core.get(principal, id) }),
 ]
 
-const making = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): readonly Action[] => [
+const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
   forms.create({
     summary: 'Create a form as a draft',
     description:
@@ -83,6 +85,9 @@ const making = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): 
       return core.create(principal, { name: name ?? own, projectId, definition })
     },
   }),
+]
+
+const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): readonly Action[] => [
   forms.change({
     summary: 'Rename a form, or move it to another project',
     description:
@@ -94,6 +99,16 @@ const making = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): 
       if (projectId !== undefined) await move(principal, { type: 'form', id, projectId })
       return name === undefined ? core.get(principal, id) : core.rename(principal, id, name)
     },
+  }),
+  forms.change({
+    id: 'setFormCaptchaSecret',
+    summary: 'Set the captcha secret of a form',
+    description: 'For the provider that `settings.captcha` of the definition names. It is in no version and no export.',
+    input: captchaSecret,
+    output: form,
+    examples: { input: { secret: '0x4AAA' } },
+    http: { method: 'PUT', path: '/v1/forms/{id}/captcha-secret' },
+    run: ({ principal }, { id, secret }) => core.setCaptchaSecret(principal, id, secret),
   }),
   forms.remove({
     summary: 'Delete a form for good',

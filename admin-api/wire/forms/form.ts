@@ -64,6 +64,9 @@ export const importInput = z.strictObject({
 export const formChanges = z.strictObject({ name: name.optional(), project_id: projectId.optional() })
 export const duplicateInput = z.strictObject({ project_id: projectId.optional() })
 export const removal = z.strictObject({ confirm: z.string().max(1000).optional().meta({ description: 'The name of the form.' }) })
+export const captchaSecret = z.strictObject({
+  secret: z.string().min(1).max(500).nullable().meta({ description: 'Kept encrypted and never shown; null takes it away.' }),
+})
 export const publication = z.strictObject({ note: line(500, 'Kept with the version.').default('') })
 export const checkInput = z.strictObject({
   definition: json.optional().meta({ description: 'Defaults to the draft.' }),

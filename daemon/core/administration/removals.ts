@@ -5,6 +5,7 @@ import type { Timer } from '../clock.ts'
 import { WorkLoop } from '../work-loop.ts'
 import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
+import { formRemovalWork, removeLeftSubmissions } from '../forms/submissions/remove.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
 
 export interface RemovalOptions extends Core {
@@ -29,6 +30,7 @@ export class Removals {
 
   /** Takes up what an earlier process left, and looks about every hour. */
   start(): void {
+    this.#options.database.onWork(formRemovalWork, () => this.wake())
     this.wake()
     this.#timer = this.#options.clock.after(everyMs, () => this.start())
   }
@@ -52,6 +54,7 @@ export class Removals {
   async #round(): Promise<void> {
     const { database, clock, settled, onError } = this.#options
     const nowMs = clock.now()
+    await removeLeftSubmissions({ database, stopping: () => this.#rounds.stopping }).catch((error: unknown) => onError(error, ''))
     const { start } = within(removalsKey)
     const work: RemovalWork = { database, nowMs, stopping: () => this.#rounds.stopping, keepsLinks: true }
     for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {

@@ -1,5 +1,6 @@
 /** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
 import type { Database } from '#store/database.ts'
+import { formSubmissions, type FormSubmission } from './submissions/submission.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
 
 /** What is wrong with a record of these kinds, one sentence each; undefined for records of other kinds. */
@@ -12,8 +13,8 @@ export async function formDisagreements(
   const formOf = async (id: string): Promise<Form | undefined> => (await database.get(forms, { organizationId }, id))?.record
   if (kind === forms.name) return missingParts(database, organizationId, record as Form)
   if (kind === formDrafts.name) return (await formOf((record as FormDraft).id)) ? [] : ['its form is missing']
-  if (kind !== formVersions.name) return undefined
-  const { formId, version } = record as FormVersion
+  if (kind !== formVersions.name && kind !== formSubmissions.name) return undefined
+  const { formId, version } = record as FormVersion | FormSubmission
   const form = await formOf(formId)
   return form && version <= form.version ? [] : [`the form ${formId} has no version ${version}`]
 }

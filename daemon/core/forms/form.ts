@@ -4,6 +4,7 @@ import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Definition } from './definition/definition.ts'
+import { scheduleSubmissionRemoval } from './submissions/remove.ts'
 
 export const formStatuses = ['draft', 'published', 'paused', 'archived'] as const
 export type FormStatus = (typeof formStatuses)[number]
@@ -87,9 +88,13 @@ const publicIdLength = 22
 /** 131 random bits in letters and digits. */
 export const newPublicId = (): string => Array.from({ length: publicIdLength }, () => letters[randomInt(letters.length)]).join('')
 
-/** Removes a form with its draft and all its versions. */
+/** Removes a form with its draft and all its versions; its submissions go by themselves. */
 export function removeForm(change: Change, organizationId: string, stored: Stored<Form>): Change {
   const { id, version: latest } = stored.record
   for (let version = 1; version <= latest; version++) change.delete([organizationId, formVersions.name, versionId(id, version)])
-  return change.delete([organizationId, formDrafts.name, id]).remove(forms, organizationId, stored)
+  return scheduleSubmissionRemoval(change.delete([organizationId, formDrafts.name, id]), organizationId, id).remove(
+    forms,
+    organizationId,
+    stored,
+  )
 }

@@ -10,7 +10,7 @@ import type { Core } from '../core.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { must } from '../writes/transact.ts'
 import { checkDefinition, type DefinitionProblem } from './definition/check-definition.ts'
-import { formDrafts, forms, newPublicId, removeForm, type Form, type FormStatus } from './form.ts'
+import { captchaContext, formDrafts, forms, newPublicId, removeForm, type Form, type FormStatus } from './form.ts'
 import { blankDefinition, starterDefinition, type StarterName } from './starters.ts'
 
 export interface NewForm {
@@ -98,6 +98,16 @@ export class Forms implements List<FormFilter, Form> {
       const stored = await this.#get(principal, id)
       if (stored.record.projectId === projectId) return stored.record
       return this.#replace(change, principal, stored, { ...stored.record, projectId, updatedAt: clock.now() })
+    })
+  }
+
+  /** For the provider of its captcha; null takes it away. */
+  setCaptchaSecret(principal: Principal, id: string, secret: string | null): Promise<Form> {
+    const { writes, secrets, clock } = this.#core
+    return writes.runAudited(principal, 'form.captcha_secret_set', async (change) => {
+      const stored = await this.#get(principal, id)
+      const sealedCaptchaSecret = secret === null ? null : secrets.seal(secret, captchaContext(id))
+      return this.#replace(change, principal, stored, { ...stored.record, sealedCaptchaSecret, updatedAt: clock.now() })
     })
   }
 

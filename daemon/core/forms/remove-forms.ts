@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, removeForm } from './form.ts'
+import { removeLeftSubmissions } from './submissions/remove.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
 interface RemovalWork {
@@ -13,7 +14,7 @@ export async function removeForms({ database, stopping }: RemovalWork, organizat
   while (!stopping()) {
     const { rows } = await database.list(forms, { organizationId }, { index: 'project', values: [projectId], limit: 1 })
     const [stored] = rows
-    if (!stored) return
+    if (!stored) return removeLeftSubmissions({ database, stopping })
     await database.commit(removeForm(new Change(), organizationId, stored))
   }
 }

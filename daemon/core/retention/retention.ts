@@ -19,6 +19,7 @@ import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/sending/cleanup.ts'
 import { traceList } from '../trace/trace-walk.ts'
+import { sweepSubmissions } from '../forms/submissions/sweep.ts'
 import { sweepInboxes } from './inbox-retention.ts'
 import { isSettled, removeTrace } from './remove-trace.ts'
 
@@ -79,6 +80,8 @@ export class Retention {
       await moveEarlierUnsubscribes({ database, organization, nowMs: clock.now() }, () => this.#stopping)
       await this.#sweepDeliveries(organization)
       await this.#sweepInspectTests(organization)
+      const work = { database, stopping: () => this.#stopping }
+      await sweepSubmissions(work, organization.id, clock.now())
       await this.#note(organization.id)
     }
     return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))

@@ -21,7 +21,7 @@ export interface CaptchaOwner {
   /** Where the secret is sealed for. */
   readonly place: string
   /** What it is called in refusals. */
-  readonly noun: 'key'
+  readonly noun: 'key' | 'form'
 }
 
 export interface CaptchaOptions {

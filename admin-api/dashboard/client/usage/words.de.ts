@@ -43,6 +43,7 @@ export const de: Wider<typeof en> = {
   traces_stored: 'Gespeicherte Traces',
   smtp_credentials: 'SMTP-Logins',
   templates: 'Vorlagen',
+  form_submissions_per_day: 'Formulareingänge am Tag',
   inbound_mebibytes: 'Eingehende Mails, MiB',
   sends_per_day: 'Sendungen am Tag',
   retention_days: 'Tage, die Traces bleiben',

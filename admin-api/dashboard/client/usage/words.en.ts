@@ -41,6 +41,7 @@ export const en = {
   traces_stored: 'Traces stored',
   smtp_credentials: 'SMTP logins',
   templates: 'Templates',
+  form_submissions_per_day: 'Form submissions in a day',
   inbound_mebibytes: 'Incoming mail, MiB',
   sends_per_day: 'Sends a day',
   retention_days: 'Days traces are kept',

@@ -44,6 +44,7 @@ export const fr: Wider<typeof en> = {
   traces_stored: 'Traces conservées',
   smtp_credentials: 'Accès SMTP',
   templates: 'Modèles',
+  form_submissions_per_day: 'Réponses de formulaires par jour',
   inbound_mebibytes: 'Courrier entrant, Mio',
   sends_per_day: 'Envois par jour',
   retention_days: 'Jours de conservation des traces',

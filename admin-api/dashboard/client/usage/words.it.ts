@@ -43,6 +43,7 @@ export const it: Wider<typeof en> = {
   traces_stored: 'Tracce conservate',
   smtp_credentials: 'Accessi SMTP',
   templates: 'Modelli',
+  form_submissions_per_day: 'Risposte ai moduli al giorno',
   inbound_mebibytes: 'Posta in arrivo, MiB',
   sends_per_day: 'Invii al giorno',
   retention_days: 'Giorni di conservazione delle tracce',

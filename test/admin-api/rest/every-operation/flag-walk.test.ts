@@ -42,6 +42,11 @@ for (const flag of featureNames) {
       const { operationId, scope, feature } = operation
       if (scope === 'operator' || operationId === 'unsubscribe') continue // those belong to another organization or take a form
       const special = asking[flag]?.[operationId]
+      if (flag === 'forms' && operation.path.startsWith('/v1/public/')) {
+        // visitors learn no more than that there is no form
+        t.is(outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation))), '404 form_not_found', operationId)
+        continue
+      }
       const isRefused = feature === flag || (within.includes(operationId) && !special)
       const outcome = outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation)))
       t.is(outcome, isRefused ? refused : 'answered', operationId)

@@ -9,6 +9,7 @@ const expected = [
   'DELETE /v1/domains/{id}',
   'DELETE /v1/failover/policy/{primary_id}',
   'DELETE /v1/forms/{id}',
+  'DELETE /v1/forms/{id}/submissions/{submission_id}',
   'DELETE /v1/inbound-routes/{id}',
   'DELETE /v1/inboxes/{id}',
   'DELETE /v1/inboxes/{id}/messages',
@@ -63,6 +64,9 @@ const expected = [
   'GET /v1/forms/{id}',
   'GET /v1/forms/{id}/draft',
   'GET /v1/forms/{id}/export-definition',
+  'GET /v1/forms/{id}/submissions',
+  'GET /v1/forms/{id}/submissions/export',
+  'GET /v1/forms/{id}/submissions/{submission_id}',
   'GET /v1/forms/{id}/versions',
   'GET /v1/forms/{id}/versions/{version}',
   'GET /v1/forms/{id}/versions/{version}/diff',
@@ -102,6 +106,7 @@ const expected = [
   'GET /v1/projects',
   'GET /v1/projects/me',
   'GET /v1/projects/{id}',
+  'GET /v1/public/forms/{public_id}',
   'GET /v1/publishable-keys',
   'GET /v1/publishable-keys/{id}',
   'GET /v1/replays',
@@ -134,6 +139,7 @@ const expected = [
   'PATCH /v1/destinations/{id}',
   'PATCH /v1/destinations/{id}/mode',
   'PATCH /v1/forms/{id}',
+  'PATCH /v1/forms/{id}/submissions/{submission_id}',
   'PATCH /v1/inbound-routes/{id}',
   'PATCH /v1/inboxes/{id}',
   'PATCH /v1/mailenable/postoffice-mappings/{id}',
@@ -165,6 +171,7 @@ const expected = [
   'POST /v1/forms/{id}/pause',
   'POST /v1/forms/{id}/publish',
   'POST /v1/forms/{id}/resume',
+  'POST /v1/forms/{id}/submissions/bulk',
   'POST /v1/forms/{id}/unarchive',
   'POST /v1/forms/{id}/validate',
   'POST /v1/forms/{id}/versions/{version}/rollback',
@@ -187,6 +194,7 @@ const expected = [
   'POST /v1/messages',
   'POST /v1/organizations',
   'POST /v1/projects',
+  'POST /v1/public/forms/{public_id}/submissions',
   'POST /v1/publishable-keys',
   'POST /v1/publishable-keys/snippets',
   'POST /v1/publishable-keys/{id}/rotate',
@@ -214,6 +222,7 @@ const expected = [
   'PUT /operator/v1/organizations/{id}/payment-state',
   'PUT /operator/v1/organizations/{id}/plan',
   'PUT /operator/v1/organizations/{id}/prices',
+  'PUT /v1/forms/{id}/captcha-secret',
   'PUT /v1/forms/{id}/draft',
   'PUT /v1/templates/{id}',
 ]
@@ -230,7 +239,15 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
     open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path) && !path.startsWith('/v1/ingest/')),
-    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}', '/share/inbound/{token}'],
+    [
+      '/share/traces/{trace_id}',
+      '/t/c/{token}',
+      '/t/o/{token}',
+      '/share/inspect/{token}',
+      '/v1/public/forms/{public_id}',
+      '/v1/public/forms/{public_id}/submissions',
+      '/share/inbound/{token}',
+    ],
   )
 })
 

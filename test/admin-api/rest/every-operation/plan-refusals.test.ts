@@ -106,6 +106,8 @@ const caps: Readonly<Record<Counted, Cap | typeof nothing>> = {
   capturesPerMonth: { ask: secondSend, answer: [402, 'quota_exhausted_captures', 'upgrade'] },
   // SMTP refuses mail that comes in with 452 4.2.2 until what was delivered has gone: see room.test.ts
   inboundMebibytes: nothing,
+  // visitors have no key: see forms/public-forms.test.ts
+  formSubmissionsPerDay: nothing,
   tracesStored: nothing,
   retentionDays: nothing,
   monthlyFeeRappen: nothing,

@@ -1,0 +1,81 @@
+/** What came in by forms, for those who answer it. */
+import { Readable } from 'node:stream'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { bulkInput, bulkResult, submission, submissionChanges, submissionFilter, submissionInput } from '../../wire/forms/submission.ts'
+import { exportPieces, exportQuery, exportTypes } from '../../wire/forms/submission-export.ts'
+import { media, raw } from '../../operation/answer.ts'
+import { operation, type Operation } from '../../operation/operation.ts'
+import { idParams } from '../../wire/fields/text.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
+const one = 'submissions/{submission_id}'
+
+/** A file, written as it is read. */
+const exporting = ({ forms: { exports } }: RestCore): Operation =>
+  operation({
+    ...{ method: 'GET', path: '/v1/forms/{id}/submissions/export', operationId: 'exportFormSubmissions' },
+    summary: 'Export the submissions of a form, oldest first',
+    description:
+      'As CSV with a header row, as JSON, or as JSON lines. The columns are the fields of all versions, and `_version` says which one a submission was given to. A cell that a ' +
+      'spreadsheet would evaluate as a formula is prefixed with an apostrophe; numbers stay as they are. Spam is left out unless `status` asks for it.',
+    tags: ['forms'],
+    feature: 'forms',
+    scope: 'api:read',
+    errors: ['not_found'],
+    params: idParams,
+    query: exportQuery,
+    response: media('text/csv'),
+    async handle({ principal, params: { id }, query: { format, tz, columns, status } }) {
+      const opened = await exports.open(principal, { id, columns, status })
+      return raw(Readable.from(exportPieces(opened, format, tz)), {
+        contentType: exportTypes[format],
+        headers: { 'content-disposition': `attachment; filename="submissions.${format}"` },
+      })
+    },
+  })
+
+export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [...actions(core), exporting(core)]
+
+const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] => [
+  forms.listOf('submissions', {
+    summary: 'List the submissions of a form, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: submissionFilter,
+    item: submission,
+    run: ({ principal }, query) => core.list(principal, query),
+  }),
+  forms.readOf(one, {
+    id: 'getFormSubmission',
+    summary: 'Get a submission',
+    input: submissionInput,
+    output: submission,
+    run: ({ principal }, { id, submissionId }) => core.get(principal, id, submissionId),
+  }),
+  forms.change({
+    id: 'updateFormSubmission',
+    summary: 'Update a submission: its status, tags, assignee and note',
+    scope: 'api:send',
+    input: submissionChanges,
+    output: submission,
+    http: { path: `/v1/forms/{id}/${one}` },
+    run: ({ principal }, { id, submissionId, ...changes }) => core.update(principal, id, submissionId, changes),
+  }),
+  forms.remove({
+    id: 'deleteFormSubmission',
+    summary: 'Delete a submission for good',
+    input: submissionInput,
+    http: { path: `/v1/forms/{id}/${one}` },
+    run: ({ principal }, { id, submissionId }) => core.remove(principal, id, submissionId),
+  }),
+  forms.act('submissions/bulk', {
+    id: 'changeFormSubmissions',
+    summary: 'Change many submissions of a form',
+    description: 'Marks them as spam or not, archives or deletes them, in one write. Ids that are not there are passed over.',
+    scope: 'api:send',
+    input: bulkInput,
+    output: bulkResult,
+    run: ({ principal }, { id, ids, action }) => core.bulk(principal, id, ids, action),
+  }),
+]

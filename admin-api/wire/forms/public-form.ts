@@ -1,0 +1,66 @@
+/** Published forms as visitors get them, and what they get for their answers. Spec "Form", "Public forms". */
+import * as z from 'zod'
+import type { Taken } from '#core/forms/submissions/submit.ts'
+import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
+import { encoder, encoderOf } from '../fields/codec.ts'
+import { localePattern } from '#core/forms/definition/translations.ts'
+
+const json = z.record(z.string(), z.unknown())
+const publicId = z.string().min(1).max(64).meta({ description: 'The `public_id` of a published form.' })
+
+export const publicFormInput = z.strictObject({
+  public_id: publicId,
+  lang: z.string().max(35).regex(localePattern, 'must be a language such as fr or de-CH').optional().meta({
+    description: 'The language of the texts, where the form has it.',
+  }),
+})
+export const publicFormParams = z.strictObject({ public_id: publicId })
+
+const publicFormShape = z
+  .object({
+    public_id: z.string(),
+    version: z.int(),
+    name: z.string(),
+    locale: z.string(),
+    schema: json.meta({ description: 'Fields, and the layout in rows of 12 columns.' }),
+    theme: json,
+    logic: json,
+    thank_you: json,
+    texts: z.object({ submit_label: z.string(), closed_message: z.string() }),
+    honeypot_key: z.string().meta({ description: 'A field that people do not see, to be sent empty.' }),
+    fill_time_token: z.string().meta({ description: 'To be sent back under `_mnx_ft`, once, within 24 hours.' }),
+    captcha: z.object({ provider: z.enum(['turnstile', 'hcaptcha']), site_key: z.string() }).optional(),
+    uploads: z.object({ enabled: z.boolean(), max_files: z.int(), max_bytes: z.int() }),
+    closed: z.boolean().meta({ description: 'It takes no answers any more; `texts.closed_message` says so.' }),
+  })
+  .meta({ id: 'PublicForm' })
+
+export const publicForm = encoderOf(publicFormShape, (form: PublicForm) => ({
+  ...{ public_id: form.publicId, version: form.version, name: form.name, locale: form.locale },
+  ...{ schema: { ...form.schema }, theme: { ...form.theme }, logic: { ...form.logic }, thank_you: { ...form.thank_you } },
+  ...{ texts: form.texts, honeypot_key: form.honeypotKey, fill_time_token: form.fillTimeToken },
+  ...(form.captcha && { captcha: form.captcha }),
+  uploads: { enabled: form.uploads.enabled, max_files: form.uploads.maxFiles, max_bytes: form.uploads.maxBytes },
+  closed: form.closed,
+}))
+
+export const takenShape = z
+  .object({
+    id: z.string(),
+    message: z.string().meta({ description: 'What the visitor is thanked with.' }),
+    title: z.string(),
+    redirect_url: z.string().nullable().meta({ description: 'Where the form leads on to; null is nowhere.' }),
+  })
+  .meta({ id: 'SubmissionReceipt' })
+
+export const taken = encoder(takenShape).from<Taken>()
+
+/** For the document of the API: answers in a wrapper or bare, with what submissions use for themselves. */
+export const submissionBody = z
+  .looseObject({
+    data: json.optional().meta({ description: 'Answers by key of the field. They can also stand beside the other fields.' }),
+    _mnx_ft: z.string().meta({ description: 'The `fill_time_token` of the definition.' }),
+    _mnx_hp: z.string().optional().meta({ description: 'Empty.' }),
+    captcha_token: z.string().optional().meta({ description: 'Replaces the header X-Service-Captcha-Token.' }),
+  })
+  .meta({ id: 'SubmissionBody' })

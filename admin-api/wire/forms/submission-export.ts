@@ -1,0 +1,87 @@
+/** Submissions as files: CSV for spreadsheets, JSON, and JSON lines; written in pieces. */
+import * as z from 'zod'
+import { submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
+import type { SubmissionExport } from '#core/forms/submissions/export.ts'
+import { csvLine } from '#ingest/rows/csv-cells.ts'
+import { submission } from './submission.ts'
+
+const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be a time zone such as Europe/Zurich')
+  .default('UTC')
+  .meta({ description: 'The time zone of `created_at` in CSV.' })
+
+export const exportQuery = z.strictObject({
+  format: z.enum(['csv', 'json', 'jsonl']).default('csv'),
+  columns: z
+    .string()
+    .max(6500)
+    .regex(/^\w+(?:,\w+)*$/, 'must be keys of fields with commas between them')
+    .transform((text) => text.split(','))
+    .optional()
+    .meta({ description: 'Keys of fields, in their order. Defaults to all that the versions of the form have.' }),
+  status: z.enum(submissionStatuses).optional().meta({ description: 'All but spam by default.' }),
+  tz: timeZone,
+})
+
+export type ExportFormat = z.output<typeof exportQuery>['format']
+
+export const exportTypes: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  json: 'application/json',
+  jsonl: 'application/jsonl; charset=utf-8',
+}
+
+const rowsOfPiece = 200
+/** Spreadsheets take a file for UTF-8 by it. */
+const byteOrderMark = '\ufeff'
+
+export async function* exportPieces({ columns, rows }: SubmissionExport, format: ExportFormat, tz: string): AsyncGenerator<string> {
+  const [begin, between, end] = {
+    csv: [byteOrderMark + csvLine(['id', 'created_at', 'status', '_version', ...columns]), '', ''],
+    json: ['{"data":[', ',', ']}'],
+    jsonl: ['', '', ''],
+  }[format] as [string, string, string]
+  const write = writerOf(format, columns, tz)
+  let piece = begin
+  let written = 0
+  for await (const row of rows) {
+    piece += (written > 0 ? between : '') + write(row)
+    if (++written % rowsOfPiece > 0) continue
+    yield piece
+    piece = ''
+  }
+  yield piece + end
+}
+
+function writerOf(format: ExportFormat, columns: readonly string[], tz: string): (row: FormSubmission) => string {
+  const chosen = (row: FormSubmission) => {
+    const answers = Object.fromEntries(columns.flatMap((key) => (row.answers[key] === undefined ? [] : [[key, row.answers[key]]])))
+    return JSON.stringify({ ...submission.encode(row), answers })
+  }
+  if (format === 'json') return chosen
+  if (format === 'jsonl') return (row) => `${chosen(row)}\n`
+  const time = localTime(tz)
+  return (row) => csvLine([row.id, time(row.createdAt), row.status, row.version, ...columns.map((key) => cellOf(row.answers[key]))])
+}
+
+function cellOf(answer: FormSubmission['answers'][string] | undefined): string | number | null {
+  if (answer === undefined) return null
+  if (typeof answer === 'number') return answer
+  return typeof answer === 'object' ? answer.join('; ') : String(answer)
+}
+
+/** `2026-11-23 17:30:00`, as spreadsheets read it. */
+function localTime(timeZone: string): (ms: number) => string {
+  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  return (ms) => parts.format(ms)
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,82 @@
+/** What came in by a form, on the wire. */
+import * as z from 'zod'
+import { bulkActions } from '#core/forms/submissions/submissions.ts'
+import { spamReasons, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
+import { encoder, encoderOf } from '../fields/codec.ts'
+import { id, line } from '../fields/text.ts'
+import { withTextForm } from '../fields/text-form.ts'
+import { timeInput, wireTime } from '../fields/time.ts'
+
+const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+const tag = z
+  .string()
+  .trim()
+  .min(1)
+  .max(40)
+  .regex(/^[^\p{C},]+$/u, 'must be one word or a few, without commas')
+const status = z.enum(submissionStatuses)
+const submissionId = id.meta({ description: 'Id of a submission of the form.' })
+
+export const submissionInput = z.strictObject({ submission_id: submissionId })
+export const submissionChanges = z.strictObject({
+  submission_id: submissionId,
+  status: status.optional(),
+  tags: z.array(tag).max(20).optional(),
+  assignee: id.nullable().optional().meta({ description: 'Id of the person who answers it; null is none.' }),
+  note: z.string().max(10_000).optional(),
+})
+export const bulkInput = z.strictObject({
+  ids: z.array(id).min(1).max(100),
+  action: z.enum(bulkActions),
+})
+
+export const submissionFilter = {
+  status: status.optional().meta({ description: 'All of them by default, spam too.' }),
+  q: line(200, 'Words that the answers, the note or the tags have, in any order. Case-insensitive.').optional(),
+  from: timeInput.optional().meta({ description: 'Not earlier than this time.' }),
+  to: timeInput.optional().meta({ description: 'Earlier than this time.' }),
+  version: withTextForm(
+    z.int().min(1).max(999_999_999).optional(),
+    z
+      .string()
+      .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
+      .transform(Number)
+      .optional(),
+  ),
+  tag: tag.optional(),
+}
+
+const file = z.object({ id: z.string(), field: z.string(), name: z.string(), content_type: z.string(), bytes: z.int(), status: z.string() })
+
+const submissionShape = z
+  .object({
+    id: z.string(),
+    form_id: z.string(),
+    version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
+    status,
+    answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
+    files: z.array(file),
+    spam_reasons: z.array(z.enum(spamReasons)).meta({ description: 'Why it is held to be spam; the sender is not told.' }),
+    consents: z.array(z.object({ field: z.string(), sha256: z.string() })).meta({
+      description: 'What was agreed to, as SHA-256 of the text that was shown.',
+    }),
+    unknown_keys: z.int().meta({ description: 'How many keys came along that are no fields; they are not kept.' }),
+    origin: z.string().nullable().meta({ description: 'Origin of the page.' }),
+    ip: z.string().nullable().meta({ description: 'The address as the form keeps it: hashed, whole, or null.' }),
+    fill_ms: z.int().nullable().meta({ description: 'Milliseconds from the definition to the submission.' }),
+    tags: z.array(z.string()),
+    assignee: z.string().nullable(),
+    note: z.string(),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'FormSubmission' })
+
+export const submission = encoder(submissionShape).from<FormSubmission>({
+  files: () => [],
+  answers: ({ answers }) => answers,
+})
+export const bulkResult = encoderOf(
+  z.object({ changed: z.int().meta({ description: 'How many of the ids were submissions of the form.' }) }).meta({ id: 'FormBulkResult' }),
+  (changed: number) => ({ changed }),
+)

@@ -1,0 +1,47 @@
+/**
+ * The token that comes with a definition and goes back with the answers: for which form and version it is, when it was given out, and
+ * a number that is used once. `ft1.`, 26 octets and 16 of their HMAC, in base64url.
+ */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { SecretBox } from '../../access/secret-box.ts'
+
+export interface FillTimeToken {
+  readonly version: number
+  readonly issuedAt: number
+  readonly nonce: string
+}
+
+/** As long as somebody may take to fill in a form, also one of which there is a newer version. */
+export const maxFillMs = 24 * 3_600_000
+
+type Secrets = Pick<SecretBox, 'mac'>
+
+const purpose = 'form.fill_time.v1'
+const sizes = { form: 8, version: 4, time: 6, nonce: 8, mac: 16 } as const
+const payloadBytes = sizes.form + sizes.version + sizes.time + sizes.nonce
+
+const formHash = (formId: string): Buffer => hash('sha256', formId, 'buffer').subarray(0, sizes.form)
+const macOf = (secrets: Secrets, payload: Uint8Array): Buffer => secrets.mac(purpose, payload).subarray(0, sizes.mac)
+
+export function newFillTimeToken(secrets: Secrets, formId: string, version: number, nowMs: number): string {
+  const payload = Buffer.alloc(payloadBytes)
+  formHash(formId).copy(payload)
+  payload.writeUInt32BE(version, sizes.form)
+  payload.writeUIntBE(nowMs, sizes.form + sizes.version, sizes.time)
+  randomBytes(sizes.nonce).copy(payload, payloadBytes - sizes.nonce)
+  return `ft1.${payload.toString('base64url')}.${macOf(secrets, payload).toString('base64url')}`
+}
+
+/** Undefined for what this service did not make for this form. */
+export function readFillTimeToken(secrets: Secrets, formId: string, token: string): FillTimeToken | undefined {
+  const [, text = '', given = ''] = /^ft1\.([\w-]{35})\.([\w-]{22})$/.exec(token) ?? []
+  const payload = Buffer.from(text, 'base64url')
+  const mac = Buffer.from(given, 'base64url')
+  if (payload.length !== payloadBytes || mac.length !== sizes.mac) return undefined
+  if (!timingSafeEqual(mac, macOf(secrets, payload)) || !payload.subarray(0, sizes.form).equals(formHash(formId))) return undefined
+  return {
+    version: payload.readUInt32BE(sizes.form),
+    issuedAt: payload.readUIntBE(sizes.form + sizes.version, sizes.time),
+    nonce: payload.subarray(-sizes.nonce).toString('base64url'),
+  }
+}

@@ -1,0 +1,72 @@
+/** How often a form may be sent: by an address in a minute and an hour, by all in an hour, and by an organization in a day. */
+import type { Database } from '#store/database.ts'
+import type { Element } from '#store/tuple.ts'
+import { clientNetwork } from '../../access/client-network.ts'
+import { limitsOf } from '../../plan/limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { dayOf } from '../../tenancy/counters.ts'
+import type { Organization } from '../../tenancy/organization.ts'
+import { openWindows, type Window, type WindowLimit, type WindowShape } from '../../visitors/stored-windows.ts'
+import type { Transaction } from '../../writes/transact.ts'
+import { keyName, pack } from '#store/tuple.ts'
+
+const minute: WindowShape = { sliceMs: 5_000, slices: 12, groupSlices: 4 }
+const hour: WindowShape = { sliceMs: 60_000, slices: 60, groupSlices: 10 }
+const dayMs = 86_400_000
+
+/** Submissions of an organization in a UTC day. */
+export const formDayCounter = (organizationId: string, day: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'form_submissions',
+  day,
+]
+
+/** Whose submission it is. */
+export interface Sender {
+  readonly organization: Organization
+  readonly formId: string
+  readonly remoteAddress: string
+}
+
+/** Throws `rate_limit_exceeded` where a window is full, and `quota_exhausted` where the day is. */
+export async function openFormWindows(
+  database: Pick<Database, 'kv'>,
+  { organization, formId, remoteAddress }: Sender,
+  nowMs: number,
+): Promise<readonly Window[]> {
+  const { formSubmissionsPerDay: limit } = limitsOf(organization)
+  if (limit !== undefined && (await database.kv.counter(pack(formDayCounter(organization.id, dayOf(nowMs))))) >= limit)
+    throw dayIsFull(nowMs)
+  const windows = [
+    { shape: minute, limit: 10, words: '10 times in a minute', of: clientNetwork(remoteAddress) },
+    { shape: hour, limit: 60, words: '60 times in an hour', of: clientNetwork(remoteAddress) },
+    { shape: hour, limit: 1000, words: '1000 times in an hour by all visitors', of: '' },
+  ]
+  const limits = windows.map(({ shape, limit: most, words, of }, at): WindowLimit => ({
+    shape,
+    limit: most,
+    key: [organization.id, 'counter', 'form_use', formId, at, of],
+    refusal: (retryAfterSeconds) =>
+      new Refusal('rate_limit_exceeded', `This form can be sent ${words}; wait and send it again.`, { retryAfterSeconds }),
+  }))
+  return openWindows(database, limits, nowMs)
+}
+
+/** Counts a submission in the write that takes it. */
+export function countInWindows(change: Transaction, windows: readonly Window[], organization: Organization, nowMs: number): void {
+  for (const { key, most, refusal, expiresAt, group } of windows) {
+    change.add(key, 1, most).expire(expiresAt, key).add(group.key, 1).expire(group.expiresAt, group.key)
+    change.limits.set(keyName(pack(key)), refusal)
+  }
+  const day = formDayCounter(organization.id, dayOf(nowMs))
+  const { formSubmissionsPerDay: limit } = limitsOf(organization)
+  change.add(day, 1, limit).expire(nowMs + 3 * dayMs, day)
+  change.limits.set(keyName(pack(day)), dayIsFull(nowMs))
+}
+
+const dayIsFull = (nowMs: number): Refusal =>
+  new Refusal('quota_exhausted', 'This form has been sent as often as it can be today; send it again tomorrow.', {
+    nextAction: 'retry_later',
+    retryAfterSeconds: Math.ceil((dayMs - (nowMs % dayMs)) / 1000),
+  })

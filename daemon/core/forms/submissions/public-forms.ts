@@ -1,0 +1,81 @@
+/** Published forms, as visitors find them by their public ids. Spec "Public forms". */
+import type { Stored } from '#store/record-kind.ts'
+import type { Core } from '../../core.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Organization } from '../../tenancy/organization.ts'
+import { definitionLimits, honeypotKey, type Definition } from '../definition/definition.ts'
+import { publicDefinition, type PublicDefinition } from '../definition/public-definition.ts'
+import { localized } from '../definition/translations.ts'
+import { forms, formVersions, versionId, type Form } from '../form.ts'
+import { newFillTimeToken } from './fill-time-token.ts'
+import { takenCounter } from './submission.ts'
+import { pack } from '#store/tuple.ts'
+
+/** A form that visitors get. */
+export interface FoundForm {
+  readonly organization: Organization
+  readonly stored: Stored<Form>
+}
+
+export interface PublicForm extends PublicDefinition {
+  readonly publicId: string
+  readonly version: number
+  readonly honeypotKey: string
+  readonly fillTimeToken: string
+  readonly captcha: Definition['settings']['captcha']
+  readonly uploads: { readonly enabled: boolean; readonly maxFiles: number; readonly maxBytes: number }
+  /** It takes no answers any more. */
+  readonly closed: boolean
+}
+
+export class PublicForms {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** With a fresh token, in the language that is wished for. Throws `form_not_found`. */
+  async read(publicId: string, language: string | undefined): Promise<PublicForm> {
+    const found = await this.find(publicId)
+    const { id, version } = found.stored.record
+    const definition = await this.definition(found, version)
+    const { settings } = definition
+    return {
+      ...publicDefinition(localized(definition, language)),
+      ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
+      fillTimeToken: newFillTimeToken(this.#core.secrets, id, version, this.#core.clock.now()),
+      uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
+    }
+  }
+
+  /** Throws `form_not_found` alike for what is not there, not published, or of an organization for which forms are switched off. */
+  async find(publicId: string): Promise<FoundForm> {
+    const { database, policies } = this.#core
+    const found = await database.lookup(forms, 'public', [publicId])
+    if (found?.record.status !== 'published') throw noForm()
+    const { organizationId, record } = found
+    const { organization, deleted } = await policies.of(organizationId)
+    if (organization.deletedAt !== undefined || deleted.has(record.projectId) || !isSwitchedOn(organization, 'forms')) throw noForm()
+    const stored = await database.get(forms, { organizationId }, record.id)
+    if (stored?.record.status !== 'published') throw noForm()
+    return { organization, stored }
+  }
+
+  async definition({ organization, stored }: FoundForm, version: number): Promise<Definition> {
+    const found = await this.#core.database.get(formVersions, { organizationId: organization.id }, versionId(stored.record.id, version))
+    if (!found) throw noForm()
+    return found.record.definition
+  }
+
+  /** Whether its time is over, or it has had as many submissions as it takes. */
+  async isClosed({ organization, stored }: FoundForm, settings: Definition['settings']): Promise<boolean> {
+    const { database, clock } = this.#core
+    if (settings.close_at !== null && Date.parse(settings.close_at) <= clock.now()) return true
+    if (settings.max_submissions === null) return false
+    return (await database.kv.counter(pack(takenCounter(organization.id, stored.record.id)))) >= settings.max_submissions
+  }
+}
+
+export const noForm = (): Refusal => new Refusal('form_not_found', 'No form is published at this address; check its id.')

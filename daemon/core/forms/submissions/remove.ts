@@ -1,0 +1,53 @@
+/** Removes the submissions of forms that were deleted, in small writes that can stop anywhere. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import { formSubmissions, nonceKey, takenCounter } from './submission.ts'
+
+/** What the removal works with. `stopping` is asked between two writes. */
+export interface SubmissionRemoval {
+  readonly database: Database
+  readonly stopping: () => boolean
+}
+
+/** Rows in one write. */
+const batch = 100
+
+const leftoverKey = (...rest: readonly Element[]): readonly Element[] => globalKey('form.leftovers', ...rest)
+
+/** See `Database.onWork`. */
+export const formRemovalWork = 'form.leftovers'
+
+/** Says in the write that deletes a form that its submissions are to go. */
+export const scheduleSubmissionRemoval = (change: Change, organizationId: string, formId: string): Change =>
+  change.set(leftoverKey(organizationId, formId)).schedule(formRemovalWork, formId)
+
+/** Removes the submissions of all forms that were deleted. */
+export async function removeLeftSubmissions(work: SubmissionRemoval): Promise<void> {
+  for await (const { key } of work.database.kv.range(within(leftoverKey()))) {
+    const [, , organizationId = '', formId = ''] = unpack(key).map(String)
+    const isDone = await removeSubmissions(work, organizationId, formId)
+    if (isDone) await work.database.commit(new Change().delete(leftoverKey(organizationId, formId)))
+  }
+}
+
+/** With the tokens that were used and the count. False when it was stopped before the end. */
+export async function removeSubmissions(
+  { database, stopping }: SubmissionRemoval,
+  organizationId: string,
+  formId: string,
+): Promise<boolean> {
+  while (!stopping()) {
+    const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch })
+    const change = new Change()
+    for (const stored of rows) change.remove(formSubmissions, organizationId, stored)
+    const { start, end } = within(nonceKey(organizationId, formId, '').slice(0, -1))
+    for await (const { key } of database.kv.range({ start, end, limit: batch })) change.deletes.push(key)
+    const isLast = change.deletes.length === 0
+    if (isLast) change.delete(takenCounter(organizationId, formId))
+    await database.commit(change) // when one was changed meanwhile, the next look sees it as it is
+    if (isLast) return true
+  }
+  return false
+}

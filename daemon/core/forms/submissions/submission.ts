@@ -1,0 +1,67 @@
+/** What came in by a form: the answers of one visitor, with the version that they were given to. */
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
+import type { Element } from '#store/tuple.ts'
+import * as z from 'zod'
+
+export const submissionStatuses = ['new', 'read', 'replied', 'archived', 'spam'] as const
+export type SubmissionStatus = (typeof submissionStatuses)[number]
+
+/** Why it is held to be spam. */
+export const spamReasons = ['honeypot', 'too_fast', 'token_reuse'] as const
+export type SpamReason = (typeof spamReasons)[number]
+
+const schema = z.strictObject({
+  id: z.string(),
+  formId: z.string(),
+  /** The version of the form that the visitor saw. */
+  version: z.int(),
+  status: z.enum(submissionStatuses),
+  /** By key of the field: what was visible and right; of spam, what could be read. */
+  answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
+  /** What was agreed to, as SHA-256 of the text that was shown. */
+  consents: z.array(z.strictObject({ field: z.string(), sha256: z.string() })),
+  spamReasons: z.array(z.enum(spamReasons)),
+  /** How many keys came along that are no fields; they are not kept. */
+  unknownKeys: z.int(),
+  /** The header `Origin`. */
+  origin: z.string().nullable(),
+  /** As the form keeps addresses: hashed, whole or not at all. */
+  ip: z.string().nullable(),
+  /** From the definition to the submission; null where that is unknown. */
+  fillMs: z.int().nullable(),
+  tags: z.array(z.string()),
+  /** Id of a person. */
+  assignee: z.string().nullable(),
+  note: z.string(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+/** Belongs to no project by itself: it is reached through its form only, and moves with it. */
+export type FormSubmission = Immutable<z.infer<typeof schema>>
+
+export const formSubmissions = defineRecord<FormSubmission>({
+  name: 'form_submission',
+  noun: 'submission',
+  schema,
+  isTracked: true,
+  place: ({ formId }) => [formId],
+  indexes: { status: ({ formId, status }) => [[formId, status]] },
+  lookups: { id: ({ id }) => [[id]] },
+})
+
+/** A token that was used: for which submission, and with what. */
+export const nonceKey = (organizationId: string, formId: string, nonce: string): readonly Element[] => [
+  organizationId,
+  'form.nonce',
+  formId,
+  nonce,
+]
+
+/** Submissions of a form that count toward its `max_submissions`: all but spam. */
+export const takenCounter = (organizationId: string, formId: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'form_taken',
+  formId,
+]

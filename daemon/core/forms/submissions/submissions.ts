@@ -1,0 +1,132 @@
+/** What came in by a form, for those who answer it: lists, changes, many at a time, and deletion. */
+import type { Change } from '#store/change.ts'
+import type { Page } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { recordsOf, sieve, type PageQuery } from '../../access/principal/lists.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { Core } from '../../core.ts'
+import { Refusal } from '../../refusals.ts'
+import { must, transact, type Transaction } from '../../writes/transact.ts'
+import { forms } from '../form.ts'
+import { formSubmissions, type FormSubmission, type SubmissionStatus } from './submission.ts'
+
+export interface SubmissionFilter {
+  readonly id: string
+  readonly status?: SubmissionStatus | undefined
+  /** Words that the answers or the note must have. */
+  readonly q?: string | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly version?: number | undefined
+  readonly tag?: string | undefined
+}
+
+/** What is left out stays. */
+export interface SubmissionChanges {
+  readonly status?: SubmissionStatus | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly assignee?: string | null | undefined
+  readonly note?: string | undefined
+}
+
+export const bulkActions = ['not_spam', 'spam', 'archive', 'delete'] as const
+export type BulkAction = (typeof bulkActions)[number]
+
+/** A page looks at so many at most; one that is narrowed can have fewer entries than asked for. */
+const maxLooks = 2000
+
+export class Submissions {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Newest first. Throws `not_found` for a form out of reach. */
+  async list(principal: Principal, query: PageQuery & SubmissionFilter): Promise<Page<FormSubmission>> {
+    const { database } = this.#core
+    const { id: formId, status, limit, cursor, from } = query
+    await must(database, forms, principal, formId)
+    const wanted = wordsIn(query.q ?? '')
+    const fits = (submission: FormSubmission): boolean =>
+      (query.to === undefined || submission.createdAt < query.to) &&
+      (query.version === undefined || submission.version === query.version) &&
+      (query.tag === undefined || submission.tags.includes(query.tag)) &&
+      (wanted.length === 0 || hasWords(submission, wanted))
+    const isPast = from === undefined ? undefined : ({ createdAt }: FormSubmission): boolean => createdAt < from
+    const walk = status === undefined ? { values: [formId] } : { index: 'status', values: [formId, status] }
+    const { organizationId } = principal
+    return recordsOf(await database.list(formSubmissions, { organizationId }, { ...walk, limit, cursor }, sieve(fits, isPast, maxLooks)))
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(principal: Principal, formId: string, id: string): Promise<FormSubmission> {
+    await must(this.#core.database, forms, principal, formId)
+    return (await this.#get(principal, formId, id)).record
+  }
+
+  update(principal: Principal, formId: string, id: string, changes: SubmissionChanges): Promise<FormSubmission> {
+    return transact(this.#core.database, principal, async (change) => {
+      await change.must(forms, formId)
+      const stored = await this.#get(principal, formId, id)
+      const { status, tags, assignee, note } = changes
+      return this.#change(change, principal, stored, {
+        ...(status !== undefined && { status, spamReasons: status === 'spam' ? stored.record.spamReasons : [] }),
+        ...(tags !== undefined && { tags: [...new Set(tags)] }),
+        ...(assignee !== undefined && { assignee }),
+        ...(note !== undefined && { note }),
+      })
+    })
+  }
+
+  /** Returns how many there were; ids that are not there are passed over. */
+  bulk(principal: Principal, formId: string, ids: readonly string[], action: BulkAction): Promise<number> {
+    return transact(this.#core.database, principal, async (change) => {
+      await change.must(forms, formId)
+      const { organizationId } = principal
+      const found = await this.#core.database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
+      const own = found.flatMap((stored) => (stored?.record.formId === formId ? [stored] : []))
+      for (const stored of own) this.#act(change, principal, stored, action)
+      return own.length
+    })
+  }
+
+  /** For good. */
+  async remove(principal: Principal, formId: string, id: string): Promise<void> {
+    const { writes, database } = this.#core
+    await writes.runAudited(principal, 'form_submission.deleted', async (change) => {
+      await must(database, forms, principal, formId)
+      change.remove(formSubmissions, principal.organizationId, await this.#get(principal, formId, id))
+    })
+  }
+
+  #act(change: Transaction, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): void {
+    if (action === 'delete') change.remove(formSubmissions, principal.organizationId, stored)
+    else if (action === 'spam') this.#change(change, principal, stored, { status: 'spam' })
+    else if (action === 'archive') this.#change(change, principal, stored, { status: 'archived' })
+    else if (stored.record.status === 'spam') this.#change(change, principal, stored, { status: 'new', spamReasons: [] })
+  }
+
+  #change(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>, changes: Partial<FormSubmission>): FormSubmission {
+    const record = { ...stored.record, ...changes, updatedAt: this.#core.clock.now() }
+    change.replace(formSubmissions, organizationId, stored, record)
+    return record
+  }
+
+  async #get({ organizationId }: Principal, formId: string, id: string): Promise<Stored<FormSubmission>> {
+    const stored = await this.#core.database.get(formSubmissions, { organizationId }, id)
+    if (stored?.record.formId === formId) return stored
+    throw new Refusal('not_found', 'No submission of this form has this id.')
+  }
+}
+
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+
+function hasWords({ answers, note, tags }: FormSubmission, words: readonly string[]): boolean {
+  const text = [...Object.values(answers).flat(), note, ...tags].join('\n').toLowerCase()
+  return words.every((word) => text.includes(word))
+}

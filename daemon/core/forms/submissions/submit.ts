@@ -1,0 +1,255 @@
+/**
+ * Takes what a visitor sends, in the order of the design: form, origin, rates, honeypot, token, captcha, fields. What is taken is on
+ * disk before the answer. Spam is kept and flagged, and its sender learns nothing of it.
+ */
+import { hash } from 'node:crypto'
+import { decode, encode } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { keyName, pack, type Element } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
+import { Refusal } from '../../refusals.ts'
+import { Captchas, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
+import { RateWindow } from '../../visitors/rate-window.ts'
+import { transact, type Transaction } from '../../writes/transact.ts'
+import { captchaKey, fillTimeKey, honeypotKey, isReservedKey, type Definition } from '../definition/definition.ts'
+import { evaluate, type Evaluation } from '../definition/evaluate.ts'
+import { thanksFor } from '../definition/public-definition.ts'
+import { captchaContext, forms, type Form } from '../form.ts'
+import { clientNetwork } from '../../access/client-network.ts'
+import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
+import { countInWindows, openFormWindows } from './form-windows.ts'
+import { noForm, PublicForms, type FoundForm } from './public-forms.ts'
+import { formSubmissions, nonceKey, takenCounter, type FormSubmission, type SpamReason } from './submission.ts'
+
+export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
+  readonly publicForms: PublicForms
+  /** The origin of the pages of this service, which may always send. */
+  readonly ownOrigin: string
+}
+
+/** What came, and from where. */
+export interface Visit {
+  /** By key, with those that submissions use for themselves. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Keys of the parts that are files. */
+  readonly files: readonly string[]
+  readonly origin: string | undefined
+  readonly remoteAddress: string
+  /** That of the header; the field `captcha_token` counts without it. */
+  readonly captchaToken: string | undefined
+}
+
+/** What a visitor is thanked with. */
+export interface Taken {
+  readonly id: string
+  readonly message: string
+  readonly title: string
+  readonly redirectUrl: string | null
+}
+
+interface UsedNonce extends Taken {
+  readonly digest: string
+}
+
+interface Draft {
+  /** It has filled in what people do not see. */
+  readonly isTrap: boolean
+  readonly found: FoundForm
+  readonly definition: Definition
+  readonly version: number
+  readonly visit: Visit
+  readonly spam: readonly SpamReason[]
+  readonly token: FillTimeToken | undefined
+  readonly evaluation: Evaluation
+  readonly nowMs: number
+}
+
+/** Each counts, whatever comes of it; what is taken counts in the windows of the store besides. */
+const tries = { windowMs: 60_000, most: 60, message: 'This form was sent too often from your network; wait a minute.' }
+const captchaTokenMs = 3_600_000
+
+export class SubmitForms {
+  readonly #options: SubmitOptions
+  readonly #captchas: Captchas
+  readonly #tries: RateWindow
+
+  constructor(options: SubmitOptions) {
+    this.#options = options
+    this.#captchas = new Captchas(options)
+    this.#tries = new RateWindow(options.clock, tries)
+  }
+
+  /** Resolves when it is on disk. Throws the refusal of the first check that it does not pass; then nothing of it is kept. */
+  async submit(publicId: string, visit: Visit): Promise<Taken> {
+    const { publicForms, clock, database, secrets } = this.#options
+    const found = await publicForms.find(publicId)
+    const { record: form } = found.stored
+    const nowMs = clock.now()
+    const current = await publicForms.definition(found, form.version)
+    this.#checkOrigin(current, visit.origin)
+    this.#tries.take(`${form.id} ${clientNetwork(visit.remoteAddress)}`)
+    await openFormWindows(database, { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }, nowMs)
+    if (await publicForms.isClosed(found, current.settings)) throw closed(current)
+    const given = visit.values[fillTimeKey]
+    if (isFilled(visit.values[honeypotKey])) {
+      const token = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
+      return this.#keep(
+        this.#draft({ found, definition: current, version: form.version, visit, spam: ['honeypot'], token, nowMs, isTrap: true }),
+      )
+    }
+    const token = this.#checkToken(form, given, nowMs)
+    const definition = token.version === form.version ? current : await publicForms.definition(found, token.version)
+    const earlier = await this.#usedBefore(found, token)
+    if (earlier?.digest === digestOf(visit)) return earlier
+    const isFast = nowMs - token.issuedAt < definition.settings.min_fill_seconds * 1000
+    const spam: readonly SpamReason[] = isFast ? ['too_fast'] : []
+    const draft = this.#draft({ found, definition, version: token.version, visit, spam, token, nowMs, isTrap: false })
+    const captchaToken = await this.#checkCaptcha(form, current, visit)
+    this.#checkFields(draft)
+    return this.#keep(draft, captchaToken)
+  }
+
+  /** Pages of this service always; others by the list of the form, which lets everybody in when it is empty. */
+  #checkOrigin({ settings: { allowed_origins: allowed } }: Definition, origin: string | undefined): void {
+    if (allowed.length === 0 || origin === this.#options.ownOrigin || (origin !== undefined && allowed.includes(origin))) return
+    const message = 'This form is not sent from this page; the owner of the form can add the origin of the page.'
+    throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowed } })
+  }
+
+  /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
+  #checkToken(form: Form, given: unknown, nowMs: number): FillTimeToken {
+    const token = typeof given === 'string' ? readFillTimeToken(this.#options.secrets, form.id, given) : undefined
+    if (token && token.version <= form.version && nowMs - token.issuedAt <= maxFillMs) return token
+    const [code, message] = isFilled(given)
+      ? token
+        ? (['token_expired', 'The form was open for too long; send it again.'] as const)
+        : (['invalid_token', 'This is no token of this form; send the one that came with it.'] as const)
+      : (['required', 'Send the fill_time_token that came with the form.'] as const)
+    throw malformed(
+      { [fillTimeKey]: [{ code, message }] },
+      { fill_time_token: newFillTimeToken(this.#options.secrets, form.id, form.version, nowMs) },
+    )
+  }
+
+  /** Returns the token that was good, which is good once. */
+  async #checkCaptcha(form: Form, { settings: { captcha } }: Definition, visit: Visit): Promise<string | undefined> {
+    if (captcha === null) return undefined
+    const inBody = visit.values[captchaKey]
+    const token = visit.captchaToken ?? (typeof inBody === 'string' ? inBody : undefined)
+    const owner = {
+      ...{ id: form.id, noun: 'form' as const, place: captchaContext(form.id) },
+      captcha: { provider: captcha.provider, siteKey: captcha.site_key, sealedSecret: form.sealedCaptchaSecret ?? '' },
+    }
+    await this.#captchas.verify(owner, { token, remoteAddress: visit.remoteAddress })
+    return token
+  }
+
+  #checkFields({ evaluation, definition, visit }: Draft): void {
+    const isFile = (key: string): boolean => definition.schema.fields.some((field) => field.key === key && field.type === 'file_upload')
+    if (visit.files.length > 0 || [...evaluation.required].some(isFile))
+      throw new Refusal('file_uploads_unavailable', 'This form takes no files on this service; send it without them.')
+    if (Object.keys(evaluation.problems).length > 0) throw malformed(evaluation.problems)
+  }
+
+  #draft(parts: Omit<Draft, 'evaluation'>): Draft {
+    const today = new Date(parts.nowMs).toISOString().slice(0, 10)
+    return { ...parts, evaluation: evaluate(parts.definition, { values: parts.visit.values, today, slackDays: 1 }) }
+  }
+
+  async #usedBefore({ organization, stored }: FoundForm, { nonce }: FillTimeToken): Promise<UsedNonce | undefined> {
+    const row = await this.#options.database.kv.get(pack(nonceKey(organization.id, stored.record.id, nonce)))
+    return row && decode<UsedNonce>(row.value)
+  }
+
+  /** In one write with the windows it counts in. Whoever sends the same at the same moment gets the same answer. */
+  #keep(draft: Draft, captchaToken?: string): Promise<Taken> {
+    const { database } = this.#options
+    const { found, nowMs, visit, definition, token, isTrap } = draft
+    const { organization, stored } = found
+    const { id: formId } = stored.record
+    const { id: organizationId } = organization
+    const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
+    const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
+    return transact(database, { organizationId }, async (change) => {
+      if ((await change.get(forms, formId))?.record.status !== 'published') throw noForm()
+      const nonce = token && !isTrap ? nonceKey(organizationId, formId, token.nonce) : undefined
+      const earlier = token && nonce && (await this.#usedBefore(found, token))
+      if (earlier?.digest === digestOf(visit)) return earlier
+      const spam: readonly SpamReason[] = earlier ? [...draft.spam, 'token_reuse'] : draft.spam
+      const windows = await openFormWindows(database, { organization, formId, remoteAddress: visit.remoteAddress }, nowMs)
+      countInWindows(change, windows, organization, nowMs)
+      if (nonce && !earlier) change.setNew(nonce, encode({ ...taken, digest: digestOf(visit) })).expire(nowMs + 2 * maxFillMs, nonce)
+      if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
+      if (spam.length === 0) countTaken(change, draft)
+      change.insert(formSubmissions, organizationId, this.#submission(draft, taken.id, spam))
+      return taken
+    })
+  }
+
+  /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
+  async #useCaptcha(change: Transaction, key: readonly Element[]): Promise<void> {
+    if (await this.#options.database.kv.get(pack(key))) throw captchaFailed()
+    const nowMs = this.#options.clock.now()
+    change.setNew(key, encode(nowMs)).expire(nowMs + captchaTokenMs, key)
+  }
+
+  #submission(
+    { found, version, visit, token, evaluation, definition, nowMs }: Draft,
+    id: string,
+    spam: readonly SpamReason[],
+  ): FormSubmission {
+    const { id: formId } = found.stored.record
+    const { fields } = definition.schema
+    const keys = new Set(fields.map(({ key }) => key))
+    const agreed = fields.filter(({ key, type }) => type === 'consent' && evaluation.answers[key] === true)
+    return {
+      ...{ id, formId, version, status: spam.length > 0 ? 'spam' : 'new', answers: evaluation.answers },
+      consents: agreed.map(({ key, text = '' }) => ({ field: key, sha256: hash('sha256', text) })),
+      spamReasons: spam,
+      unknownKeys: Object.keys(visit.values).filter((key) => !keys.has(key) && !isReservedKey(key)).length,
+      ...{ origin: visit.origin?.slice(0, 300) ?? null, ip: this.#addressOf(visit, formId, definition) },
+      fillMs: token ? Math.max(0, nowMs - token.issuedAt) : null,
+      ...{ tags: [], assignee: null, note: '', createdAt: nowMs, updatedAt: nowMs },
+    }
+  }
+
+  /** The same address is the same text in one form, and cannot be read from it. */
+  #addressOf({ remoteAddress }: Visit, formId: string, { settings: { store_ip: kept } }: Definition): string | null {
+    if (kept === 'none' || remoteAddress === '') return null
+    if (kept === 'full') return remoteAddress
+    return this.#options.secrets
+      .mac('form.address', Buffer.from(`${formId}/${remoteAddress}`))
+      .toString('base64url')
+      .slice(0, 22)
+  }
+}
+
+/** Those that are no spam count toward the number that a form takes. */
+function countTaken(change: Transaction, { found, definition }: Draft): void {
+  const key = takenCounter(found.organization.id, found.stored.record.id)
+  change.add(key, 1, definition.settings.max_submissions ?? undefined)
+  change.limits.set(keyName(pack(key)), closed(definition))
+}
+
+/** Knows the same answers again, whatever came with them. */
+function digestOf({ values }: Visit): string {
+  const { [fillTimeKey]: _token, [captchaKey]: _captcha, ...answers } = values
+  const sorted = Object.entries(answers).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify(sorted))
+}
+
+const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== false
+
+/** The refusal of answers: what is wrong, by key of the field. */
+export function malformed(
+  problems: Evaluation['problems'] | Readonly<Record<string, readonly object[]>>,
+  more: Readonly<Record<string, unknown>> = {},
+): Refusal {
+  const names = Object.keys(problems)
+  const message =
+    names.length === 0 ? 'The submission cannot be read.' : `Some answers are missing or wrong: ${names.slice(0, 5).join(', ')}.`
+  return new Refusal('malformed_submission', message, { details: { fields: problems, ...more } })
+}
+
+const closed = ({ settings }: Definition): Refusal =>
+  new Refusal('form_not_found', settings.closed_message || 'This form takes no more answers.', { details: { closed: true } })

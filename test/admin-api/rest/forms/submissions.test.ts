@@ -1,0 +1,150 @@
+/** Submissions by REST: finding, sorting and ending them. */
+import test from 'ava'
+import { formSubmissions, nonceKey } from '#core/forms/submissions/submission.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { verify } from '#store/verify/verify.ts'
+import { within } from '#store/tuple.ts'
+import { refusal } from '../fixture/rest-fixture.ts'
+import { formFixture, type FormFixture } from './visitor.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+async function filled(fixture: FormFixture, ...messages: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const message of messages) {
+    const { body } = await fixture.send({ email: 'ada@example.ch', message })
+    ids.push(String((body as Row)['id']))
+    fixture.clock.advance(10_000)
+  }
+  return ids
+}
+
+test('submissions are listed in pages, by status, words, time, version and tag', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, submissions, clock, publish } = fixture
+  const [first, second, third] = await filled(fixture, 'About the Invoice', 'Broken shop', 'invoice of may')
+  const ids = async (query: string) => (await submissions(query)).map(({ id }) => id)
+  t.deepEqual(await ids(''), [third, second, first])
+  t.deepEqual(
+    (await Array.fromAsync(rest.rows(`${path}/submissions`, 2))).map(({ id }) => id),
+    [third, second, first],
+  )
+  t.deepEqual(await ids('q=INVOICE'), [third, first])
+  t.deepEqual(await ids('q=invoice%20may'), [third])
+  const [, middle] = await submissions()
+  t.deepEqual(await ids(`from=${String(middle?.['created_at'])}`), [third, second])
+  t.deepEqual(await ids(`to=${String(middle?.['created_at'])}`), [first])
+  await rest.must('PATCH', `${path}/submissions/${String(first)}`, { status: 'read', tags: ['urgent'], note: 'Called back' })
+  t.deepEqual(
+    [await ids('status=read'), await ids('status=new'), await ids('tag=urgent'), await ids('q=called')],
+    [[first], [third, second], [first], [first]],
+  )
+  await publish({ name: 'Contact 2' })
+  const [fourth] = await filled(fixture, 'New')
+  t.deepEqual([await ids('version=2'), await ids('version=1')], [[fourth], [third, second, first]])
+  t.true(clock.now() > 0)
+})
+
+test('a submission is changed, marked and deleted; neither others nor other forms reach it', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, addOrganization } = fixture
+  const [id = ''] = await filled(fixture, 'Hello')
+  const one = `${path}/submissions/${id}`
+  t.like(await rest.must('GET', one), { id, status: 'new', tags: [], assignee: null, note: '' })
+  const changes = { status: 'replied', tags: ['a', 'a', 'b'], assignee: 'usr_1', note: 'Done' }
+  t.like(await rest.must('PATCH', one, changes), { ...changes, tags: ['a', 'b'] })
+  t.like(await rest.must('PATCH', one, { assignee: null }), { assignee: null, note: 'Done' })
+  const { id: other } = await rest.must('POST', '/v1/forms', { name: 'Other' })
+  t.deepEqual(refusal(await rest.call('GET', `/v1/forms/${String(other)}/submissions/${id}`)), [
+    ...[404, 'not_found'],
+    'No submission of this form has this id.',
+  ] as never)
+  const outsider = (await addOrganization()).rest
+  for (const where of [`${path}/submissions`, one]) t.is((await outsider.call('GET', where)).status, 404)
+  t.is((await rest.call('DELETE', one)).status, 204)
+  t.is((await rest.call('GET', one)).status, 404)
+})
+
+test('many are changed in one write', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, submissions, send, token } = fixture
+  const ids = await filled(fixture, 'a', 'b', 'c')
+  await send({ email: 'ada@example.ch' }, { _mnx_ft: await token(100) })
+  const [spam] = await submissions('status=spam')
+  const bulk = async (action: string, of: readonly unknown[]) =>
+    (await rest.must('POST', `${path}/submissions/bulk`, { action, ids: of }))['changed']
+  t.is(await bulk('not_spam', [spam?.['id'], ids[0], 'sub_none']), 2)
+  t.like(await rest.must('GET', `${path}/submissions/${String(spam?.['id'])}`), { status: 'new', spam_reasons: [] })
+  t.is(await bulk('archive', ids), 3)
+  t.is((await submissions('status=archived')).length, 3)
+  t.is(await bulk('spam', [ids[0]]), 1)
+  t.is(await bulk('delete', ids), 3)
+  t.is((await submissions()).length, 1)
+})
+
+test('nothing is left of the submissions of a deleted form, or of the forms of a deleted project', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, form, database, organizationId, removals } = fixture
+  await filled(fixture, 'a', 'b')
+  const rows = async (): Promise<number> => {
+    const nonces = await Array.fromAsync(database.kv.range(within(nonceKey(organizationId, form, '').slice(0, -1))))
+    return nonces.length + (await database.all(formSubmissions, { organizationId })).length
+  }
+  t.is(await rows(), 4)
+  const problems = async () => (await verify(database, integrityChecks(database))).problems
+  t.deepEqual(await problems(), [])
+  await rest.must('DELETE', `${path}?confirm=Contact`)
+  await removals.idle()
+  t.is(await rows(), 0)
+  t.deepEqual(await problems(), [])
+})
+
+test('an export has the columns of all versions, is no formula, and leaves spam out', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, send, publish, token } = fixture
+  await send({ email: 'ada@example.ch', message: '=HYPERLINK("x")', topics: ['a', 'b'] })
+  await send({ email: 'spam@example.ch' }, { _mnx_ft: await token(100) })
+  await publish({
+    schema: {
+      version: 1,
+      fields: [
+        { key: 'amount', type: 'number', label: 'Amount' },
+        { key: 'email', type: 'email', label: 'Email' },
+      ],
+    },
+  })
+  await send({ amount: -5, email: 'bea@example.ch' })
+  const { headers, bytes } = await rest.call('GET', `${path}/submissions/export?tz=Europe/Zurich`)
+  t.is(headers['content-type'], 'text/csv; charset=utf-8; header=present')
+  t.is(headers['content-disposition'], 'attachment; filename="submissions.csv"')
+  const [head, first, second, end] = bytes.toString('utf8').split('\r\n')
+  t.is(head, '\ufeff"id","created_at","status","_version","amount","email","message","topics"')
+  t.regex(first ?? '', /^"sub_\w+","2030-01-01 01:00:05","new",1,,"ada@example\.ch","'=HYPERLINK\(""x""\)","a; b"$/)
+  t.regex(second ?? '', /"new",2,-5,"bea@example\.ch",,$/)
+  t.is(end, '')
+  const json = JSON.parse((await rest.call('GET', `${path}/submissions/export?format=json&columns=email`)).bytes.toString()) as {
+    data: Row[]
+  }
+  t.deepEqual(
+    json.data.map(({ answers }) => answers),
+    [{ email: 'ada@example.ch' }, { email: 'bea@example.ch' }],
+  )
+  const lines = (await rest.call('GET', `${path}/submissions/export?format=jsonl&status=spam`)).bytes.toString().trim().split('\n')
+  t.like(JSON.parse(lines[0] ?? ''), { answers: { email: 'spam@example.ch' }, spam_reasons: ['too_fast'] })
+  t.is(lines.length, 1)
+  t.is((await rest.call('GET', `${path}/submissions/export?tz=Mars/Base`)).status, 400)
+})
+
+test('submissions go when the form keeps them no longer', async (t) => {
+  const fixture = await formFixture(t)
+  const { clock, submissions, publish, daemon } = fixture
+  await filled(fixture, 'old')
+  clock.advance(3 * 86_400_000)
+  await filled(fixture, 'new')
+  await daemon.retention.round()
+  t.is((await submissions()).length, 2, 'kept for ever by default')
+  await publish({ settings: { retention_days: 2 } })
+  await daemon.retention.round()
+  t.like(await submissions(), [{ answers: { message: 'new' } }])
+  t.is((await submissions()).length, 1)
+})
