@@ -59,6 +59,8 @@ export interface ActionFacts {
   readonly errors?: readonly RefusalCode[]
   /** Send-only keys may call it too, without the scope. */
   readonly openToSendOnlyKeys?: boolean
+  /** Signed-in members of the role for billing may call it too, without the scope. */
+  readonly openToBilling?: boolean
 }
 
 export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> extends ActionFacts {

@@ -58,7 +58,7 @@ export const operationsOf = (table: readonly (Action | Operation)[], credentials
 
 const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
 
-const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys }: Action) => ({
+const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys, openToBilling }: Action) => ({
   operationId: id,
   summary,
   tags,
@@ -67,6 +67,7 @@ const described = ({ id, summary, description, tags, scope, feature, errors, ope
   ...(feature !== undefined && { feature }),
   ...(errors && { errors }),
   ...(openToSendOnlyKeys && { openToSendOnlyKeys }),
+  ...(openToBilling && { openToBilling }),
 })
 
 /** The schemas of an input by the places of a request. */

@@ -2,9 +2,10 @@
  * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
  * feature, input – and the same refusals; how they are shown is the surface's.
  */
-import { requireScope, type Principal } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'
 import { check } from '../bodies/validation.ts'
+import { requireAccess } from '../operation/access.ts'
 import type { Action, CallContext } from './action.ts'
 
 /** Throws `feature_disabled` while the flag is off for the organization. */
@@ -17,7 +18,8 @@ export async function invoke(action: Action, context: CallContext, input: unknow
 }
 
 /** Throws `insufficient_scope` and `feature_disabled`, in this order. */
-export async function admit({ scope, feature, openToSendOnlyKeys }: Action, principal: Principal, requireFlag: RequireFlag): Promise<void> {
-  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireScope(principal, scope)
+export async function admit(action: Action, principal: Principal, requireFlag: RequireFlag): Promise<void> {
+  requireAccess(principal, action)
+  const { feature } = action
   if (feature !== undefined) await requireFlag(principal, feature)
 }

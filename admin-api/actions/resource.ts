@@ -45,7 +45,7 @@ type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<
   ActionSpec<I, R, O, A>,
   'summary' | 'examples' | 'run' | 'tool'
 > &
-  Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys'>> & {
+  Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys' | 'openToBilling'>> & {
     readonly scope?: A
     /** Its own flag; `always` where it stays while the flag of the resource is off. */
     readonly feature?: Feature | 'always'

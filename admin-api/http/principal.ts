@@ -1,8 +1,9 @@
 /** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
-import { requireScope, type Principal } from '#core/access/principal/principal.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from '../credentials/authentication.ts'
 import { carriesBearer, type Credential, type CredentialRequest } from '../credentials/credentials.ts'
+import { requireAccess } from '../operation/access.ts'
 import type { Operation } from '../operation/operation.ts'
 
 /** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
@@ -13,9 +14,8 @@ export function presentedCredential({ credentials = [] }: Operation, request: Cr
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
 export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {
-  const { scope, openToSendOnlyKeys } = operation
   const principal = await identify(operation, request, authenticate)
-  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireScope(principal, scope)
+  requireAccess(principal, operation)
   return principal
 }
 

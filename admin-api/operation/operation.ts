@@ -56,6 +56,8 @@ export interface OperationFacts {
   readonly credentials?: Credentials
   /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
   readonly openToSendOnlyKeys?: boolean
+  /** Signed-in members of the role for billing may call it too, without the scope. Everything else is closed to them. */
+  readonly openToBilling?: boolean
   /** Another document describes it, so the OpenAPI document leaves it out. */
   readonly hiddenFromOpenApi?: boolean
   /** Browsers get its answer as a page, by their `Accept`. */

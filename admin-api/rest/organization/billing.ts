@@ -17,6 +17,7 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
     description: 'Requires a key of the whole organization.',
     tags,
     scope: 'api:read',
+    openToBilling: true,
     input: z.strictObject({ period }),
     output: usage,
     http: { method: 'GET', path: '/v1/usage' },
@@ -33,6 +34,7 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
       'With `format=csv`, the response is a CSV file whose last rows are net, VAT and total.',
     tags,
     scope: 'api:read',
+    openToBilling: true,
     query: z.strictObject({ period, format: invoiceFormat }),
     response: invoice.schema,
     async handle({ principal, query }) {

@@ -20,6 +20,7 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
   }),
   all.read({
     summary: 'Get an organization with its plan, limits and payment state',
+    openToBilling: true,
     output: organization,
     run: ({ principal }, { id }) => organizations.get(principal, id),
   }),

@@ -11,6 +11,7 @@ export const planActions = (): readonly Action[] => [
       'The smallest first. `GET /v1/organizations/{id}` returns the limits in force, which the operator of the service can set apart from the plan. Only the operator puts an organization on a plan.',
     tags: ['usage'],
     scope: 'api:read',
+    openToBilling: true,
     input: noInput,
     output: allPlans,
     http: { method: 'GET', path: '/v1/plans' },

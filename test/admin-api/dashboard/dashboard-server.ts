@@ -31,6 +31,10 @@ export interface DashboardTab {
   go(path: string): Promise<void>
   /** Waits until nothing is loading. */
   ready(): Promise<void>
+  /** What went wrong so far: the policy was not kept, something threw or was written as an error, or others were asked. */
+  readonly faults: readonly string[]
+  /** What the service refused so far. */
+  readonly refusals: readonly string[]
   /** The policy was kept, nothing threw, nothing was asked of others, no tab is cut, and axe-core and the widths find nothing. */
   check(t: ExecutionContext): Promise<void>
 }
@@ -86,9 +90,14 @@ export async function startDashboard(
 }
 
 function watched(page: Page, url: string): DashboardTab {
-  const faults: string[] = []
+  const [faults, refusals]: [string[], string[]] = [[], []]
   page.on('console', (message) => {
-    if (/Content.Security.Policy|TrustedHTML/i.test(message.text())) faults.push(message.text())
+    const isOfRefusal = message.text().startsWith('Failed to load resource')
+    if ((message.type() === 'error' && !isOfRefusal) || /Content.Security.Policy|TrustedHTML/i.test(message.text()))
+      faults.push(message.text())
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) refusals.push(`${String(response.status())} ${response.url()}`)
   })
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('request', (request) => {
@@ -99,8 +108,7 @@ function watched(page: Page, url: string): DashboardTab {
     await page.waitForSelector('.loading', { state: 'detached' })
   }
   return {
-    page,
-    ready,
+    ...{ page, ready, faults, refusals },
     async go(path) {
       await page.goto(url + path)
       await ready()

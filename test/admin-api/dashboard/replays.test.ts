@@ -28,8 +28,8 @@ async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: r
       destination_id: id,
     })
   await eventually(30_000, 'all have failed', async () => {
-    const { data } = (await rest.must('GET', '/v1/traces?status=failed')) as { data: unknown[] }
-    return data.length === addresses.length ? data : undefined
+    const { matched } = await rest.must('POST', '/v1/replays', { filter: {}, dry_run: true })
+    return matched === addresses.length || undefined
   })
   isRefusing = false
   return sink
@@ -71,6 +71,32 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await tab.go('/replays')
   await page.waitForSelector('text=No replay is running.')
   await page.waitForSelector('tbody >> text=finished')
+  await tab.check(t)
+})
+
+const many = 300
+
+test('a replay that is at work is stopped, and keeps what it has done', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const sink = await refusedBefore(
+    server,
+    Array.from({ length: many }, (_, i) => `customer-${String(i)}@example.org`),
+  )
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/replays?new=1')
+  await page.waitForSelector(`text=${String(many)} failed messages match.`)
+  await page.click(`button:has-text("Replay ${String(many)}")`)
+  await fill(tab, `Type ${String(many)} to confirm`, String(many))
+  await page.click('dialog >> button:has-text("Replay now")')
+  await page.click('header >> text=Stop')
+  await page.waitForSelector('header >> text=Replay the rest')
+  await page.waitForSelector('text=Stopped on request.')
+  const [{ status, counters }] = (await rest.must('GET', '/v1/replays'))['data'] as [{ status: string; counters: { replayed: number } }]
+  t.is(status, 'stopped')
+  t.true(counters.replayed < many, JSON.stringify(counters))
   await tab.check(t)
 })
 

@@ -3,7 +3,7 @@ import { members } from '#core/people/members/member.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { browserOf } from '../../support/web/browser.ts'
+import { axeFaults, browserOf } from '../../support/web/browser.ts'
 import { startDashboard, type DashboardServer } from './dashboard-server.ts'
 
 const test = testWith('chromium')
@@ -126,4 +126,26 @@ test('what is copied as an API call is one call, whatever the address has in it'
   await page.click('[title="This screen as an API call"]')
   await page.waitForSelector('.drawer >> text=Node')
   t.is(await page.locator('.drawer >> text=MCP tool').count(), 0, 'no tool does this')
+})
+
+test('every entry of the navigation is within a window of 900 pixels, wide and as a rail, and is reached in a lower one', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
+  const { page } = await server.open()
+  const beyond = (): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll('.nav a, .nav button')]
+      .filter((one) => one.getBoundingClientRect().bottom > innerHeight || one.getBoundingClientRect().height < 24)
+      .map((one) => one.title || one.textContent)`)
+  const scrolls = (): Promise<boolean> =>
+    page.evaluate(`(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector('.nav-groups'))`)
+  for (const width of [1440, 1000]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.waitForSelector(width === 1000 ? '.shell.rail' : '.shell:not(.rail)')
+    t.deepEqual([await beyond(), await scrolls()], [[], false], String(width))
+    await page.setViewportSize({ width, height: 600 })
+    t.true(await scrolls())
+    t.true(await page.isVisible('.nav-account'))
+    await page.click('.nav a[aria-keyshortcuts="g a"]')
+    await page.waitForURL(/\/docs\/api/)
+    t.deepEqual(await axeFaults(page, { at: [width] }), [])
+  }
 })

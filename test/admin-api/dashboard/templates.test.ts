@@ -26,7 +26,9 @@ const create = async ({ daemon }: DashboardServer, changes: object = {}): Promis
 async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: string): Promise<void> {
   for (let i = 0; i < 60; i++) {
     await page.keyboard.press('Tab')
-    const text = await page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.innerText ?? ""')
+    const text = await page.evaluate(
+      `(({ activeElement: one }) => one.getAttribute('aria-label') ?? (one.labels?.[0] ?? one).innerText ?? '')(document)`,
+    )
     if (String(text).startsWith(name)) return
   }
   t.fail(`no ${name} by Tab`)
@@ -63,7 +65,7 @@ test('by keys alone: a template is made, written, saved, tested into a captured 
   await page.waitForURL(/\/templates\/tpl_/)
   await page.frameLocator('iframe.draft:not(.waiting)').locator('text=Thank you, Name').waitFor()
   await page.waitForSelector('.findings >> text=Nothing to object to')
-  await page.focus('#template-subject')
+  await tabTo('Subject')
   await keyboard.press('End')
   await keyboard.type(' {{.nobody}}')
   await page.waitForSelector('.findings >> text=nobody is not declared in schema_json')

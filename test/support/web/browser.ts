@@ -73,10 +73,10 @@ const settle = (page: Page): Promise<unknown> =>
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished))).then(() => 0)`)
 
 /** The widths at which the page does not fit into the window. */
-export async function overflows(page: Page): Promise<number[]> {
+export async function overflows(page: Page, at: readonly number[] = widths): Promise<number[]> {
   const session = await debugging(page)
   const wide: number[] = []
-  for (const width of widths) {
+  for (const width of at) {
     await page.setViewportSize({ width, height: 900 })
     const { cssContentSize } = await session.send('Page.getLayoutMetrics')
     if (cssContentSize.width > width) wide.push(width)

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
@@ -42,7 +42,7 @@ export default function Keys(): JSX.Element {
   const logins = useList(listSmtpCredentials, kind === 'smtp' ? asked : undefined)
   const publishable = useList(listPublishableKeys, kind === 'pages' ? asked : undefined)
   const [secret, setSecret] = useState<Secret>()
-  const isMaking = query.value.get('new') === '1'
+  const isMaking = isMakingNew(mayChange)
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
   const show = (made: Secret): void => {
     close()
@@ -86,13 +86,20 @@ interface ApiKeysProps {
   readonly onSecret: (secret: Secret) => void
 }
 
+/** The key that `POSTERN_ADMIN_KEY` sets is changed there. */
+const ofEnvironment = 'key_environment'
+
 type Doing = { readonly what: SecretAction; readonly key: ApiKey }
 
 function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Element {
   const w = words()
   const [doing, setDoing] = useState<Doing>()
   const actions = (key: ApiKey): JSX.Element | string =>
-    key.status === 'active' ? <SecretButtons name={key.name} onDo={(what) => setDoing({ what, key })} /> : ''
+    key.status === 'active' ? (
+      <SecretButtons name={key.name} canRotate={key.id !== ofEnvironment} onDo={(what) => setDoing({ what, key })} />
+    ) : (
+      ''
+    )
   const scopes = ({ scopes: held, send_only: sendOnly }: ApiKey): string => (sendOnly ? w.sendOnly : held.join(' '))
   return (
     <>

@@ -9,17 +9,21 @@ export type SecretAction = 'rotate' | 'revoke'
 
 interface ButtonsProps {
   readonly name: string
+  /** False where the secret is kept elsewhere. */
+  readonly canRotate?: boolean
   readonly onDo: (what: SecretAction) => void
 }
 
-export function SecretButtons({ name, onDo }: ButtonsProps): JSX.Element | null {
+export function SecretButtons({ name, canRotate = true, onDo }: ButtonsProps): JSX.Element | null {
   const w = words()
   if (!mayChange.value) return null
   return (
     <span class="row-buttons">
-      <button class="button small" onClick={() => onDo('rotate')} aria-label={w.rotateNamed(plain(name))}>
-        {w.rotate}
-      </button>
+      {canRotate && (
+        <button class="button small" onClick={() => onDo('rotate')} aria-label={w.rotateNamed(plain(name))}>
+          {w.rotate}
+        </button>
+      )}
       <button class="button small danger" onClick={() => onDo('revoke')} aria-label={w.revokeNamed(plain(name))}>
         {w.revoke}
       </button>

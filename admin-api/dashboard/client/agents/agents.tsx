@@ -97,9 +97,9 @@ function Name({ application }: { readonly application: Application }): JSX.Eleme
   const { name, user, created_at: at, project_id: project, scopes } = application
   return (
     <>
-      <SafeText text={name} /> <span class="tag">{hostOf(application)}</span>
+      <SafeText text={name} />
       <small>
-        {projectName(project)} · <code>{scopes.join(' ')}</code>
+        <span class="tag">{hostOf(application)}</span> {projectName(project)} · <code>{scopes.join(' ')}</code>
       </small>
       <small>
         {w.allowedBy} <SafeText text={user.name || user.email} /> · {dateOnly(at)}

@@ -1,7 +1,8 @@
 /** Sandboxes whose agents asked for the own address, and the field for a code; the page behind both says what is taken over. */
 import type { JSX } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
+import { bind } from '../app/keys.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -16,8 +17,10 @@ export function Claims(): JSX.Element {
   const w = words()
   const read = useRead(listClaims, {}, { every: everyMs })
   const id = useId()
+  const both = useRef<HTMLDivElement>(null)
+  useEffect(() => bind({ a: () => both.current?.querySelector<HTMLElement>('.links a, .code-form input.input')?.focus() }), [])
   return (
-    <>
+    <div ref={both}>
       <div class="block">
         <h2>{w.waiting}</h2>
         <Show read={read} reload={read.reload} failure={w.failed} rows={1}>
@@ -37,7 +40,7 @@ export function Claims(): JSX.Element {
                       <span>
                         <SafeText text={client} /> <span class="faint">{w.askedAt(shortTime(at))}</span>
                       </span>
-                      <a class="button" href={path} aria-label={w.attachCode(code)}>
+                      <a class="button" href={path} aria-keyshortcuts="a" aria-label={w.attachCode(code)}>
                         {w.attach}
                       </a>
                     </li>
@@ -54,12 +57,21 @@ export function Claims(): JSX.Element {
           <input type="hidden" name="csrf" value={boot.csrfToken} />
           <div class="field">
             <label for={id}>{w.code}</label>
-            <input id={id} class="input mono" name="code" maxLength={40} autocomplete="off" required aria-describedby={`${id}-hint`} />
+            <input
+              id={id}
+              class="input mono"
+              aria-keyshortcuts="a"
+              name="code"
+              maxLength={40}
+              autocomplete="off"
+              required
+              aria-describedby={`${id}-hint`}
+            />
             <small id={`${id}-hint`}>{w.codeHint}</small>
           </div>
           <button class="button">{w.attach}</button>
         </form>
       </div>
-    </>
+    </div>
   )
 }

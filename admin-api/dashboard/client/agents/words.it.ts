@@ -13,7 +13,7 @@ export const it: Wider<typeof en> = {
     'Gli agenti e altri programmi chiedono prima a una persona, lavorano in un progetto e non superano mai il ruolo di chi li ha ammessi.',
   failed: 'Le applicazioni non possono essere mostrate.',
   none: 'Nessuna applicazione ha ancora accesso',
-  noneText: 'Collegate un agente con l’indirizzo qui accanto. Apre una pagina in cui scegliete un progetto e che cosa può fare.',
+  noneText: 'Collega un agente con l’indirizzo di questa pagina. Apre una pagina in cui scegli un progetto e che cosa può fare.',
   application: 'Applicazione',
   unverified: 'nome non verificato',
   allowedBy: 'Ammessa da',
@@ -28,7 +28,7 @@ export const it: Wider<typeof en> = {
   revoked: (name, keys) =>
     keys === 0 ? `${name} non ha più accesso.` : `${name} e ${keys === 1 ? 'una chiave' : `${String(keys)} chiavi`} non hanno più accesso.`,
   connect: 'Collega un agente',
-  connectText: 'Date all’agente questo indirizzo come server MCP remoto. Nulla è installato, nessuna chiave è copiata.',
+  connectText: 'Dai all’agente questo indirizzo come server MCP remoto. Nulla è installato, nessuna chiave è copiata.',
   address: 'Indirizzo MCP',
   client: 'Programma',
   otherClient: 'JSON',
@@ -43,5 +43,5 @@ export const it: Wider<typeof en> = {
   attachCode: (code) => `Rileva ${code}`,
   haveCode: 'Ho un codice',
   code: 'Codice',
-  codeHint: 'Solo un codice che mostra il vostro agente, come KITE-4207.',
+  codeHint: 'Solo un codice che mostra il tuo agente, come KITE-4207.',
 }

@@ -25,7 +25,7 @@ import { words as own } from './captures-words.ts'
 import { isUnread } from './unread.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
-import { mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 
 export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): JSX.Element {
   const w = words()
@@ -33,8 +33,8 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
   const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
   const [isLive, setLive] = useState(true)
   const list = inboxes.read.data ?? []
-  const chosen = inboxId ?? (list.find(({ address_pattern: pattern }) => pattern === '*') ?? list[0])?.id
-  const isMaking = query.value.get('new') === '1'
+  const chosen = inboxId ?? firstOf(list)?.id
+  const isMaking = isMakingNew(mayChange)
   return (
     <>
       <TopBar title={w.captures} isLive={isLive && inboxes.read.state !== 'failed'}>
@@ -69,6 +69,12 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
       {isMaking && <NewInbox onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={inboxes.reload} />}
     </>
   )
+}
+
+/** The one that catches everything, of the project that new things belong to where there are several. */
+function firstOf(list: readonly Inbox[]): Inbox | undefined {
+  const catching = list.filter(({ address_pattern: pattern }) => pattern === '*')
+  return catching.find(({ project_id: id }) => id === homeProject()?.id) ?? catching[0] ?? list[0]
 }
 
 function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {

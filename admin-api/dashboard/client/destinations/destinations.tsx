@@ -1,7 +1,7 @@
 /** Destinations: what carries the mail, how it does, and the way from the sandbox to live. */
 import type { JSX } from 'preact'
-import { go, link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { go, link, linkHere, projectId } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { markOf, percent, useHealths, type Healths } from '../overview/destination-healths.tsx'
@@ -28,7 +28,7 @@ function DestinationList(): JSX.Element {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listDestinations, { query: { ...project, limit: '50' } })
   const healths = useHealths(list.read.data ?? [])
-  const isMaking = query.value.get('new') === '1'
+  const isMaking = isMakingNew(mayChange)
   const rows = list.read.data ?? []
   return (
     <>

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { go, link, linkHere, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { go, link, linkHere } from '../app/location.ts'
+import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { TextField } from '../parts/controls.tsx'
@@ -81,7 +81,7 @@ function DomainList(): JSX.Element {
           ]}
         />
       </div>
-      {query.value.get('new') === '1' && <NewDomain />}
+      {isMakingNew(mayAdminister) && <NewDomain />}
     </>
   )
 }

@@ -39,9 +39,15 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
         }
       >
         {latest.data?.status === 'ready' && (
-          <a class="button wide-only" href={new URL(latest.data.report_url, location.origin).pathname} target="_blank" rel="noopener">
+          <a
+            class="button"
+            href={new URL(latest.data.report_url, location.origin).pathname}
+            target="_blank"
+            rel="noopener"
+            title={w.publicReport}
+          >
             <Icon name="share" />
-            {w.publicReport}
+            <span class="shell-label">{w.publicReport}</span>
           </a>
         )}
         {mayChange.value && latest.data && !isOpen(latest.data) && (

@@ -3,8 +3,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
-import { go, linkHere, organization, query } from '../app/location.ts'
-import { mayAdminister, mayChange as mayWrite } from '../app/permissions.ts'
+import { go, linkHere, organization } from '../app/location.ts'
+import { isMakingNew, mayAdminister, mayChange as mayWrite } from '../app/permissions.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -50,7 +50,7 @@ export default function Members(): JSX.Element {
           </div>
         )}
         <MemberList list={list} onDo={setDoing} />
-        <Invitations isMaking={query.value.get('new') === '1'} onClose={() => go(linkHere({ new: '' }), { replaces: true })} />
+        <Invitations isMaking={isMakingNew(mayAdminister)} onClose={() => go(linkHere({ new: '' }), { replaces: true })} />
       </div>
       {doing?.what === 'role' && <ChangeRole member={doing.member} onClose={() => setDoing(undefined)} onDone={list.reload} />}
       {doing?.what === 'remove' && <RemoveMember member={doing.member} onClose={() => setDoing(undefined)} onDone={list.reload} />}

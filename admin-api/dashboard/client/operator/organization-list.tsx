@@ -36,9 +36,9 @@ export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JS
   return (
     <>
       <TopBar title={w.organizations}>
-        <button class="button wide-only" onClick={() => void download()}>
+        <button class="button" onClick={() => void download()} title={w.exportInvoices}>
           <Icon name="download" />
-          {w.exportInvoices}
+          <span class="shell-label">{w.exportInvoices}</span>
         </button>
       </TopBar>
       {areas}

@@ -24,17 +24,28 @@ const Name = ({ id, name, read }: Mine): JSX.Element => (
       <SafeText text={name} />
     </a>{' '}
     {id === organization.value?.id && <span class="tag">{words().shown}</span>}{' '}
-    {typeof read?.organization.owner_id === 'string' && <span class="tag">{words().teamTag}</span>}
+    {typeof read.organization.owner_id === 'string' && <span class="tag">{words().teamTag}</span>}
   </>
 )
 
-const planOf = ({ read }: Mine): string => read?.organization.plan_tier ?? '–'
-const peopleOf = ({ read }: Mine): string => (read ? number(read.memberCount) : '–')
+const planOf = ({ read }: Mine): string => read.organization.plan_tier
+const peopleOf = ({ read: { members } }: Mine): string => (members ? number(members.count) : '–')
 
 /** Renaming and deleting, and the way out: for roles that change nothing it is on the page of members. */
-function Actions({ mine: { id, name, role, read }, onDo }: { readonly mine: Mine; readonly onDo: OnDo }): JSX.Element {
+function Actions({
+  mine: {
+    id,
+    name,
+    role,
+    read: { members },
+  },
+  onDo,
+}: {
+  readonly mine: Mine
+  readonly onDo: OnDo
+}): JSX.Element {
   const [w, label] = [words(), plain(name)]
-  const chosen = { id, name, ...(read && { members: read.memberCount, userId: read.userId }) }
+  const chosen = { id, name, ...(members && { members: members.count, userId: members.userId }) }
   return (
     <span class="row-buttons">
       {(role === 'owner' || role === 'admin') && (
@@ -74,7 +85,7 @@ export function MyOrganizations({ list, onDo }: MineProps): JSX.Element {
         { head: w.role, class: 'c-small', cell: ({ role }) => role },
         { head: w.plan, class: 'c-small', cell: planOf },
         { head: w.people, class: 'c-small num', cell: peopleOf },
-        { head: w.since, class: 'c-status', cell: ({ read }) => (read ? dateOnly(read.joinedAt) : '–') },
+        { head: w.since, class: 'c-status', cell: ({ read: { members } }) => (members ? dateOnly(members.joinedAt) : '–') },
         { head: '', class: 'c-buttons num', cell: (mine) => <Actions mine={mine} onDo={onDo} /> },
       ]}
       narrow={(mine) => [

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { mayAdminister, mayRead } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
@@ -24,7 +24,7 @@ import { useMine } from './use-mine.ts'
 export default function Organizations(): JSX.Element {
   const w = words()
   const mine = useMine()
-  const around = useList(listOrganizations, { query: { limit: '200' } })
+  const around = useList(listOrganizations, mayRead.value ? { query: { limit: '200' } } : undefined)
   const [doing, setDoing] = useState<Doing>()
   const room = teamRoom(around.read.data)
   const isMaking = query.value.get('new') === '1'
@@ -60,7 +60,7 @@ export default function Organizations(): JSX.Element {
         <p class="no-rows soft">
           {w.otherWays} <a href="/organizations">{w.otherWaysLink}</a>.
         </p>
-        <Teams list={around} room={room} onDo={onDo} />
+        {mayRead.value && <Teams list={around} room={room} onDo={onDo} />}
       </div>
       {isMaking && mayAdminister.value && room && room.refusal === undefined && (
         <NewTeam onClose={() => go(linkHere({ new: '' }), { replaces: true })} onMade={reload} />

@@ -7,22 +7,20 @@ import { asFault, type Listing, type Read } from '../app/query.ts'
 import { getOrganization, listMembers, type Organization } from '../wire/operations.ts'
 
 export interface Mine extends OwnOrganization {
-  /** What is read of it; undefined where the role reads nothing. */
-  readonly read?: {
+  readonly read: {
     readonly organization: Organization
-    readonly memberCount: number
-    readonly userId: string
-    readonly joinedAt: string
+    /** Of the members, whom the role for billing does not see. */
+    readonly members?: { readonly count: number; readonly userId: string; readonly joinedAt: string }
   }
 }
 
 async function mineOf(one: OwnOrganization, signal: AbortSignal): Promise<Mine> {
-  if (one.role === 'billing') return one
   const from = { signal, organizationId: one.id }
+  if (one.role === 'billing') return { ...one, read: { organization: await call(getOrganization, { path: { id: one.id } }, from) } }
   const [organization, { data }] = await Promise.all([call(getOrganization, { path: { id: one.id } }, from), call(listMembers, {}, from)])
   const me = data.find(({ email }) => email === boot.email)
-  const read = { organization, memberCount: data.length, userId: me?.user_id ?? '', joinedAt: me?.joined_at ?? '' }
-  return { ...one, role: me?.role ?? one.role, read }
+  const members = { count: data.length, userId: me?.user_id ?? '', joinedAt: me?.joined_at ?? '' }
+  return { ...one, role: me?.role ?? one.role, read: { organization, members } }
 }
 
 export function useMine(): Listing<Mine> {

@@ -7,6 +7,7 @@ import { mayChange } from '../app/permissions.ts'
 import { homeProject, projects } from '../app/projects.ts'
 import { useList, useRead } from '../app/query.ts'
 import { Gauge } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
 import { month, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -60,8 +61,9 @@ export default function Overview(): JSX.Element {
     <>
       <TopBar title={w.overview} isLive={traces.state !== 'failed'}>
         {mayChange.value && (
-          <button class="button" onClick={() => setSending(true)}>
-            {w.sendTest}
+          <button class="button" onClick={() => setSending(true)} title={w.sendTest}>
+            <Icon name="destinations" />
+            <span class="shell-label">{w.sendTest}</span>
           </button>
         )}
       </TopBar>

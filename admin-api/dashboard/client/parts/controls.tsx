@@ -191,8 +191,12 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const { current } = dialog
+    const before = document.activeElement
     current?.showModal()
-    return () => current?.close()
+    return () => {
+      current?.close()
+      giveBack(before)
+    }
   }, [])
   return (
     <dialog
@@ -208,6 +212,13 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
       {children}
     </dialog>
   )
+}
+
+/** The browser gives the focus back to what had it; where that is gone, or had none, the title of the screen takes it. */
+function giveBack(before: Element | null): void {
+  if (document.activeElement !== document.body) return
+  if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
+  if (document.activeElement === document.body) document.getElementById('screen-title')?.focus()
 }
 
 /** Runs something slow from a button: whether it runs, and a way to start it that does nothing meanwhile. */

@@ -1,11 +1,13 @@
 /** Who one is here: the address, the own roles, what this browser keeps, and the way to passkeys and sessions. */
 import type { JSX } from 'preact'
-import { boot } from '../app/boot.ts'
-import { link, organizations } from '../app/location.ts'
-import { mayRead } from '../app/permissions.ts'
+import { boot, type OwnOrganization } from '../app/boot.ts'
+import { link, organization, organizations } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
 import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Preferences } from '../shell/preferences.tsx'
+import { getOrganization } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './profile-words.ts'
 
@@ -44,17 +46,8 @@ export default function Profile(): JSX.Element {
             <h2 id="profile-roles">{w.roles}</h2>
           </div>
           <div class="profile-part">
-            <dl class="facts">
-              {organizations.value.map(({ id, name, role }) => (
-                <>
-                  <dt key={id}>
-                    <SafeText text={name} />
-                  </dt>
-                  <dd>{role}</dd>
-                </>
-              ))}
-            </dl>
-            <a class="button" href={mayRead.value ? link('/orgs') : '/organizations'}>
+            {organization.value ? <Roles shown={organization.value} /> : <p class="soft">{allWords().noOrganization}</p>}
+            <a class="button" href={organization.value ? link('/orgs') : '/organizations'}>
               {w.manage}
             </a>
           </div>
@@ -70,5 +63,28 @@ export default function Profile(): JSX.Element {
         </section>
       </div>
     </>
+  )
+}
+
+/** The role in each organization; of the one that is shown its plan, too. */
+function Roles({ shown }: { readonly shown: OwnOrganization }): JSX.Element {
+  const read = useRead(getOrganization, { path: { id: shown.id } }, { isShown: true })
+  return (
+    <Show read={read} reload={read.reload} failure={words().failed} rows={1}>
+      {({ plan_tier: plan }) => (
+        <dl class="facts">
+          {organizations.value.map(({ id, name, role }) => (
+            <>
+              <dt key={id}>
+                <SafeText text={name} />
+              </dt>
+              <dd>
+                {role} {id === shown.id && <span class="tag">{plan}</span>}
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </Show>
   )
 }

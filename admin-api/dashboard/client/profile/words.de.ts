@@ -13,5 +13,6 @@ export const de: Wider<typeof en> = {
   browser: 'In diesem Browser',
   browserText: 'Hier aufbewahrt und nirgends sonst.',
   roles: 'Deine Rollen',
+  failed: 'Deine Organisation konnte nicht gelesen werden',
   manage: 'Deine Organisationen',
 }

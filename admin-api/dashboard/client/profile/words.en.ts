@@ -10,5 +10,6 @@ export const en = {
   browser: 'In this browser',
   browserText: 'Kept here and nowhere else.',
   roles: 'Your roles',
+  failed: 'Your organization could not be read',
   manage: 'Your organizations',
 } as const

@@ -13,5 +13,6 @@ export const fr: Wider<typeof en> = {
   browser: 'Dans ce navigateur',
   browserText: 'Conservé ici et nulle part ailleurs.',
   roles: 'Vos rôles',
+  failed: 'Votre organisation n’a pas pu être lue',
   manage: 'Vos organisations',
 }

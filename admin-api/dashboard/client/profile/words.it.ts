@@ -13,5 +13,6 @@ export const it: Wider<typeof en> = {
   browser: 'In questo browser',
   browserText: 'Conservato qui e da nessun’altra parte.',
   roles: 'I tuoi ruoli',
+  failed: 'La tua organizzazione non si è potuta leggere',
   manage: 'Le tue organizzazioni',
 }

@@ -22,7 +22,7 @@ export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [words(), allWords()]
   const read = useRead(getProject, { path: { id } }, { isShown: true })
   const project = read.data
-  const asked = query.value.get('do')
+  const asked = mayChange.value ? query.value.get('do') : null
   const close = (): void => go(linkHere({ do: '' }), { replaces: true })
   const [turn, setTurn] = useState(0)
   return (

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
-import { go, link, linkHere, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { go, link, linkHere } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Gauge } from '../parts/controls.tsx'
@@ -82,7 +82,7 @@ function ProjectList(): JSX.Element {
           ]}
         />
       </div>
-      {query.value.get('new') === '1' && (
+      {isMakingNew(mayChange) && (
         <NewProject onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={({ id }) => go(link(`/projects/${id}`))} />
       )}
     </>

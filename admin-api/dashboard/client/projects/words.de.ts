@@ -6,7 +6,7 @@ export const de: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
     `${projects === 1 ? 'Ein Projekt' : `${String(projects)} Projekte`}${partitions === 0 ? '' : ` mit ${partitions === 1 ? 'einer Partition' : `${String(partitions)} Partitionen`}`}; heute ${sends} Sendungen.`,
   sayText:
-    'Ein Projekt hat eigene Destinationen, Schlüssel, Traces und aufgefangene Nachrichten. Eine Partition ist ein Projekt für einen Ihrer Kunden, unter einem Projekt.',
+    'Ein Projekt hat eigene Destinationen, Schlüssel, Traces und aufgefangene Nachrichten. Eine Partition ist ein Projekt für einen deiner Kunden, unter einem Projekt.',
   failed: 'Die Projekte können nicht gezeigt werden.',
   none: 'Hier wird kein Projekt gezeigt',
   newPartition: 'Neue Partition',
@@ -36,7 +36,7 @@ export const de: Wider<typeof en> = {
   moveTitle: 'In ein anderes Projekt verschieben',
   moveSay: (count) =>
     count === 0
-      ? 'Wählen Sie, was verschoben wird'
+      ? 'Wähle, was verschoben wird'
       : count === 1
         ? 'Ein Eintrag wird verschoben'
         : `${String(count)} Einträge werden verschoben`,

@@ -6,7 +6,7 @@ export const it: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
     `${projects === 1 ? 'Un progetto' : `${String(projects)} progetti`}${partitions === 0 ? '' : ` con ${partitions === 1 ? 'una partizione' : `${String(partitions)} partizioni`}`}; oggi ${sends} invii.`,
   sayText:
-    'Un progetto ha destinazioni, chiavi, trace e catture proprie. Una partizione è un progetto per un vostro cliente, sotto un progetto.',
+    'Un progetto ha destinazioni, chiavi, trace e catture proprie. Una partizione è un progetto per un tuo cliente, sotto un progetto.',
   failed: 'I progetti non possono essere mostrati.',
   none: 'Nessun progetto da mostrare qui',
   newPartition: 'Nuova partizione',
@@ -35,7 +35,7 @@ export const it: Wider<typeof en> = {
   move: 'Sposta in un altro progetto',
   moveTitle: 'Sposta in un altro progetto',
   moveSay: (count) =>
-    count === 0 ? 'Scegliete che cosa spostare' : count === 1 ? 'Si sposta un elemento' : `Si spostano ${String(count)} elementi`,
+    count === 0 ? 'Scegli che cosa spostare' : count === 1 ? 'Si sposta un elemento' : `Si spostano ${String(count)} elementi`,
   moveText: 'Lo spostamento ha effetto subito, e nessun segreto né indirizzo cambia. Le trace e i messaggi catturati restano dove sono.',
   moveTo: 'Nel progetto',
   moveNow: (count) => (count === 0 ? 'Sposta' : `Sposta ${String(count)}`),

@@ -22,10 +22,10 @@ export const de: Wider<typeof en> = {
   noCaptcha: 'keines',
   siteKey: 'Website-Schlüssel',
   captchaSecret: 'Geheimnis des Captchas',
-  publishableNote: 'Er ist nicht geheim, steht aber nur in Ihrer Seite. Wird er missbraucht, erneuern Sie ihn.',
+  publishableNote: 'Er ist nicht geheim, steht aber nur in deiner Seite. Wird er missbraucht, erneuere ihn.',
   snippet: 'Code für die Seite',
   snippetOf: (name) => `Code für ${name}`,
-  snippetText: 'Fügen Sie ihn in eine Seite dieser Ursprünge ein, mit dem Schlüssel anstelle von YOUR_KEY.',
+  snippetText: 'Füge ihn in eine Seite dieser Ursprünge ein, mit dem Schlüssel anstelle von YOUR_KEY.',
   rotateHint: 'Seiten mit dem alten können nicht mehr senden.',
   pages: 'Webseiten',
 }

@@ -1,7 +1,7 @@
 /** Failed messages that went again, many at a time: what runs, what ran, and the way to a new one. */
 import type { JSX } from 'preact'
-import { link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { link, linkHere, projectId } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList, useTicks } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
@@ -20,7 +20,7 @@ import { words } from './replays-words.ts'
 
 export default function Replays({ rest: [id] }: ScreenProps): JSX.Element {
   if (id !== undefined) return <ReplayPage key={id} id={id} />
-  return query.value.get('new') === '1' && mayChange.value ? <NewReplay /> : <ReplayList />
+  return isMakingNew(mayChange) ? <NewReplay /> : <ReplayList />
 }
 
 const everyMs = 5000

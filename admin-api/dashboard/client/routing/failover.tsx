@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -38,7 +38,7 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
   }
   const actions = (policy: FailoverPolicy): JSX.Element | string =>
     mayChange.value ? <PolicyButtons policy={policy} name={nameOf(policy.primary_id)} onRemove={remove} /> : ''
-  const edited = rows.find(({ id }) => id === query.value.get('edit'))
+  const edited = mayChange.value ? rows.find(({ id }) => id === query.value.get('edit')) : undefined
   const way = ({ fallback_ids: ids }: FailoverPolicy): string => ids.map((id) => nameOf(id)).join(' → ')
   return (
     <>
@@ -66,7 +66,7 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
           actions(policy),
         ]}
       />
-      {(query.value.get('new') === '1' || edited) && (
+      {(isMakingNew(mayChange) || edited) && (
         <EditFailover
           key={edited?.id ?? ''}
           policy={edited}

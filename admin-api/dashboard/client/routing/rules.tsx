@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { asFault, useList } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -56,7 +56,7 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
   }
   const actions = (rule: RoutingRule): JSX.Element | string =>
     mayChange.value ? <RuleButtons rule={rule} siblings={ofProject(rows, rule)} onMove={move} onRemove={remove} /> : ''
-  const edited = rows.find(({ id }) => id === query.value.get('edit'))
+  const edited = mayChange.value ? rows.find(({ id }) => id === query.value.get('edit')) : undefined
   return (
     <>
       <List
@@ -70,13 +70,13 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
           { head: w.sender, class: 'strong', cell: (rule) => <Sender rule={rule} /> },
           { head: w.leadsTo, cell: (rule) => <Way rule={rule} name={nameOf(rule)} /> },
           ...(projectId.value === undefined && projects.value.length > 1
-            ? [{ head: common.project, class: 'c-outcome', cell: (rule: RoutingRule) => projectOf(rule) }]
+            ? [{ head: common.project, class: 'c-small', cell: (rule: RoutingRule) => projectOf(rule) }]
             : []),
           { head: '', class: 'c-rule num', cell: actions },
         ]}
         narrow={(rule) => [<Mark name="relayed" />, <Sender rule={rule} />, `${String(rule.priority)} · ${nameOf(rule)}`, actions(rule)]}
       />
-      {(query.value.get('new') === '1' || edited) && (
+      {(isMakingNew(mayChange) || edited) && (
         <EditRule key={edited?.id ?? ''} rule={edited} destinations={destinations} onClose={close} onDone={list.reload} />
       )}
     </>

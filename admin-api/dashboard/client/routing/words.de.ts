@@ -48,7 +48,7 @@ export const de: Wider<typeof en> = {
   state: 'Zustand',
   failoverFailed: 'Die Ausfallwege konnten nicht gelesen werden',
   noFailover: 'Noch kein Ausfallweg',
-  noFailoverText: 'Fällt ein Anbieter aus, übernehmen andere in der Reihenfolge, die Sie festlegen. Dazu braucht es zwei Ziele.',
+  noFailoverText: 'Fällt ein Anbieter aus, übernehmen andere in der Reihenfolge, die du festlegst. Dazu braucht es zwei Ziele.',
   newFailover: 'Neuer Ausfallweg',
   editFailover: 'Ausfallweg ändern',
   fallbackN: (n) => `Ersatz ${String(n)}`,

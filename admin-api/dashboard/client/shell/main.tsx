@@ -19,7 +19,7 @@ import { Palette } from './palette.tsx'
 import { mayRead } from '../app/permissions.ts'
 import { followProjects } from '../app/projects.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { beginningOf, screenAt, screens, type Screen } from './screens.ts'
+import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.ts'
 import { followTheme, preferredLanguage, rail, setRail } from '../app/settings.ts'
 
 const loaded = new Map<Screen, ComponentType<ScreenProps>>()
@@ -66,7 +66,7 @@ function CurrentScreen(): JSX.Element {
 function Outside(): JSX.Element {
   const w = words()
   const [title, text, href, label] = organization.value
-    ? [w.billingOnly, w.billingOnlyText, `/organizations/${organization.value.id}/usage`, w.usage]
+    ? [w.billingOnly, w.billingOnlyText, link('/usage'), w.usage]
     : organizations.value.length > 0
       ? [w.notOfOrganization, w.notOfOrganizationText, '/', w.ownOrganization]
       : [w.noOrganization, w.noOrganizationText, '/organizations', w.organizations]
@@ -107,7 +107,9 @@ function Shell(): JSX.Element {
         'mod+k': () => void (isPaletteOpen.value = true),
         '?': () => setShowsKeys(true),
         '\\': () => setRail(!rail.value),
-        ...Object.fromEntries((boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => go(link(beginningOf(screen)))])),
+        ...Object.fromEntries(
+          (boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => mayOpen(screen) && go(link(beginningOf(screen)))]),
+        ),
       }),
     [],
   )
@@ -129,7 +131,7 @@ function Shell(): JSX.Element {
       </div>
     )
   const isWorkbench = screen?.name === 'captures' || (screen?.name === 'templates' && path.value !== '/templates')
-  const isShown = screen?.isOpen === true || screen?.isPersonal === true || (organization.value && mayRead.value)
+  const isShown = screen ? mayOpen(screen) : mayRead.value
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>
       <a class="skip" href="#screen-title">
@@ -167,7 +169,7 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
     ['Esc', w.keyBack],
     ['[ ]', w.keyNeighbours],
     ['\\', w.keyRail],
-    ...screens.map(({ key, label }) => [`g ${key}`, label(w)] as const),
+    ...screens.filter(mayOpen).map(({ key, label }) => [`g ${key}`, label(w)] as const),
   ]
   return (
     <Dialog title={w.keys} onClose={onClose}>

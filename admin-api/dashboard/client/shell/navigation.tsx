@@ -9,7 +9,7 @@ import { link, linkHere, organization, organizations, path, projectId } from '..
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
-import { beginningOf, screenAt, screens, type Screen } from './screens.ts'
+import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.ts'
 import { SettingsMenu } from './settings-menu.tsx'
 
 const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
@@ -38,7 +38,6 @@ export function Navigation(): JSX.Element {
     ['content', w.groupContent],
     ['access', w.groupAccess],
   ] as const
-  const { id = '' } = organization.value ?? {}
   return (
     <nav class={isMenuOpen.value ? 'nav open' : 'nav'} aria-label={w.mainNavigation}>
       <ProjectMenu />
@@ -47,31 +46,27 @@ export function Navigation(): JSX.Element {
         <span class="shell-label">{w.searchOrJump}</span>
         <kbd class="shell-label">⌘K</kbd>
       </button>
-      {groups.map(([group, title]) => {
-        const entries = mayRead.value ? screens.filter((screen) => screen.group === group) : []
-        return (
-          entries.length > 0 && (
-            <div class="nav-group" key={group}>
-              {title !== '' && <h2>{title}</h2>}
-              {entries.map((screen) => (
-                <Entry key={screen.name} screen={screen} />
-              ))}
-            </div>
+      <div class="nav-groups">
+        {groups.map(([group, title]) => {
+          const entries = screens.filter((screen) => screen.group === group && mayOpen(screen))
+          return (
+            entries.length > 0 && (
+              <div class="nav-group" key={group}>
+                {title !== '' && <h2>{title}</h2>}
+                {entries.map((screen) => (
+                  <Entry key={screen.name} screen={screen} />
+                ))}
+              </div>
+            )
           )
-        )
-      })}
+        })}
+      </div>
       <div class="nav-group nav-foot">
         {screens
-          .filter(({ group, isPersonal }) => group === 'foot' && (mayRead.value || isPersonal))
+          .filter((screen) => screen.group === 'foot' && mayOpen(screen))
           .map((screen) => (
             <Entry key={screen.name} screen={screen} />
           ))}
-        {id !== '' && !mayRead.value && (
-          <a href={`/organizations/${id}/usage`} title={w.usage}>
-            <Icon name="usage" />
-            <span class="shell-label">{w.usage}</span>
-          </a>
-        )}
         <SettingsMenu />
       </div>
     </nav>
@@ -136,16 +131,18 @@ function ProjectMenu(): JSX.Element {
 /** The bar at the bottom of phones: the first screens, and the rest behind "More". */
 export const BottomBar = (): JSX.Element => (
   <nav class="bottom" aria-label={words().shortNavigation}>
-    {mayRead.value &&
-      screens.slice(0, 4).map((screen) => (
+    {screens
+      .filter((screen) => screen.group !== 'none' && mayOpen(screen))
+      .slice(0, 4)
+      .map((screen) => (
         <a
           key={screen.name}
-          href={link(`/${screen.name}`)}
+          href={link(beginningOf(screen))}
           aria-current={screenAt(path.value) === screen ? 'page' : undefined}
           onClick={() => (isMenuOpen.value = false)}
         >
           <Icon name={screen.icon} />
-          {screen.label(words())}
+          <span class="cut">{screen.label(words())}</span>
         </a>
       ))}
     <button aria-expanded={isMenuOpen.value} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>

@@ -11,7 +11,7 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
 import { mayAdminister, mayChange, mayRead } from '../app/permissions.ts'
-import { beginningOf, screens } from './screens.ts'
+import { beginningOf, mayOpen, screens } from './screens.ts'
 import { setTheme } from '../app/settings.ts'
 
 interface Choice {
@@ -145,7 +145,7 @@ const traceChoice = (trace: TraceSummary): Choice => ({
 })
 
 function lookUps(text: string): Choice[] {
-  if (text === '') return []
+  if (text === '' || !mayRead.value) return []
   const w = words()
   return [
     {
@@ -161,7 +161,7 @@ function lookUps(text: string): Choice[] {
 function goings(text: string): Choice[] {
   const w = words()
   const all: Choice[] = [
-    ...(mayRead.value ? screens : []).map((screen): Choice => ({
+    ...screens.filter(mayOpen).map((screen): Choice => ({
       id: `go-${screen.name || 'overview'}`,
       group: w.goTo,
       label: screen.label(w),

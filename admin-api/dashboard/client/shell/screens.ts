@@ -1,6 +1,8 @@
 /** Every screen: its path, the key that leads there, and its code, which is loaded when it is first shown. */
 import type { ComponentType } from 'preact'
 import { boot } from '../app/boot.ts'
+import { organization } from '../app/location.ts'
+import { mayRead } from '../app/permissions.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { ScreenProps } from '../app/screen-props.ts'
 import type { Words } from '../words/entries.ts'
@@ -19,6 +21,8 @@ export interface Screen {
   readonly isOpen?: boolean
   /** It is about the person, and needs no role. */
   readonly isPersonal?: boolean
+  /** The role for billing, which reads nothing of projects, sees it too. */
+  readonly isForBilling?: boolean
   /** The key behind `g`. */
   readonly key: string
   /** What `?new=1` makes there, for those who may change things. */
@@ -147,7 +151,15 @@ const all: readonly Screen[] = [
     key: 'a',
     load: () => import('../reference/reference.tsx'),
   },
-  { name: 'usage', label: (w) => w.usage, icon: 'usage', group: 'foot', key: 'b', load: () => import('../usage/usage.tsx') },
+  {
+    name: 'usage',
+    isForBilling: true,
+    label: (w) => w.usage,
+    icon: 'usage',
+    group: 'foot',
+    key: 'b',
+    load: () => import('../usage/usage.tsx'),
+  },
   { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'g', load: () => import('../audit/audit.tsx') },
   {
     name: 'profile',
@@ -160,6 +172,7 @@ const all: readonly Screen[] = [
   },
   {
     name: 'orgs',
+    isForBilling: true,
     label: (w) => w.organizations,
     icon: 'members',
     group: 'foot',
@@ -181,6 +194,10 @@ const all: readonly Screen[] = [
 
 /** What is the operator's alone is not there for others. */
 export const screens: readonly Screen[] = all.filter(({ name }) => name !== 'operator' || boot.isOperator)
+
+/** The role in the chosen organization allows it to be shown; the start says to everybody where to go. */
+export const mayOpen = ({ isOpen, isPersonal, isForBilling }: Screen): boolean =>
+  isOpen === true || isPersonal === true || (organization.value !== undefined && (mayRead.value || isForBilling === true))
 
 /** The address that the navigation leads to. */
 export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at

@@ -1,7 +1,7 @@
 /** Where bounces and complaints are reported from. */
 import type { JSX } from 'preact'
-import { go, link, linkHere, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { go, link, linkHere } from '../app/location.ts'
+import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -25,7 +25,7 @@ export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
 function SourceList(): JSX.Element {
   const [w, common] = [words(), allWords()]
   const list = useList(listIngestSources, { query: { limit: '50' } })
-  const isMaking = query.value.get('new') === '1'
+  const isMaking = isMakingNew(mayAdminister)
   const begin = mayAdminister.value && (
     <a class="button primary" href={linkHere({ new: '1' })}>
       <Icon name="plus" />

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
@@ -47,9 +47,9 @@ export default function Suppressions(): JSX.Element {
   return (
     <>
       <TopBar title={w.suppressions}>
-        <button class="button wide-only" onClick={() => void download(filter)}>
+        <button class="button" onClick={() => void download(filter)} title={w.export}>
           <Icon name="download" />
-          {w.export}
+          <span class="shell-label">{w.export}</span>
         </button>
         {mayAdminister.value && (
           <a class="button primary" href={linkHere({ new: '1' })}>
@@ -80,12 +80,12 @@ export default function Suppressions(): JSX.Element {
             { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
             { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
             { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
-            { head: '', class: 'c-time num', cell: actions },
+            { head: '', class: 'c-status num', cell: actions },
           ]}
           narrow={(row) => [<Mark name="suppressed" />, <SafeText text={row.email} />, `${row.source} · ${row.reason ?? ''}`, actions(row)]}
         />
       </div>
-      {query.value.get('new') === '1' && <NewSuppression onDone={list.reload} />}
+      {isMakingNew(mayAdminister) && <NewSuppression onDone={list.reload} />}
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -28,7 +28,7 @@ function TemplateList(): JSX.Element {
   const text = query.value.get('q') ?? ''
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
-  const isMaking = mayChange.value && query.value.get('new') === '1'
+  const isMaking = isMakingNew(mayChange)
   useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
   const make = mayChange.value && (
     <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">

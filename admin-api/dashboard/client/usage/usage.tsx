@@ -2,9 +2,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, linkHere, organization, query } from '../app/location.ts'
-import { mayAdminister } from '../app/permissions.ts'
+import { mayAdminister, maySeeBilling } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
@@ -28,9 +29,10 @@ export default function UsageAndPlan(): JSX.Element {
   return (
     <>
       <TopBar title={allWords().usage}>
-        {mayAdminister.value && organization.value && (
-          <a class="button wide-only" href={`/organizations/${organization.value.id}/usage`}>
-            {w.invoice}
+        {maySeeBilling.value && organization.value && (
+          <a class="button" href={`/organizations/${organization.value.id}/usage`} title={w.invoice}>
+            <Icon name="download" />
+            <span class="shell-label">{w.invoice}</span>
           </a>
         )}
         {mayAdminister.value && plan !== undefined && plan !== 'enterprise' && (

@@ -9,6 +9,7 @@ import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useList, useRead } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
@@ -30,6 +31,19 @@ import { words } from '../words/words.ts'
 import { Delivery } from './delivery.tsx'
 
 const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
+
+const Tools = ({ onRotate, onTest }: { readonly onRotate: () => void; readonly onTest: () => void }): JSX.Element => (
+  <>
+    <button class="button" onClick={onRotate} title={words().rotateSecret}>
+      <Icon name="refresh" />
+      <span class="shell-label">{words().rotateSecret}</span>
+    </button>
+    <button class="button" onClick={onTest} title={words().sendTestEvent}>
+      <Icon name="destinations" />
+      <span class="shell-label">{words().sendTestEvent}</span>
+    </button>
+  </>
+)
 
 export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
@@ -56,16 +70,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <TopBar title={plain(name) || w.webhooks} heading={heading} isLive={isStreaming.value}>
-        {mayChange.value && read.data && (
-          <>
-            <button class="button wide-only" onClick={() => setRotating(true)}>
-              {w.rotateSecret}
-            </button>
-            <button class="button" onClick={() => void test()}>
-              {w.sendTestEvent}
-            </button>
-          </>
-        )}
+        {mayChange.value && read.data && <Tools onRotate={() => setRotating(true)} onTest={() => void test()} />}
       </TopBar>
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.endpointsFailed}>
@@ -141,7 +146,9 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
       </section>
       <aside aria-label={w.delivery}>
         {shown === undefined ? (
-          <State title={w.chooseDelivery} />
+          <div class="beside-only">
+            <State title={w.chooseDelivery} />
+          </div>
         ) : (
           <Delivery key={shown} id={shown} endpoint={endpoint} onChange={list.reload} />
         )}

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { go, link, linkHere, projectId, query } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { go, link, linkHere, projectId } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { TextField } from '../parts/controls.tsx'
@@ -81,7 +81,7 @@ function EndpointList(): JSX.Element {
           narrow={(one) => [<Mark name={one.paused ? 'paused' : 'ok'} />, <SafeText text={one.name} />, plain(one.target_url), '']}
         />
       </div>
-      {query.value.get('new') === '1' && (
+      {isMakingNew(mayChange) && (
         <NewEndpoint
           onClose={close}
           onSecret={(made) => {

@@ -116,7 +116,7 @@ export const de: Words = {
   newReplay: 'Erneut senden …',
   inspect: 'Zustelltest',
   bounceSources: 'Bounce-Quellen',
-  notOfOrganization: 'Sie gehören nicht zu dieser Organisation',
-  notOfOrganizationText: 'Vielleicht wurden Sie entfernt, oder die Adresse ist von jemand anderem.',
-  ownOrganization: 'Ihre Organisation',
+  notOfOrganization: 'Du gehörst nicht zu dieser Organisation',
+  notOfOrganizationText: 'Vielleicht wurdest du entfernt, oder die Adresse ist von jemand anderem.',
+  ownOrganization: 'Deine Organisation',
 }

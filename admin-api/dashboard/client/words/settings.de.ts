@@ -177,7 +177,7 @@ export const settings: SettingsWords = {
   checkedAt: (at) => `Geprüft am ${at}.`,
   neverChecked: 'Noch nicht geprüft.',
   domainReady: (domain) => `${domain} ist bereit.`,
-  domainOpen: (domain, open) => `${domain} fehlen ${String(open)} Einträge.`,
+  domainOpen: (domain, open) => (open === 1 ? `${domain} fehlt ein Eintrag.` : `${domain} fehlen ${String(open)} Einträge.`),
   expected: 'Erwartet',
   found: 'Gefunden',
   copyZone: 'Als Zonendatei kopieren',

@@ -174,7 +174,7 @@ export const settings = {
   checkedAt: (at: string) => `Checked ${at}.`,
   neverChecked: 'Not checked yet.',
   domainReady: (domain: string) => `${domain} is ready.`,
-  domainOpen: (domain: string, open: number) => `${domain} misses ${String(open)} records.`,
+  domainOpen: (domain: string, open: number) => (open === 1 ? `${domain} misses one record.` : `${domain} misses ${String(open)} records.`),
   expected: 'Expected',
   found: 'Found',
   copyZone: 'Copy as zone file',

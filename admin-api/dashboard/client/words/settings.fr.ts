@@ -178,7 +178,8 @@ export const settings: SettingsWords = {
   checkedAt: (at) => `Vérifié le ${at}.`,
   neverChecked: 'Pas encore vérifié.',
   domainReady: (domain) => `${domain} est prêt.`,
-  domainOpen: (domain, open) => `Il manque ${String(open)} enregistrements à ${domain}.`,
+  domainOpen: (domain, open) =>
+    open === 1 ? `Il manque un enregistrement à ${domain}.` : `Il manque ${String(open)} enregistrements à ${domain}.`,
   expected: 'Attendu',
   found: 'Trouvé',
   copyZone: 'Copier en fichier de zone',

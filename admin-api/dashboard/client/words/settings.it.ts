@@ -176,7 +176,7 @@ export const settings: SettingsWords = {
   checkedAt: (at) => `Controllato il ${at}.`,
   neverChecked: 'Non ancora controllato.',
   domainReady: (domain) => `${domain} è pronto.`,
-  domainOpen: (domain, open) => `A ${domain} mancano ${String(open)} record.`,
+  domainOpen: (domain, open) => (open === 1 ? `A ${domain} manca un record.` : `A ${domain} mancano ${String(open)} record.`),
   expected: 'Atteso',
   found: 'Trovato',
   copyZone: 'Copia come file di zona',

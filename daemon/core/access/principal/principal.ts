@@ -39,6 +39,8 @@ export interface Principal {
   readonly minter?: (KeyCreator & { readonly keptAt?: number }) | undefined
   /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
   readonly sendsOnly?: true
+  /** A signed-in member of the role for billing: without any scope, it reads usage, invoices, plans and its organization. */
+  readonly billsOnly?: true
   /** With an access token for agents only. */
   readonly agent?: AgentAccess
   /** The IP address that the request came from, where it came by HTTP. */

@@ -76,6 +76,7 @@ export class Members {
       holder: { kind: 'user', userId },
       ...(!permissions.administersOrganization && { projectsOnly: true as const }),
       ...(permissions.owns && { owns: true as const }),
+      ...(permissions.seesBilling && permissions.scopes.length === 0 && { billsOnly: true as const }),
     }
   }
 

@@ -3,8 +3,8 @@ import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
-import { isScreen } from './screen-list.ts'
-import { walk } from './screen-walk.ts'
+import { isScreen } from '../walks/screen-list.ts'
+import { walk } from '../walks/screen-walk.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -107,6 +107,7 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForSelector('dialog[open]')
   await press('Escape')
   await page.waitForSelector('dialog[open]', { state: 'detached' })
+  t.regex(await focused(page), /^<tr/, 'the palette gives the focus back')
   await press('/')
   t.regex(await focused(page), /^<input/)
 })
@@ -130,4 +131,31 @@ test('single keys are switched off in the menu of the account, stay so, and what
     await page.reload()
     await ready()
   }
+})
+
+test('the palette gives the focus back wherever it was, or to the title where nothing had it', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { page, go } = await server.open()
+  for (const [path, at] of [
+    ['/traces', '.query-bar input'],
+    ['/keys', 'header a.button'],
+    ['/', '.nav-search'],
+    ['/captures', '.inboxes a'],
+  ] as const) {
+    await go(path)
+    await page.locator(at).first().focus()
+    const before = await focused(page)
+    await page.keyboard.press('Control+k')
+    await page.waitForSelector('dialog[open]')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog[open]', { state: 'detached' })
+    t.is(await focused(page), before, path)
+  }
+  await page.evaluate('document.activeElement.blur()')
+  await page.keyboard.press('Control+k')
+  await page.waitForSelector('dialog[open]')
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog[open]', { state: 'detached' })
+  t.regex(await focused(page), /^<h1 id="screen-title"/)
 })

@@ -1,7 +1,7 @@
 /** What opens over every screen of the dashboard: palette, call, keys and menus, in both themes. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { openHostile, wrongWith } from './look.ts'
+import { openHostile, wrongWith } from '../walks/look.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

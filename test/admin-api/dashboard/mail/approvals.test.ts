@@ -5,7 +5,7 @@ import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
-import { openAs } from './open-as.ts'
+import { openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

@@ -2,7 +2,7 @@
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
-import { openAs } from './open-as.ts'
+import { openAs } from '../open-as.ts'
 import { seed } from '../seed.ts'
 
 const test = testWith('chromium')

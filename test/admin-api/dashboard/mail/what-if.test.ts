@@ -3,7 +3,7 @@ import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
-import { openAs } from './open-as.ts'
+import { openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)

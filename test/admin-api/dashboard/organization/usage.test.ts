@@ -1,23 +1,13 @@
 /** Usage and plan in Chromium: a month and what it comes to, the plans, the request for a larger one, and who is offered what. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { openAs } from '../open-as.ts'
 import { seed } from '../seed.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
-
-async function joined(server: DashboardServer, role: string): Promise<DashboardTab> {
-  const email = `${role}@alpenblick.example`
-  const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', { email, role })
-  const page = await (await browser().newContext()).newPage()
-  await page.goto(String(url))
-  await page.click('button:has-text("Join")')
-  await page.waitForLoadState()
-  await page.context().close()
-  return server.open({ link: await server.signInLink(email) })
-}
 
 test('the limits, a month by axis and project, and the plans with the own one', async (t) => {
   const server = await startDashboard(t, browser)
@@ -72,20 +62,25 @@ test('the operator is asked for a larger plan; what is agreed stands beside the 
   await tab.check(t)
 })
 
-test('viewers see it and ask for nothing; who pays the bill has a page of their own', async (t) => {
+test('viewers see it and ask for nothing; who pays the bill sees usage, plans and the invoice, and nothing else', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic' })
-  await server.open()
-  const { page, go, check } = await joined(server, 'viewer')
+  const { page, go, check } = await openAs(browser, server, 'viewer')
   await go('/usage')
   await page.waitForSelector('text=An administrator of the organization asks the operator')
   t.is(await page.locator('header >> text=Ask for').count(), 0)
   t.is(await page.locator('header >> text=Invoice preview').count(), 0)
   await check(t)
-  const billing = await joined(server, 'billing')
-  await billing.page.goto(`${server.url}/usage`)
+  const billing = await openAs(browser, server, 'billing')
   await billing.page.waitForSelector('text=Your role sees the bill, and no mail')
   await billing.check(t)
-  await billing.page.click('nav >> text=Usage and plan')
+  t.deepEqual(await billing.page.locator('nav.nav .nav-group a').allInnerTexts(), ['API reference', 'Usage and plan', 'Organizations'])
+  await billing.page.click('main >> text=Usage and plan')
+  await billing.page.waitForSelector('text=You are on the plan basic.')
+  await billing.page.waitForSelector('th:has-text("basic") >> text=yours')
+  await billing.page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')
+  t.is(await billing.page.locator('header >> text=Ask for').count(), 0)
+  await billing.check(t)
+  await billing.page.click('header >> text=Invoice preview')
   await billing.page.waitForURL(/\/organizations\/org_[0-9a-f]+\/usage/)
 })
 

@@ -5,8 +5,8 @@ import { settled, show, type Place } from './screen-walk.ts'
 /** What was reached: nothing but the screen after a press, a dialog, or a dialog after its form was sent. */
 export type Reached = 'press' | 'dialog' | 'sent'
 
-/** All but the call behind the screen, which is the same everywhere. */
-const controls = 'main button:not([title="This screen as an API call"]):visible'
+/** All but the call behind the screen, which is the same everywhere, and the way out. */
+const controls = 'main button:not([title="This screen as an API call"], [action="/sign-out"] button):visible'
 
 /** Rows offer the same under other names. */
 const sameIn = (label: string): string => label.split(/[:\s]/)[0] ?? ''

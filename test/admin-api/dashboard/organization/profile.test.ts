@@ -2,6 +2,7 @@
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
+import { openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -17,6 +18,10 @@ test('the address, roles and settings are on the profile, which leads to passkey
     await page.waitForSelector('text=You are olga@alpenblick.example.')
     await page.waitForSelector('.profile-part dd >> text=owner')
     await tab.check(t)
+    await page.click('[title="This screen as an API call"]')
+    t.regex(await page.innerText('.drawer'), /\/v1\/organizations\/org_/)
+    await page.waitForSelector('.drawer >> text=plan_tier')
+    await page.keyboard.press('Escape')
     await page.uncheck('main >> text=Single keys as shortcuts')
     await page.locator('h1').click()
     await page.keyboard.press('g')
@@ -48,16 +53,7 @@ test('it speaks the language that is chosen there, and who only pays has one too
     await page.waitForSelector(`text=${words}`)
     await owner.check(t)
   }
-  const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', {
-    email: 'bill@alpenblick.example',
-    role: 'billing',
-  })
-  const joining = await (await browser().newContext()).newPage()
-  await joining.goto(String(url))
-  await joining.click('button:has-text("Join")')
-  await joining.waitForLoadState()
-  await joining.context().close()
-  const billing = await server.open({ link: await server.signInLink('bill@alpenblick.example') })
+  const billing = await openAs(browser, server, 'billing')
   await billing.go('/profile')
   await billing.page.waitForSelector('.profile-part dd >> text=billing')
   await billing.check(t)

@@ -1,6 +1,7 @@
 /** The paths of the dashboard, as the service serves them. */
 import { dashboardOperations } from '../../../../admin-api/dashboard/mount.ts'
 import { dashboardAssets } from '../../../../admin-api/dashboard/shell-page.ts'
+import type { Place } from './screen-walk.ts'
 
 const same = (described: object): object => described
 
@@ -12,3 +13,11 @@ export const screenPaths: readonly string[] = dashboardOperations({ signedIn: sa
 const patterns = screenPaths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
 
 export const isScreen = (path: string): boolean => path === '/' || patterns.some((pattern) => pattern.test(path))
+
+const braces = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}')
+
+/** Those that are not among the places, whatever the query of a place shows. */
+export function pathsBeyond(places: readonly Place[]): string[] {
+  const reached = new Set(places.map(({ kind }) => braces(kind.split(' ')[0] ?? '')))
+  return ['/', ...screenPaths].filter((path) => !reached.has(braces(path)))
+}

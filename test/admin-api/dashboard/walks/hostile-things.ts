@@ -1,16 +1,21 @@
 /** One of everything that screens show, under names that attack a page which takes them for markup. */
+import { eventually } from '../../../support/deadline.ts'
+import { addApplication } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
 import type { DashboardServer } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
 
 /** Each would run a script, were it markup. */
-export const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><svg onload=alert(3)>`
+const hostileName = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><svg onload=alert(3)>`
+
+/** An address that is one by the letter, and markup. */
+const hostileAddress = '"<img src=x onerror=alert(8)>"@example.org'
 
 /** What may stand in one line of a header. */
 const hidden = '\u202Etxt.exe\u200B'
 
 /** Makes it all; ids are found by following the links of the lists. */
-export async function seedHostile(t: ExecutionContext, server: DashboardServer): Promise<void> {
+export async function seedHostile(t: ExecutionContext, server: DashboardServer, hostile = hostileName): Promise<void> {
   const { rest } = server.daemon
   const { live, sandbox } = await seed(t, server)
   const make = async (path: string, body: object): Promise<string> => String((await rest.must('POST', path, body))['id'])
@@ -41,6 +46,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer):
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
+  await replayHostile(server)
   await make('/v1/projects', { name: hostile.slice(0, 100) })
   await make('/v1/domains', { domain: 'alpenblick.example' })
   await make('/v1/inspect/tests', {})
@@ -49,4 +55,20 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer):
     ...{ name: hostile.slice(0, 100), allowed_origins: ['https://www.alpenblick.example'] },
     ...{ allowed_to: ['office@alpenblick.example'], locked_from: 'form@alpenblick.example' },
   })
+}
+
+/** A replay that is done, for an address that nothing was sent to. */
+async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<void> {
+  const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: { to: hostileAddress, from: hostileAddress } })
+  await eventually(30_000, 'the replay is done', async () => {
+    const { status } = await rest.must('GET', `/v1/replays/${String(id)}`)
+    return status === 'finished' || undefined
+  })
+}
+
+/** An application with access, let in by the owner, who has signed in. */
+export async function letInHostile({ daemon: { rest, database, organizationId } }: DashboardServer, name = hostileName): Promise<void> {
+  const { data: projects } = (await rest.must('GET', '/v1/projects')) as { data: readonly { id: string }[] }
+  const { data: members } = (await rest.must('GET', '/v1/members')) as { data: readonly { user_id: string }[] }
+  await addApplication(database, organizationId, projects[0]?.id ?? '', members[0]?.user_id ?? '', name)
 }

@@ -45,23 +45,33 @@ export async function settled(page: Page): Promise<void> {
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('#app a[href^="/"]')].map((a) => a.getAttribute('href'))`)
 
-/** Calls `visit` at each place; `isScreen` says which paths the dashboard has. */
+/** Where a walk begins; to the profile leads the menu of the account. */
+const beginnings = ['/', '/profile']
+
+/** Calls `visit` at each place, on several pages at once where there are several; `isScreen` says which paths the dashboard has. */
 export async function walk(
-  page: Page,
+  pages: Page | readonly Page[],
   isScreen: (path: string) => boolean,
-  visit: (place: Place) => Promise<void>,
+  visit: (place: Place, page: Page) => Promise<void>,
 ): Promise<readonly Place[]> {
-  const found = new Map<string, string>([['/', '/']])
+  const known = new Set<string>()
   const done: Place[] = []
-  for (const [kind, path] of found) {
-    const place = { kind, path }
-    await show(page, path)
-    for (const link of await linksOf(page)) {
-      const next = kindOf(link)
-      if (isScreen(new URL(link, 'http://localhost').pathname) && !found.has(next)) found.set(next, link)
+  const unknown = (links: readonly string[]): Place[] =>
+    links
+      .map((path) => ({ kind: kindOf(path), path }))
+      .filter(({ kind, path }) => isScreen(new URL(path, 'http://localhost').pathname) && !known.has(kind) && known.add(kind))
+  for (let next = unknown(beginnings); next.length > 0;) {
+    const [level, found] = [next.values(), [] as Place[]]
+    const visitOn = async (page: Page): Promise<void> => {
+      for (const place of level) {
+        await show(page, place.path)
+        found.push(...unknown(await linksOf(page)))
+        await visit(place, page)
+        done.push(place)
+      }
     }
-    await visit(place)
-    done.push(place)
+    await Promise.all([pages].flat().map(visitOn))
+    next = found
   }
   return done
 }

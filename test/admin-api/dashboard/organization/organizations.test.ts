@@ -1,25 +1,14 @@
 /** The screen of organizations in Chromium: a team made, renamed, left and deleted; the cap of the plan; and what roles are not offered. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { join, openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
 
 const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
-
-/** Joins the organization of the service as `role`, in a tab of its own. */
-async function joined(server: DashboardServer, role: string, options: { readonly locale?: string } = {}): Promise<DashboardTab> {
-  const email = `${role}.${options.locale ?? 'en'}@alpenblick.example`
-  const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', { email, role })
-  const page = await (await browser().newContext()).newPage()
-  await page.goto(String(url))
-  await page.click('button:has-text("Join")')
-  await page.waitForLoadState()
-  await page.context().close()
-  return server.open({ ...options, link: await server.signInLink(email) })
-}
 
 test('a team is made with its key, is in the switcher, is renamed and taken back, and deleted by its name', async (t) => {
   const server = await startDashboard(t, browser)
@@ -105,15 +94,16 @@ test('the cap of the plan is shown before it refuses; the first organization can
   await tab.check(t)
 })
 
-test('a viewer sees and leaves, and changes nothing; a bill is all that others read', async (t) => {
+test('a viewer sees and leaves, and changes nothing; who pays the bill sees the plan and no teams', async (t) => {
   const server = await startDashboard(t, browser)
   await server.open()
   await server.daemon.rest.must('POST', '/v1/organizations', { name: 'Bakery' })
+  const viewer = await join(browser, server, 'viewer')
   for (const [locale, words] of [
     ['fr', 'Vous êtes dans une organisation.'],
     ['it', 'Sei in una organizzazione.'],
   ] as const) {
-    const tab = await joined(server, 'viewer', { locale })
+    const tab = await server.open({ locale, link: await server.signInLink(viewer) })
     const { page } = tab
     await tab.go('/orgs?new=1')
     await page.waitForSelector(`text=${words}`)
@@ -124,7 +114,7 @@ test('a viewer sees and leaves, and changes nothing; a bill is all that others r
     await page.waitForURL(/\/organizations\/org_[0-9a-f]+\/members/)
     await page.context().close()
   }
-  const developer = await joined(server, 'developer')
+  const developer = await openAs(browser, server, 'developer')
   await developer.go('/orgs')
   await developer.page.click('[aria-label^="Leave "] >> visible=true')
   await developer.page.getByRole('textbox').fill(await developer.page.innerText('tbody tr >> nth=0 >> bdi'))
@@ -135,11 +125,13 @@ test('a viewer sees and leaves, and changes nothing; a bill is all that others r
   const { data } = await server.daemon.rest.must('GET', '/v1/members')
   t.deepEqual(
     (data as { role: string }[]).map(({ role }) => role).toSorted((a, b) => a.localeCompare(b)),
-    ['owner', 'viewer', 'viewer'],
+    ['owner', 'viewer'],
   )
-  const billing = await joined(server, 'billing')
-  await billing.page.goto(`${server.url}/orgs`)
-  await billing.page.waitForSelector('text=Your role sees the bill, and no mail')
+  const billing = await openAs(browser, server, 'billing')
+  await billing.go('/orgs?new=1')
+  await billing.page.waitForSelector('text=You are in one organization.')
+  await billing.page.waitForSelector('tbody tr >> text=billing')
+  t.is(await billing.page.locator('.top .primary, main .danger, dialog, #teams').count(), 0)
   await billing.check(t)
 })
 

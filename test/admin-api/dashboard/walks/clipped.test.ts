@@ -1,0 +1,61 @@
+/** The words of every screen in four languages: none is cut, runs out of its control, or lies beyond the window, wide or narrow. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { openWatched, startHostile } from './look.ts'
+import { isScreen } from './screen-list.ts'
+import { show, walk } from './screen-walk.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/**
+ * Controls, headings and labels whose words do not fit. Of what is cut with an ellipsis on purpose, names and subjects, the text is in
+ * the title or on the page behind; what scrolls sideways is reached.
+ */
+const clipped = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const all = 'button, a.button, .tag, .pills a, [role=tab], .nav a, .bottom a, .segments button, th, dt, label, legend, .status, main h2, main h3'
+    const scrolls = (one) => /auto|scroll/.test(getComputedStyle(one).overflowX)
+    const cuts = (one) => getComputedStyle(one).overflowX !== 'visible'
+    const faults = []
+    for (const one of document.querySelectorAll(all)) {
+      if (!one.checkVisibility({ visibilityProperty: true }) || one.closest('.hidden, .skip, .cut, .shell-label, svg, bdi')) continue
+      const box = one.getBoundingClientRect()
+      if (box.width <= 1) continue
+      const say = (what) => faults.push(what + ' ' + one.tagName.toLowerCase() + '.' + one.className + ' ' + one.textContent.trim().slice(0, 40))
+      if (one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('.cut, bdi, .hidden')) say('cuts its words:')
+      let around = one.parentElement
+      while (around && !cuts(around)) around = around.parentElement
+      if (around && scrolls(around) && !around.matches('.sheet, .nav, .nav-groups, .panel-inside, dialog, dialog *, aside, section')) continue
+      if (box.right > Math.min(innerWidth, around ? around.getBoundingClientRect().right : innerWidth) + 1) say('runs out:')
+    }
+    return [...new Set(faults)]
+  })()`)
+
+/** Buttons of one row, and what stands beside the title, that lie over each other. */
+const overlapping = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('.top, .top-tools, .row-buttons, .actions, .tabs, .pills, dialog footer')].flatMap((row) => {
+    const boxes = [...row.children].filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()])
+    return boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+      .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+      .map(([other]) => 'lie over each other: ' + one.textContent.trim().slice(0, 30) + ' | ' + other.textContent.trim().slice(0, 30)))
+  })`)
+
+test('no word is cut in any language, on a phone and at a desk', async (t) => {
+  const server = await startHostile(t, browser)
+  const faults: string[] = []
+  const look = async (locale: string): Promise<void> => {
+    const { page } = await openWatched(t, server, { locale })
+    await walk(page, isScreen, async ({ kind, path }) => {
+      if (kind.startsWith('/docs/api/')) return
+      for (const width of [1440, 375]) {
+        await page.setViewportSize({ width, height: 900 })
+        await show(page, path)
+        const found = [...(await clipped(page)), ...(await overlapping(page))]
+        faults.push(...found.map((fault) => `${locale} ${String(width)} ${kind}: ${fault}`))
+      }
+    })
+  }
+  await Promise.all(['en', 'de', 'fr', 'it'].map(look))
+  t.deepEqual(faults, [])
+})

@@ -1,0 +1,15 @@
+/** Every screen, filled, on a phone: in order at 375 pixels, and as wide as the window at 320. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
+import { lookAtAll } from './look.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('links lead to every screen, and each is in order on a phone, whatever names stand in it', async (t) => {
+  const faults = await lookAtAll(t, browser, {}, async (page) => [
+    ...(await axeFaults(page, { at: [375] })),
+    ...(await overflows(page, [320, 375])).map((width) => `is wider than ${String(width)} px`),
+  ])
+  t.deepEqual(faults, [])
+})

@@ -1,0 +1,70 @@
+/** What is wrong with screens as they are shown, in a dashboard of which everything has a hostile name. */
+import type { ExecutionContext } from 'ava'
+import { axeFaults, type Browser, type Page } from '../../../support/web/browser.ts'
+import { startDashboard, type DashboardServer, type DashboardTab, type TabOptions } from '../dashboard-server.ts'
+import { letInHostile, seedHostile } from './hostile-things.ts'
+import { isScreen, pathsBeyond } from './screen-list.ts'
+import { walk, type Place } from './screen-walk.ts'
+
+const desk = [1280]
+
+/** Elements that only markup in a name can have made. */
+const injected = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('body script, body iframe:not([sandbox]), [onerror], [onload], [onclick], img:not([src^="/"])')]
+    .map((one) => one.outerHTML.slice(0, 200))`)
+
+/** What is wrong with what is shown at a desk, in both themes. */
+export async function wrongWith(page: Page): Promise<string[]> {
+  const faults = await axeFaults(page, { at: desk })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  faults.push(...(await axeFaults(page, { at: desk, rules: ['color-contrast'] })).map((fault) => `dark: ${fault}`))
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [...faults, ...(await madeOfNames(page))]
+}
+
+export const madeOfNames = async (page: Page): Promise<string[]> => (await injected(page)).map((one) => `was made of a name: ${one}`)
+
+/** A service of which everything has a hostile name; its owner is also its operator. */
+export async function startHostile(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
+  await seedHostile(t, server)
+  const owner = await server.open()
+  await letInHostile(server)
+  await owner.page.context().close()
+  return server
+}
+
+export async function openHostile(t: ExecutionContext, browser: () => Browser): Promise<DashboardTab> {
+  return openWatched(t, await startHostile(t, browser))
+}
+
+/** A tab in which no script of a name may run. */
+export async function openWatched(t: ExecutionContext, server: DashboardServer, options: TabOptions = {}): Promise<DashboardTab> {
+  const tab = await server.open(options)
+  tab.page.on('dialog', (dialog) => void dialog.dismiss().then(() => t.fail(`a script ran at ${tab.page.url()}`)))
+  return tab
+}
+
+const tabsAtOnce = 3
+
+/**
+ * Looks at every screen, filled, on a few tabs at once. What is wrong with them comes back, with what was written as an error or
+ * refused meanwhile, and the paths of the dashboard to which no link leads.
+ */
+export async function lookAtAll(
+  t: ExecutionContext,
+  browser: () => Browser,
+  options: TabOptions,
+  wrong: (page: Page, place: Place) => Promise<readonly string[]>,
+): Promise<string[]> {
+  const server = await startHostile(t, browser)
+  const tabs = await Promise.all(Array.from({ length: tabsAtOnce }, () => openWatched(t, server, options)))
+  const faults: string[] = []
+  const pages = tabs.map(({ page }) => page)
+  const places = await walk(pages, isScreen, async (place, page) => {
+    const found = [...(await wrong(page, place)), ...(await madeOfNames(page))]
+    faults.push(...found.map((fault) => `${place.kind}: ${fault}`))
+  })
+  faults.push(...pathsBeyond(places).map((path) => `no link leads to ${path}`))
+  return [...faults, ...tabs.flatMap((tab) => [...tab.faults, ...tab.refusals])]
+}

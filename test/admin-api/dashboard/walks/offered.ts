@@ -1,0 +1,81 @@
+/** What a role is offered, by pressing everything that its screens show, and what the service refuses it, asked by its own browser. */
+import type { ExecutionContext } from 'ava'
+import { describedCore } from '../../../../admin-api/rest/described-core.ts'
+import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
+import type { Operation } from '../../../../admin-api/operation/operation.ts'
+import type { Browser, Page } from '../../../support/web/browser.ts'
+import { beyond } from '../../rest/fixture/beyond-roles.ts'
+import type { DashboardTab } from '../dashboard-server.ts'
+import { join, type InvitedRole } from '../open-as.ts'
+import { gateOf } from './gate.ts'
+import { openWatched, startHostile } from './look.ts'
+import { pressAll } from './press.ts'
+import { isScreen } from './screen-list.ts'
+import { show, walk, type Place } from './screen-walk.ts'
+
+/** Everybody may end their own membership. */
+const leaving = 'deleteMember'
+
+/** What screens open by their address alone, as somebody with more access would share it. */
+const shared = ['new=1', 'edit={id}', 'do=new', 'do=edit', 'do=delete']
+
+export interface Offers {
+  /** The operations that were tried, by id; none was let through. */
+  readonly offered: ReadonlySet<string>
+  /** Of them, those that the service would refuse. */
+  readonly wrongly: readonly string[]
+  /** Of the addresses that only others are led to, those that open a form. */
+  readonly forms: readonly string[]
+  /** Operations that the role does not have, and that were not refused when the browser asked for them. */
+  readonly open: readonly string[]
+}
+
+/** Goes where links lead the role, and where they lead the owner. */
+export async function offersTo(t: ExecutionContext, browser: () => Browser, role: InvitedRole): Promise<Offers> {
+  const server = await startHostile(t, browser)
+  const owner = await tabsOf(() => openWatched(t, server))
+  const all = await walk(owner, isScreen, () => Promise.resolve())
+  await Promise.all(owner.map((page) => page.context().close()))
+  const email = await join(browser, server, role)
+  const pages = await tabsOf(async () => openWatched(t, server, { link: await server.signInLink(email) }))
+  const [page] = pages
+  const open = await openTo(page, role)
+  const gates = await Promise.all(pages.map(gateOf))
+  const press = (place: Place, on: Page): Promise<void> => pressAll(on, place, () => Promise.resolve())
+  const own = await walk(pages, isScreen, press)
+  const ownKinds = new Set(own.map(({ kind }) => kind))
+  const forms: string[] = []
+  for (const { kind, path } of all.filter((place) => !ownKinds.has(place.kind) && shared.some((one) => place.kind.endsWith(one)))) {
+    await show(page, path)
+    if ((await page.locator('dialog[open] form').count()) > 0) forms.push(kind)
+  }
+  const offered = new Set(gates.flatMap(({ attempted }) => [...attempted]))
+  return { offered, open, forms, wrongly: [...offered].filter((id) => id !== leaving && isBeyond(role, id)) }
+}
+
+/** Windows of their own, as what is behind others is drawn seldom. */
+const tabsOf = async (open: () => Promise<DashboardTab>): Promise<readonly [Page, ...Page[]]> => {
+  const [first, ...others] = await Promise.all([open(), open(), open()])
+  return [first.page, ...others.map(({ page }) => page)]
+}
+
+const operations: readonly Operation[] = restOperations(describedCore).filter(({ scope }) => scope !== 'none' && scope !== 'operator')
+
+function isBeyond(role: InvitedRole, id: string): boolean {
+  const operation = operations.find(({ operationId }) => operationId === id)
+  return (operation !== undefined && !hasScope(role, operation)) || (id !== 'rotateApiKey' && beyond[role].includes(id))
+}
+
+const hasScope = (role: InvitedRole, { scope, openToBilling = false }: Operation): boolean =>
+  role === 'billing' ? openToBilling : role !== 'viewer' || scope === 'api:read'
+
+/** Asks for everything beyond the scope of the role, as a script of the page could. */
+async function openTo(page: Page, role: InvitedRole): Promise<string[]> {
+  const closed = operations.filter((operation) => !hasScope(role, operation))
+  const asked = closed.map(({ operationId, method, path }) => ({ operationId, method, path: path.replaceAll(/\{\w+\}/g, 'x') }))
+  return page.evaluate(`Promise.all(${JSON.stringify(asked)}.map(async ({ operationId, method, path }) => {
+    const body = method === 'GET' || method === 'DELETE' ? {} : { headers: { 'content-type': 'application/json' }, body: '{}' }
+    const { status } = await fetch(path, { method, ...body })
+    return status === 403 ? [] : [operationId + ' ' + status]
+  })).then((all) => all.flat())`)
+}

@@ -1,0 +1,54 @@
+/** Every screen of the dashboard while there is nothing yet, and while what it reads does not come, is broken, or is not for the role. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { gateOf, type Mode } from './gate.ts'
+import { openHostile, openWatched, wrongWith } from './look.ts'
+import { isScreen, pathsBeyond, screenPaths } from './screen-list.ts'
+import { goTo, show, walk } from './screen-walk.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+for (const [mode, shown] of [
+  ['held', '.loading'],
+  ['failing', 'main [role=alert]'],
+  ['forbidden', 'main >> text=Your role cannot do this'],
+] as const satisfies readonly (readonly [Mode, string])[])
+  test(`every screen is in order while what it reads is ${mode}`, async (t) => {
+    const { page } = await openHostile(t, browser)
+    const gate = await gateOf(page)
+    const places = await walk(page, isScreen, () => Promise.resolve())
+    const faults = pathsBeyond(places).map((path) => `no link leads to ${path}`)
+    gate.mode = mode
+    for (const { kind, path } of places.filter((one) => !one.kind.includes(' ') && !(mode === 'forbidden' && isOpen(one.kind)))) {
+      await goTo(page, path)
+      const found = await page.waitForSelector(shown, { timeout: 5000 }).catch(() => undefined)
+      if (!found) faults.push(`${kind}: does not say so`)
+      faults.push(...(await wrongWith(page)).map((fault) => `${kind}: ${fault}`))
+    }
+    t.deepEqual(faults, [])
+  })
+
+/** What everybody may read is never forbidden. */
+const isOpen = (kind: string): boolean => kind.startsWith('/docs/')
+
+/** Screens that are never empty, as who looks at them, or what the service came with, is on them. */
+const neverEmpty: ReadonlySet<string> = new Set([
+  ...['/members', '/projects', '/orgs', '/keys', '/profile', '/usage', '/audit', '/insights'],
+  ...['/docs/api', '/operator', '/operator/organizations'],
+])
+
+test('every screen says what will be there while there is nothing, and is in order so', async (t) => {
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
+  const { page, faults } = await openWatched(t, server)
+  const wrong: string[] = []
+  for (const path of ['/', ...screenPaths.filter((one) => !one.includes('{'))]) {
+    await show(page, path)
+    const says = 'main :is(.state h2, .steps, .no-rows)'
+    if (!neverEmpty.has(path) && (await page.locator(says).count()) === 0) wrong.push(`${path}: says nothing of what will be there`)
+    if (/undefined|NaN|\[object/.test(await page.innerText('main'))) wrong.push(`${path}: shows what is not there`)
+    wrong.push(...(await wrongWith(page)).map((fault) => `${path}: ${fault}`))
+  }
+  t.deepEqual([...wrong, ...faults], [])
+})
