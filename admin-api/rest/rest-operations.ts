@@ -16,6 +16,7 @@ import { domainActions } from './routing/domains.ts'
 import { failoverPolicyActions } from './routing/failover-policies.ts'
 import { formActions } from './forms/forms.ts'
 import { publicFormOperations } from './forms/public-forms.ts'
+import { replyActions } from './forms/replies.ts'
 import { submissionActions } from './forms/submissions.ts'
 import { flagActions } from './organization/flags.ts'
 import { inboundRouteOperations } from './inboxes/inbound-routes.ts'
@@ -88,6 +89,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...templateTools(core),
   ...formActions(core),
   ...submissionActions(core),
+  ...replyActions(core),
   ...publicFormOperations(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),

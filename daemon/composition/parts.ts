@@ -118,7 +118,7 @@ export interface Parts {
   readonly decisions: Decisions
   readonly destinations: Destinations
   readonly engagements: Engagements
-  readonly forms: FormCore
+  readonly forms: Omit<FormCore, 'replies'>
   readonly guard: AddressGuard
   readonly loginGuard: LoginGuard
   readonly health: Readiness

@@ -13,6 +13,7 @@ import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
+import { Replies } from '#core/forms/replies/replies.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules/rules.ts'
 import { SendApprovals } from '#core/submission/approval/send-approvals.ts'
@@ -56,7 +57,7 @@ export function restCore(composition: Composition): RestCore {
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
-    forms: get('forms'),
+    forms: { ...get('forms'), replies: new Replies({ ...core, templates: moved.templates, sendMessages }) },
     ...get('administration'),
     ...get('webhooks'),
     ...get('inboxes'),

@@ -13,6 +13,7 @@ import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
 import { formDisagreements } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
+import { formReplies } from './forms/replies/reply.ts'
 import { formSubmissions } from './forms/submissions/submission.ts'
 import { inboxes } from './capture/capture.ts'
 import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures.ts'
@@ -84,6 +85,7 @@ export const recordKinds = [
   formDrafts,
   formVersions,
   formSubmissions,
+  formReplies,
   suppressions,
   optOuts,
   auditEntries,

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { firstSecrets } from '#core/first-secrets.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
+import { formReplies } from '#core/forms/replies/reply.ts'
 import { formSubmissions } from '#core/forms/submissions/submission.ts'
 import { dkimKeyContext, sendingDomains } from '#core/domains/sending-domain.ts'
 import { ingestSources, openHmacSecret } from '#core/ingest-sources/ingest-source.ts'
@@ -52,7 +53,16 @@ test('the first form: every record fits its schema of now, and would be written 
     if (kind.upgrades.length === 0) t.deepEqual(encodeRecord(kind as never, record), Buffer.from(entry.value), kind.name)
   }
   // cleared, in an earlier form, and later than this store
-  const absent: readonly object[] = [firstSecrets, traces, destinationEvidence, forms, formDrafts, formVersions, formSubmissions]
+  const absent: readonly object[] = [
+    firstSecrets,
+    traces,
+    destinationEvidence,
+    forms,
+    formDrafts,
+    formVersions,
+    formSubmissions,
+    formReplies,
+  ]
   const expected = [...recordKinds, ...earlierKinds].filter((kind) => !absent.includes(kind)).map(({ name }) => name)
   t.deepEqual([...seen].toSorted(), expected.toSorted())
 })

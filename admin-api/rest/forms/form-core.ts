@@ -2,6 +2,7 @@
 import type { FormDrafts } from '#core/forms/drafts.ts'
 import type { Forms } from '#core/forms/forms.ts'
 import type { Publishing } from '#core/forms/publishing.ts'
+import type { Replies } from '#core/forms/replies/replies.ts'
 import type { SubmissionExports } from '#core/forms/submissions/export.ts'
 import type { PublicForms } from '#core/forms/submissions/public-forms.ts'
 import type { Submissions } from '#core/forms/submissions/submissions.ts'
@@ -15,4 +16,5 @@ export interface FormCore {
   readonly submit: SubmitForms
   readonly submissions: Submissions
   readonly exports: SubmissionExports
+  readonly replies: Replies
 }

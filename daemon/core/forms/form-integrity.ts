@@ -1,5 +1,6 @@
 /** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
 import type { Database } from '#store/database.ts'
+import { formReplies, type FormReply } from './replies/reply.ts'
 import { formSubmissions, type FormSubmission } from './submissions/submission.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
 
@@ -11,6 +12,10 @@ export async function formDisagreements(
   record: unknown,
 ): Promise<string[] | undefined> {
   const formOf = async (id: string): Promise<Form | undefined> => (await database.get(forms, { organizationId }, id))?.record
+  if (kind === formReplies.name) {
+    const { submissionId } = record as FormReply
+    return (await database.get(formSubmissions, { organizationId }, submissionId)) ? [] : ['its submission is missing']
+  }
   if (kind === forms.name) return missingParts(database, organizationId, record as Form)
   if (kind === formDrafts.name) return (await formOf((record as FormDraft).id)) ? [] : ['its form is missing']
   if (kind !== formVersions.name && kind !== formSubmissions.name) return undefined

@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
+import { removeReplies } from '../replies/reply.ts'
 import { formSubmissions, nonceKey, takenCounter } from './submission.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
@@ -41,7 +42,10 @@ export async function removeSubmissions(
   while (!stopping()) {
     const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch })
     const change = new Change()
-    for (const stored of rows) change.remove(formSubmissions, organizationId, stored)
+    for (const stored of rows) {
+      await removeReplies(database, change, organizationId, stored.record)
+      change.remove(formSubmissions, organizationId, stored)
+    }
     const { start, end } = within(nonceKey(organizationId, formId, '').slice(0, -1))
     for await (const { key } of database.kv.range({ start, end, limit: batch })) change.deletes.push(key)
     const isLast = change.deletes.length === 0

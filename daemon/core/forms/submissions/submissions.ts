@@ -8,6 +8,7 @@ import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import { must, transact, type Transaction } from '../../writes/transact.ts'
 import { forms } from '../form.ts'
+import { removeReplies } from '../replies/reply.ts'
 import { formSubmissions, type FormSubmission, type SubmissionStatus } from './submission.ts'
 
 export interface SubmissionFilter {
@@ -86,7 +87,7 @@ export class Submissions {
       const { organizationId } = principal
       const found = await this.#core.database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
       const own = found.flatMap((stored) => (stored?.record.formId === formId ? [stored] : []))
-      for (const stored of own) this.#act(change, principal, stored, action)
+      for (const stored of own) await this.#act(change, principal, stored, action)
       return own.length
     })
   }
@@ -96,15 +97,20 @@ export class Submissions {
     const { writes, database } = this.#core
     await writes.runAudited(principal, 'form_submission.deleted', async (change) => {
       await must(database, forms, principal, formId)
-      change.remove(formSubmissions, principal.organizationId, await this.#get(principal, formId, id))
+      await this.#remove(change, principal, await this.#get(principal, formId, id))
     })
   }
 
-  #act(change: Transaction, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): void {
-    if (action === 'delete') change.remove(formSubmissions, principal.organizationId, stored)
+  async #act(change: Transaction, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): Promise<void> {
+    if (action === 'delete') await this.#remove(change, principal, stored)
     else if (action === 'spam') this.#change(change, principal, stored, { status: 'spam' })
     else if (action === 'archive') this.#change(change, principal, stored, { status: 'archived' })
     else if (stored.record.status === 'spam') this.#change(change, principal, stored, { status: 'new', spamReasons: [] })
+  }
+
+  async #remove(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>): Promise<void> {
+    await removeReplies(this.#core.database, change, organizationId, stored.record)
+    change.remove(formSubmissions, organizationId, stored)
   }
 
   #change(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>, changes: Partial<FormSubmission>): FormSubmission {

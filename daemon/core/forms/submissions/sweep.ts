@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
+import { removeReplies } from '../replies/reply.ts'
 import { formSubmissions } from './submission.ts'
 
 /** What the sweep works with. `stopping` is asked between two writes. */
@@ -37,7 +38,10 @@ async function removeBefore({ database, stopping }: SweepWork, organizationId: s
     const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch, ascending: true })
     const old = rows.filter(({ record }) => record.createdAt < beforeMs)
     const change = new Change()
-    for (const stored of old) change.remove(formSubmissions, organizationId, stored)
+    for (const stored of old) {
+      await removeReplies(database, change, organizationId, stored.record)
+      change.remove(formSubmissions, organizationId, stored)
+    }
     if (old.length === 0 || !(await database.commit(change)).ok) break
     removed += old.length
     if (old.length < rows.length) break

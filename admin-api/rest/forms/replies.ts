@@ -1,0 +1,75 @@
+/** Replies to submissions, each sent once by somebody's call for it. */
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { listEncoder } from '../../wire/fields/paging.ts'
+import { draftKey, maxReplyBodyBytes, newReply, repliesInput, reply, replyChanges, sentReply } from '../../wire/forms/reply.ts'
+import { id } from '../../wire/fields/text.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const tags = ['forms']
+const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms' })
+const http = { maxBodyBytes: maxReplyBodyBytes }
+const one = '/v1/forms/{id}/reply-drafts/{draft_id}'
+
+export const replyActions = ({ forms: { replies: core } }: RestCore): readonly Action[] => [
+  forms.act('submissions/{submission_id}/reply-drafts', {
+    id: 'createFormReplyDraft',
+    summary: 'Write a reply to a submission, as a draft',
+    description:
+      'The reply goes to the address that the visitor gave. A template gets `fields` with the answers and `form.name`, where it declares them, and `template_vars` besides; ' +
+      'variables that are missing are refused with their names.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: newReply,
+    output: reply,
+    examples: { input: { subject: 'Your question', text: 'Thank you for your message.' } },
+    http: { ...http, status: 201 },
+    run: ({ principal }, { id: formId, submissionId, ...asked }) => core.create(principal, formId, submissionId, asked),
+  }),
+  forms.readOf('submissions/{submission_id}/replies', {
+    id: 'listFormReplies',
+    summary: 'List the replies to a submission, newest first',
+    description: 'Drafts have no `trace_id` yet.',
+    input: repliesInput,
+    output: listEncoder(reply),
+    run: ({ principal }, { id: formId, submissionId }) => core.list(principal, formId, submissionId),
+  }),
+  forms.change({
+    id: 'updateFormReplyDraft',
+    summary: 'Change a reply draft',
+    scope: 'api:send',
+    input: replyChanges,
+    output: reply,
+    http: { ...http, path: one },
+    run: ({ principal }, { id: formId, draftId, ...content }) => core.update(principal, formId, draftId, content),
+  }),
+  forms.remove({
+    id: 'deleteFormReplyDraft',
+    summary: 'Delete a reply draft',
+    scope: 'api:send',
+    input: draftKey,
+    http: { path: one },
+    run: ({ principal }, { id: formId, draftId }) => core.remove(principal, formId, draftId),
+  }),
+  action({
+    id: 'sendFormReply',
+    summary: 'Send a reply',
+    description: 'Once: a draft that was sent returns its trace again. Routing, suppressions, budgets and approvals hold as for any send.',
+    tags,
+    feature: 'forms',
+    scope: 'api:send',
+    errors: [
+      'not_found',
+      'conflict',
+      'no_route',
+      'quota_exhausted_captures',
+      'quota_exhausted',
+      'project_budget_exhausted',
+      'storage_full',
+    ],
+    input: draftKey.extend({ id }),
+    output: sentReply,
+    http: { method: 'POST', path: `${one}/send` },
+    run: ({ principal }, { id: formId, draftId }) => core.send(principal, formId, draftId),
+  }),
+]

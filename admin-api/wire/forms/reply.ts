@@ -1,0 +1,60 @@
+/** Replies to submissions on the wire. */
+import * as z from 'zod'
+import type { FormReply } from '#core/forms/replies/reply.ts'
+import type { SentReply } from '#core/forms/replies/replies.ts'
+import { parseMailbox } from '#core/addresses.ts'
+import { encoder } from '../fields/codec.ts'
+import { acceptance } from '../sending/send.ts'
+import { filledLine, id, isOneLine } from '../fields/text.ts'
+import { wireTime } from '../fields/time.ts'
+
+export const maxReplyBodyBytes = 1_048_576
+const maxBody = 262_144
+
+const from = z
+  .string()
+  .max(600)
+  .refine(
+    (text) => isOneLine(text) && parseMailbox(text) !== undefined,
+    'must be one address such as ada@example.ch or Ada <ada@example.ch>',
+  )
+  .meta({ description: 'Defaults to the sender of the destination.' })
+const content = {
+  from: from.optional(),
+  subject: filledLine(989).optional(),
+  text: z.string().min(1).max(maxBody).optional(),
+  html: z.string().min(1).max(maxBody).optional(),
+}
+
+export const newReply = z.strictObject({
+  submission_id: id,
+  ...content,
+  template_id: id.optional().meta({ description: 'Gives subject, text and HTML; it gets `fields` with the answers and `form.name`.' }),
+  template_vars: z.record(z.string(), z.unknown()).optional().meta({ description: 'The other variables of the template.' }),
+})
+export const repliesInput = z.strictObject({ submission_id: id })
+export const draftKey = z.strictObject({ draft_id: id })
+export const replyChanges = z.strictObject({ draft_id: id, ...content })
+
+const replyShape = z
+  .object({
+    id: z.string(),
+    form_id: z.string(),
+    submission_id: z.string(),
+    to: z.string().meta({ description: 'The address of the submission.' }),
+    from: z.string().nullable(),
+    subject: z.string(),
+    text: z.string().nullable(),
+    html: z.string().nullable(),
+    template: z.object({ id: z.string(), version: z.int() }).nullable(),
+    created_by: z.string(),
+    by_agent: z.boolean().meta({ description: 'An agent wrote it.' }),
+    trace_id: z.string().nullable().meta({ description: 'Of the message; null until it is sent.' }),
+    sent_at: wireTime.nullable(),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'FormReply' })
+
+export const reply = encoder(replyShape).from<FormReply>({ by_agent: ({ isByAgent }) => isByAgent })
+export const sentReply = acceptance.via(({ acceptance: sent }: SentReply) => sent)

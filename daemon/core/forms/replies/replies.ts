@@ -1,0 +1,209 @@
+/**
+ * Writing and sending replies. A draft is sent at most once, by somebody's call for that one draft, to the address that the visitor gave;
+ * routing, suppressions, budgets and approvals hold as for any send.
+ */
+import type { Stored } from '#store/record-kind.ts'
+import { newId } from '#store/ids.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import { parseMailbox, type Mailbox } from '../../addresses.ts'
+import type { Core } from '../../core.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import type { Acceptance } from '../../submission/submission.ts'
+import type { SendMessages } from '../../submission/doors/send-messages.ts'
+import type { Templates } from '../../templates/templates.ts'
+import type { Variables } from '../../templates/template.ts'
+import { must, transact } from '../../writes/transact.ts'
+import { forms, formVersions, versionId, type Form } from '../form.ts'
+import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
+import { formReplies, maxReplies, type FormReply } from './reply.ts'
+
+export interface RepliesOptions extends Core {
+  readonly templates: Templates
+  readonly sendMessages: SendMessages
+}
+
+/** What a reply says; a template gives what is left out. */
+export interface ReplyContent {
+  readonly from?: string | undefined
+  readonly subject?: string | undefined
+  readonly text?: string | undefined
+  readonly html?: string | undefined
+}
+
+export interface NewReply extends ReplyContent {
+  readonly templateId?: string | undefined
+  /** Besides `fields` and `form`, which the submission gives. */
+  readonly templateVars?: Variables | undefined
+}
+
+/** A draft, and what came of its sending. */
+export interface SentReply {
+  readonly reply: FormReply
+  readonly acceptance: Acceptance
+}
+
+export class Replies {
+  readonly #options: RepliesOptions
+
+  constructor(options: RepliesOptions) {
+    this.#options = options
+  }
+
+  /** Throws `not_found`, `conflict` for a submission without an address, and `validation_failed` with the variables that are missing. */
+  async create(principal: Principal, formId: string, submissionId: string, asked: NewReply): Promise<FormReply> {
+    const { clock, database } = this.#options
+    const { record: form } = await must(database, forms, principal, formId)
+    const submission = await this.#submission(principal, formId, submissionId)
+    const to = await this.#addressOf(principal, submission)
+    const { content, template } = await this.#render(principal, form, submission, asked)
+    requireContent(content)
+    return transact(database, principal, async (change) => {
+      await change.must(forms, formId)
+      const { organizationId, credentialId: createdBy, agent } = principal
+      const earlier = await this.list(principal, formId, submissionId)
+      if (earlier.length >= maxReplies)
+        throw new Refusal('conflict', `A submission has at most ${maxReplies} replies; delete a draft first.`)
+      const now = clock.now()
+      const reply: FormReply = {
+        ...{ id: newId('frd', now), formId, submissionId, to: to.address, from: asked.from ?? null, ...content, template },
+        ...{ createdBy, isByAgent: agent !== undefined, traceId: null, sentAt: null, createdAt: now, updatedAt: now },
+      }
+      change.insert(formReplies, organizationId, reply)
+      return reply
+    })
+  }
+
+  /** Newest first, drafts and those that were sent. */
+  async list(principal: Principal, formId: string, submissionId: string): Promise<readonly FormReply[]> {
+    await must(this.#options.database, forms, principal, formId)
+    await this.#submission(principal, formId, submissionId)
+    const walk = { index: 'submission', values: [formId, submissionId], limit: maxReplies }
+    const { rows } = await this.#options.database.list(formReplies, { organizationId: principal.organizationId }, walk)
+    return rows.map(({ record }) => record)
+  }
+
+  /** Throws `conflict` for one that was sent. */
+  update(principal: Principal, formId: string, id: string, { from, subject, text, html }: ReplyContent): Promise<FormReply> {
+    return transact(this.#options.database, principal, async (change) => {
+      await change.must(forms, formId)
+      const stored = await this.#open(principal, formId, id)
+      const reply: FormReply = {
+        ...stored.record,
+        ...(from !== undefined && { from }),
+        ...(subject !== undefined && { subject }),
+        ...(text !== undefined && { text }),
+        ...(html !== undefined && { html }),
+        updatedAt: this.#options.clock.now(),
+      }
+      requireContent(reply)
+      change.replace(formReplies, principal.organizationId, stored, reply)
+      return reply
+    })
+  }
+
+  /** Throws `conflict` for one that was sent. */
+  async remove(principal: Principal, formId: string, id: string): Promise<void> {
+    await transact(this.#options.database, principal, async (change) => {
+      await change.must(forms, formId)
+      change.remove(formReplies, principal.organizationId, await this.#open(principal, formId, id))
+    })
+  }
+
+  /** Exactly once: again, and after a crash, it returns what was sent. */
+  async send(principal: Principal, formId: string, id: string): Promise<SentReply> {
+    const { database, sendMessages } = this.#options
+    const { record: form } = await must(database, forms, principal, formId)
+    const { record: reply } = await this.#get(principal, formId, id)
+    const mailbox = parseMailbox(reply.to)
+    if (!mailbox) throw noAddress()
+    const acceptance = await sendMessages.send(principal, {
+      ...{ to: [mailbox], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], template: undefined, destinationId: undefined },
+      ...{ from: reply.from === null ? undefined : parseMailbox(reply.from), projectId: form.projectId },
+      ...{ subject: reply.subject, text: reply.text ?? undefined, html: reply.html ?? undefined },
+      idempotencyKey: `form reply ${id}`,
+    })
+    if (reply.traceId !== null) return { reply, acceptance }
+    return { reply: await this.#markSent(principal, formId, id, acceptance.traceId), acceptance }
+  }
+
+  #markSent(principal: Principal, formId: string, id: string, traceId: string): Promise<FormReply> {
+    const { database, clock } = this.#options
+    const { organizationId } = principal
+    return transact(database, { organizationId }, async (change) => {
+      const stored = await this.#get(principal, formId, id)
+      if (stored.record.traceId !== null) return stored.record
+      const now = clock.now()
+      const reply = { ...stored.record, traceId, sentAt: now, updatedAt: now }
+      change.replace(formReplies, organizationId, stored, reply)
+      const submission = await database.get(formSubmissions, { organizationId }, reply.submissionId)
+      if (submission && submission.record.status !== 'replied') {
+        const replied: FormSubmission = { ...submission.record, status: 'replied', updatedAt: now }
+        change.replace(formSubmissions, organizationId, submission, replied)
+      }
+      return reply
+    })
+  }
+
+  async #render(
+    principal: Principal,
+    form: Form,
+    { answers }: FormSubmission,
+    { templateId, templateVars = {}, subject, text, html }: NewReply,
+  ) {
+    if (templateId === undefined) return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, template: null }
+    if (text !== undefined || html !== undefined)
+      throw invalid([{ path: 'template_id', message: 'replaces text and html; give only one of them' }])
+    const { version } = await this.#options.templates.get(principal, templateId)
+    const own: Variables = { fields: answers, form: { name: form.name } }
+    const declared = version.schema === null ? own : pickedFor(version.schema, own)
+    const order = { template: { id: templateId }, version: version.version, variables: { ...templateVars, ...declared } }
+    const rendered = await this.#options.templates.render(principal, form.projectId, order)
+    const content = { subject: subject ?? rendered.subject, text: rendered.text, html: rendered.html }
+    return { content, template: { id: templateId, version: rendered.from.version } }
+  }
+
+  /** That of the first field of type email with an answer. */
+  async #addressOf({ organizationId }: Principal, { formId, version, answers }: FormSubmission): Promise<Mailbox> {
+    const stored = await this.#options.database.get(formVersions, { organizationId }, versionId(formId, version))
+    for (const { key, type } of stored?.record.definition.schema.fields ?? []) {
+      const { [key]: answer } = answers
+      const mailbox = type === 'email' && typeof answer === 'string' ? parseMailbox(answer) : undefined
+      if (mailbox) return mailbox
+    }
+    throw noAddress()
+  }
+
+  async #submission({ organizationId }: Principal, formId: string, id: string): Promise<FormSubmission> {
+    const stored = await this.#options.database.get(formSubmissions, { organizationId }, id)
+    if (stored?.record.formId === formId) return stored.record
+    throw new Refusal('not_found', 'No submission of this form has this id.')
+  }
+
+  async #open(principal: Principal, formId: string, id: string): Promise<Stored<FormReply>> {
+    const stored = await this.#get(principal, formId, id)
+    if (stored.record.traceId === null) return stored
+    throw new Refusal('conflict', 'This reply was sent; write another one.', { details: { trace_id: stored.record.traceId } })
+  }
+
+  async #get({ organizationId }: Principal, formId: string, id: string): Promise<Stored<FormReply>> {
+    const stored = await this.#options.database.get(formReplies, { organizationId }, id)
+    if (stored?.record.formId === formId) return stored
+    throw new Refusal('not_found', 'No reply draft of this form has this id.')
+  }
+}
+
+function requireContent({ subject, text, html }: Pick<FormReply, 'subject' | 'text' | 'html'>): void {
+  const problems = [
+    ...(subject === '' ? [{ path: 'subject', message: 'is required without a template' }] : []),
+    ...(text === null && html === null ? [{ path: 'text', message: 'is required without html and a template' }] : []),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** A template that takes no others gets those alone that it declares. */
+function pickedFor(schema: Readonly<Record<string, unknown>>, own: Variables): Variables {
+  const properties = schema['properties'] ?? {}
+  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(properties, name)))
+}
+
+const noAddress = (): Refusal => new Refusal('conflict', 'This submission has no email address that a reply could go to.')
