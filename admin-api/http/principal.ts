@@ -6,25 +6,45 @@ import { carriesBearer, type Credential, type CredentialRequest } from '../crede
 import { requireAccess } from '../operation/access.ts'
 import type { Operation } from '../operation/operation.ts'
 
+/** What proves who makes a request. */
+export interface Presented {
+  readonly credential: Credential
+  readonly secret: string
+}
+
 /** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
-export function presentedCredential({ credentials = [] }: Operation, request: CredentialRequest): Credential | undefined {
-  const first = credentials.find((each) => (each === 'bearer' ? carriesBearer(request) : each.secretOf(request) !== undefined))
-  return first === 'bearer' ? undefined : first
+export function presentedCredential({ credentials = [] }: Operation, request: CredentialRequest): Presented | undefined {
+  for (const credential of credentials) {
+    if (credential === 'bearer') {
+      if (carriesBearer(request)) return undefined
+      continue
+    }
+    const secret = credential.secretOf(request)
+    if (secret !== undefined) return { credential, secret }
+  }
+  return undefined
 }
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
-export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {
-  const principal = await identify(operation, request, authenticate)
+export async function principalOf(
+  operation: Operation,
+  request: CredentialRequest,
+  presented: Presented | undefined,
+  authenticate: Authenticate,
+): Promise<Principal> {
+  const principal = await identify(operation, request, presented, authenticate)
   requireAccess(principal, operation)
   return principal
 }
 
-async function identify(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Principal> {
-  const credential = presentedCredential(operation, request)
-  const secret = credential?.secretOf(request)
-  if (credential && secret !== undefined) return credential.authenticate(secret, request)
-  const { credentials: [first] = ['bearer'] } = operation
-  if (first === undefined || first === 'bearer' || operation.credentials?.includes('bearer'))
+async function identify(
+  { credentials: [first] = ['bearer'], credentials }: Operation,
+  request: CredentialRequest,
+  presented: Presented | undefined,
+  authenticate: Authenticate,
+): Promise<Principal> {
+  if (presented) return presented.credential.authenticate(presented.secret, request)
+  if (first === undefined || first === 'bearer' || credentials?.includes('bearer'))
     return authenticate(request.headers, request.remoteAddress)
   throw new Refusal('unauthorized', first.hint)
 }

@@ -10,7 +10,7 @@ import { CursorInvalid } from '#store/cursor.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
-import { presentedCredential, principalOf } from './principal.ts'
+import { presentedCredential, principalOf, type Presented } from './principal.ts'
 import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
 import type { AdminApiEvents } from './api-events.ts'
@@ -79,6 +79,7 @@ export class RequestHandler {
   readonly #context: HandlerContext
   readonly #incoming: Incoming
   readonly #asked: CredentialRequest
+  readonly #presented: Presented | undefined
   readonly #requestId: string
   readonly #startedAt: number
   #aborter: AbortController | undefined
@@ -98,6 +99,7 @@ export class RequestHandler {
     this.#incoming = incoming
     const { req, remoteAddress, search } = incoming
     this.#asked = { method: req.method ?? '', headers: req.headers, search, remoteAddress }
+    this.#presented = presentedCredential(operation, this.#asked)
     this.#context = context
     this.#requestId = context.nextRequestId()
     this.#startedAt = context.monotonic()
@@ -234,12 +236,12 @@ export class RequestHandler {
   }
 
   async #authenticateCaller(): Promise<Principal> {
-    const principal = await principalOf(this.operation, this.#asked, this.#context.authenticate)
+    const principal = await principalOf(this.operation, this.#asked, this.#presented, this.#context.authenticate)
     return this.operation.method === 'GET' ? principal : { ...principal, address: this.#incoming.remoteAddress }
   }
 
   #bodyLimits(): BodyLimits | undefined {
-    return presentedCredential(this.operation, this.#asked)?.limits
+    return this.#presented?.credential.limits
   }
 
   /** A handler that reads its body as it comes has nothing to write before the end of it. */

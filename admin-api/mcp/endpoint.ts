@@ -18,7 +18,7 @@ import { plainAnswer, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { selectionOf } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
-import { ToolCalls, type Caller, type ToolCallsOptions } from './tools/tool-calls.ts'
+import { ToolCalls, type Caller, type Course, type ToolCallsOptions } from './tools/tool-calls.ts'
 
 export interface AgentEndpointOptions
   extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf' | 'clock'> {
@@ -98,7 +98,8 @@ export class AgentEndpoint {
       body: z.unknown(),
       response: media('application/json'),
       errorRenderer: protocolError,
-      handle: async ({ principal, headers, query: narrowed, body, requestId, remoteAddress, signal }) => {
+      handle: async (request) => {
+        const { principal, headers, query: narrowed, body, requestId, remoteAddress } = request
         requireOwnOrigin(headers.origin, this.#options.origins)
         const caller: Caller = {
           principal,
@@ -111,7 +112,7 @@ export class AgentEndpoint {
         this.#refuseWhileClosing()
         const plain = plainCallOf(headers, body)
         const isRead = plain !== undefined && this.#calls.isReading(plain.name)
-        return isRead ? this.#read(caller, plain, signal) : this.#respond(caller, headers, body, signal)
+        return isRead ? this.#read(caller, plain, request) : this.#respond(caller, headers, body, request.signal)
       },
     })
   }
@@ -121,8 +122,14 @@ export class AgentEndpoint {
       throw new Refusal('overloaded', 'The service is restarting; repeat the request.', { retryAfterSeconds: 2 })
   }
 
-  async #read(caller: Caller, plain: PlainCall, signal: AbortSignal): Promise<Answer> {
-    const result = await this.#calls.call(caller, plain.name, plain.given, AbortSignal.any([signal, this.#closing.signal]))
+  async #read(caller: Caller, plain: PlainCall, request: Course): Promise<Answer> {
+    const [closing, { name, given }] = [this.#closing.signal, plain]
+    const course: Course = {
+      get signal() {
+        return AbortSignal.any([request.signal, closing])
+      },
+    }
+    const result = await this.#calls.call(caller, name, given, course)
     assert(result, 'a tool that reads has its name')
     return raw(plainAnswer(plain, result, identityOf(this.#options)), { contentType: 'application/json' })
   }

@@ -68,7 +68,7 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     })
     addResources(server, sdk, options, caller)
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
-      const round = roundOf(mcpReq)
+      const continues = roundOf(mcpReq)
       const signal = AbortSignal.any([mcpReq.signal, options.closing])
       const token = meta?.progressToken
       const stop =
@@ -78,8 +78,8 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
               mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }),
             )
       try {
-        const result = await options.calls.call(caller, name, given, signal, round)
-        if (result) return (!round && askedFor(sdk, result, mcpReq)) || { ...result }
+        const result = await options.calls.call(caller, name, given, { signal, continues })
+        if (result) return (!continues && askedFor(sdk, result, mcpReq)) || { ...result }
       } finally {
         stop?.()
       }

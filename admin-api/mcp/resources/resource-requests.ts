@@ -34,7 +34,7 @@ export function addResources(server: Server, sdk: Sdk, options: ResourceOptions,
     const signal = AbortSignal.any([mcpReq.signal, closing])
     const found = await inProtocol(
       sdk,
-      contentsOf(options.resources, uri, (tool, given) => calls.read(caller, tool, given, signal)),
+      contentsOf(options.resources, uri, (tool, given) => calls.read(caller, tool, given, { signal })),
     )
     if (!found) throw new sdk.ResourceNotFoundError(uri.slice(0, 1000), 'No resource has this address.')
     return { contents: [{ ...found }] }
@@ -44,7 +44,7 @@ export function addResources(server: Server, sdk: Sdk, options: ResourceOptions,
     const list = (name: string, given: object) => {
       const tool = tools.find(({ binding }) => binding.name === name)
       if (!tool) throw new Error(`no tool is called ${name}`)
-      return calls.read(caller, tool, given, mcpReq.signal)
+      return calls.read(caller, tool, given, mcpReq)
     }
     return { completion: await completed({ of, argument: argument.name, value: argument.value }, list) }
   })

@@ -3,7 +3,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
-import type { Client, Continued } from '../../actions/action.ts'
+import type { CallContext, Client } from '../../actions/action.ts'
 import { toolScopes } from '../../actions/tool-binding.ts'
 import { isSelected, type Selection } from './selection.ts'
 import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
@@ -38,6 +38,9 @@ export interface Caller {
   /** Finds out again who holds the token; throws `unauthorized` when it ended. */
   readonly authenticateAgain: () => Promise<Principal>
 }
+
+/** How a call goes on. Most calls never look at their signal, which is made when one does. */
+export type Course = Pick<CallContext, 'signal' | 'continues'>
 
 export interface ToolCallsOptions {
   readonly tools: readonly Tool[]
@@ -85,10 +88,10 @@ export class ToolCalls {
   }
 
   /** Undefined for a name that no tool has. */
-  async call(caller: Caller, name: string, given: unknown, signal: AbortSignal, continues?: Continued): Promise<CallResult | undefined> {
+  async call(caller: Caller, name: string, given: unknown, course: Course): Promise<CallResult | undefined> {
     const tool = this.#byName.get(name)
     if (!tool) return undefined
-    const called = this.#call(tool, caller, given, signal, continues)
+    const called = this.#call(tool, caller, given, course)
     this.#inFlight.add(called)
     try {
       return await called
@@ -98,15 +101,15 @@ export class ToolCalls {
   }
 
   /** What a resource is made of; counts as a call. Throws `Refusal`. */
-  read(caller: Caller, tool: Tool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
-    return this.#noted(tool, caller, signal, async () => bounded(await this.#run(tool, caller, given, signal)))
+  read(caller: Caller, tool: Tool, given: unknown, course: Course): Promise<ToolResult> {
+    return this.#noted(tool, caller, course, async () => bounded(await this.#run(tool, caller, given, course)))
   }
 
-  async #call(tool: Tool, caller: Caller, given: unknown, signal: AbortSignal, continues: Continued | undefined): Promise<CallResult> {
+  async #call(tool: Tool, caller: Caller, given: unknown, course: Course): Promise<CallResult> {
     try {
-      return await this.#noted(tool, caller, signal, async () => {
+      return await this.#noted(tool, caller, course, async () => {
         if (!isSelected(tool, caller.selection)) throw notSelected(tool)
-        return goodResult(tool, await this.#run(tool, caller, given, signal, continues), caller.protocolVersion)
+        return goodResult(tool, await this.#run(tool, caller, given, course), caller.protocolVersion)
       })
     } catch (error) {
       if (error instanceof Refusal) return errorResult(error)
@@ -115,7 +118,7 @@ export class ToolCalls {
   }
 
   /** With a line in the log and a metric. Throws nothing but `Refusal`. */
-  async #noted<T>(tool: Tool, caller: Caller, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async #noted<T>(tool: Tool, caller: Caller, course: Course, work: () => Promise<T>): Promise<T> {
     const { events, monotonic } = this.#options
     const { principal, client } = caller
     const { name } = tool.binding
@@ -131,7 +134,7 @@ export class ToolCalls {
       note('ok')
       return result
     } catch (error) {
-      const found = refusalOf(error) ?? (signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
+      const found = refusalOf(error) ?? (course.signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
       const refusal = inScopesOfAgents(found, tool, principal)
       note(refusal.code)
       throw refusal
@@ -148,10 +151,16 @@ export class ToolCalls {
     return closest(name, [...this.#byName.keys()])
   }
 
-  #run(tool: Tool, { principal, client }: Caller, given: unknown, signal: AbortSignal, continues?: Continued): Promise<ToolResult> {
+  #run(tool: Tool, { principal, client }: Caller, given: unknown, course: Course): Promise<ToolResult> {
     if (lacksScope(tool, principal)) throw missingScope(tool, principal)
     if (!tool.readOnly) this.#options.admission.check('writing')
-    return tool.call({ principal, client, signal, continues }, given, this.#options.requireFlag)
+    const context: CallContext = {
+      ...{ principal, client, continues: course.continues },
+      get signal() {
+        return course.signal
+      },
+    }
+    return tool.call(context, given, this.#options.requireFlag)
   }
 
   #broke(error: unknown, { binding: { name } }: Tool, requestId: string): Refusal {

@@ -69,8 +69,8 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
     async call(context, given, requireFlag) {
       await admit(action, context.principal, requireFlag)
       const input = toInput(check(schema, given ?? {}, 'body'))
-      const principal = binding.reachesOrganization ? ofOrganization(context.principal) : context.principal
-      const result = await action.run({ ...context, principal }, input)
+      const reaching = binding.reachesOrganization ? { ...context, principal: ofOrganization(context.principal) } : context
+      const result = await action.run(reaching, input)
       return action.output ? labelled(whole(action.encode(result) as ToolResult), untrusted) : { done: true }
     },
   }
