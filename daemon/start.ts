@@ -128,7 +128,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
+  await lifecycle.start({ name: 'mail of the service', ...mailOf(people) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -166,6 +166,17 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   return listening
 }
+
+const mailOf = ({ outbox, approvalNotices, background }: Daemon['people']): ReturnType<typeof countsOf> => ({
+  async start() {
+    outbox.wake()
+    approvalNotices.start()
+  },
+  async stop() {
+    await approvalNotices.stop()
+    await background.idle()
+  },
+})
 
 /** What goes on until somebody ends it. */
 function closeStreams({ decisions, changeStreams }: Daemon): void {

@@ -98,9 +98,10 @@ export const publishable = ({
 export const accessToken = (
   resource: ProtectedResource,
   verify: (token: string, remoteAddress: string) => Promise<Principal>,
+  cors: Cors,
 ): Credential => ({
   kind: 'access token',
-  resource,
+  ...{ resource, cors },
   hint: 'Get an access token from the authorization server that resource_metadata names, and send it in the header "Authorization: Bearer <token>".',
   secretOf: ({ headers: { authorization = '' } }) => /^bearer +([\w.~+/-]{1,4096}=*) *$/i.exec(authorization)?.[1],
   authenticate: (token, { remoteAddress }) => verify(token, remoteAddress),

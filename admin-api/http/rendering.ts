@@ -100,7 +100,7 @@ function corsHeaders({ origin, requestHeaders }: CorsReader): HeaderList {
     ['access-control-allow-origin', origin],
     ['access-control-allow-methods', 'POST'],
     ['access-control-allow-headers', requestHeaders.join(', ')],
-    ['access-control-expose-headers', 'retry-after, x-request-id, idempotent-replayed'],
+    ['access-control-expose-headers', 'retry-after, x-request-id, idempotent-replayed, www-authenticate'],
     ['access-control-max-age', '7200'],
   ]
 }

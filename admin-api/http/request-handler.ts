@@ -180,6 +180,7 @@ export class RequestHandler {
       this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
       this.#context.admission.check(operation.admittedAs ?? (operation.method === 'GET' || operation.waits ? 'reading' : 'writing'))
     }
+    operation.refuse?.(req.headers)
     if (operation.scope === 'operator') {
       await this.#authenticateAgain()
       this.#assertOpen()

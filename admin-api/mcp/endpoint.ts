@@ -12,7 +12,7 @@ import { prefersPage } from '../http/negotiation.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
-import { requireOwnOrigin } from './origins.ts'
+import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
 import { plainAnswer, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
@@ -27,8 +27,7 @@ export interface AgentEndpointOptions
   readonly resource: ProtectedResource
   /** The principal of an access token. Throws `unauthorized`. */
   readonly authenticate: (token: string) => Promise<Principal>
-  /** Origins whose pages may send requests. */
-  readonly origins: readonly string[]
+  readonly own: OwnAddresses
   readonly maxBodyBytes: number
   readonly maxBodySetting: string
 }
@@ -92,7 +91,8 @@ export class AgentEndpoint {
     return operation({
       ...{ method: 'POST', path, operationId: 'callMcp', summary: 'Call the MCP endpoint', tags: ['mcp'], hiddenFromOpenApi: true },
       scope: 'api:read',
-      credentials: [accessToken(resource, authenticate)],
+      refuse: (headers) => requireOwnAddress(headers, this.#options.own),
+      credentials: [accessToken(resource, authenticate, corsOf(this.#options.own))],
       ...{ maxBodyBytes, maxBodySetting, deadlineSeconds, admittedAs: 'reading' },
       query,
       body: z.unknown(),
@@ -100,7 +100,6 @@ export class AgentEndpoint {
       errorRenderer: protocolError,
       handle: async (request) => {
         const { principal, headers, query: narrowed, body, requestId, remoteAddress } = request
-        requireOwnOrigin(headers.origin, this.#options.origins)
         const caller: Caller = {
           principal,
           client: { address: remoteAddress, origin: headers.origin, requestId },
@@ -108,9 +107,9 @@ export class AgentEndpoint {
           protocolVersion: String(headers['mcp-protocol-version'] ?? ''),
           authenticateAgain: () => authenticate(bearerOf(headers)),
         }
-        for (const name of calledTools(body)) await this.#calls.requireReachable(caller, name)
-        this.#refuseWhileClosing()
         const plain = plainCallOf(headers, body)
+        for (const name of plain ? [plain.name] : calledTools(body)) await this.#calls.requireReachable(caller, name)
+        this.#refuseWhileClosing()
         const isRead = plain !== undefined && this.#calls.isReading(plain.name)
         return isRead ? this.#read(caller, plain, request) : this.#respond(caller, headers, body, request.signal)
       },
@@ -170,6 +169,7 @@ export class AgentEndpoint {
     return operation({
       ...{ method: 'GET', path, operationId: 'showMcp', summary: 'Show what the MCP endpoint is', tags: ['mcp'], hiddenFromOpenApi: true },
       scope: 'none',
+      refuse: (headers) => requireOwnAddress(headers, this.#options.own),
       response: media('text/html'),
       handle: ({ headers }) => {
         if (prefersPage(headers)) return endpointPage(this.#options.url)

@@ -52,6 +52,8 @@ export interface OperationFacts {
   readonly allowsAnyOrigin?: boolean
   /** Scripts of other pages that may call it without a credential; what has credentials has it from them. */
   readonly cors?: Cors
+  /** Throws the refusal of a request by its headers alone, before it is looked at who asks. */
+  readonly refuse?: (headers: IncomingHttpHeaders) => void
   /** How callers prove who they are; bearer tokens by default. */
   readonly credentials?: Credentials
   /** Send-only keys may call it too, without the scope. Everything else is closed to them. */

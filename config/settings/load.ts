@@ -69,7 +69,8 @@ export const pagesUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl'
 const namedUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint): string =>
   config.baseUrl === null && isLoopback(bound.host) ? `http://localhost:${bound.port}` : publicUrl(config, bound)
 
-const isLoopback = (host: string): boolean => host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+/** Whether what listens there is reached from this machine alone. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
 /** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
 export function oauthUrls(

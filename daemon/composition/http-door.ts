@@ -1,5 +1,5 @@
 /** The HTTP listener, composed: every operation that is served, who may call it, and within which limits. */
-import { publicUrl } from '#config/settings/load.ts'
+import { isLoopback, publicUrl } from '#config/settings/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -108,7 +108,10 @@ export function agentEndpoint({ get, config, version }: Composition): AgentEndpo
     resources: resourcesOf(table),
     resource: agentResource,
     authenticate: (token) => tokenCheck.agentPrincipal(token),
-    origins: [...new Set(own.map((url) => new URL(url).origin))],
+    own: {
+      origins: [...new Set(own.map((url) => new URL(url).origin))],
+      hosts: isLoopback(config.http.listen.host) ? own.map((url) => new URL(url).hostname) : undefined,
+    },
     requireFlag: flagCheck(policies),
     organizationOf: async (organizationId) => (await policies.of(organizationId)).organization,
     admission: get('admission'),

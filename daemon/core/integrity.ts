@@ -193,7 +193,6 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
         return missing(database, organizationId, 'trace', traceId)
       },
     },
-    { name: 'carried', global: true },
     { name: 'unsubscribe.kept', global: true },
     { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
@@ -203,7 +202,8 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.refresh-token', global: true },
     { name: 'oauth.sandbox', global: true },
     { name: 'oauth.limit', global: true },
-    { name: 'people.outbox', global: true },
+    ...['carried', 'people.outbox', 'approval.asked'].map((name) => ({ name, global: true as const })),
+    { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
     { name: 'insight.rolled', global: true },
   ]

@@ -30,6 +30,8 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
   return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
 }
 
+const toolCallFields = ['tool', 'outcome', 'milliseconds', 'organization_id', 'project_id', 'grant_id', 'request_id'] as const
+
 export class Observer
   implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, GraphqlEvents, TokenEvents
 {
@@ -39,12 +41,14 @@ export class Observer
   readonly #acceptedBySmtp: FrequentLine<'trace_id' | 'session' | 'username' | 'milliseconds'>
   readonly #accepted: FrequentLine<'trace_id' | 'door' | 'outcome' | 'project_id' | 'recipients'>
   readonly #attempt: FrequentLine<'trace_id' | 'destination_id' | 'attempt' | 'status' | 'milliseconds'>
+  readonly #toolCall: FrequentLine<(typeof toolCallFields)[number]>
 
   constructor(log: Logger, metrics: Metrics, decisions: Decisions) {
     this.#log = log
     this.#acceptedBySmtp = new FrequentLine(log, 'message accepted', ['trace_id', 'session', 'username', 'milliseconds'])
     this.#accepted = new FrequentLine(log, 'message accepted', ['trace_id', 'door', 'outcome', 'project_id', 'recipients'])
     this.#attempt = new FrequentLine(log, 'delivery attempt', ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'])
+    this.#toolCall = new FrequentLine(log, 'tool call', toolCallFields)
     this.#metrics = metrics
     this.#decisions = decisions
   }
@@ -127,7 +131,7 @@ export class Observer
     this.#metrics.toolCalled(tool, outcome, milliseconds / 1000)
     if (outcome !== 'ok') this.#metrics.refused('mcp', outcome)
     const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
-    this.#log.info({ tool, outcome, milliseconds: tenths(milliseconds), ...who }, 'tool call')
+    this.#toolCall.write({ tool, outcome, milliseconds: tenths(milliseconds), ...who })
   }
 
   /** Arguments and documents may hold mail and secrets, and are never logged. */

@@ -9,7 +9,7 @@ import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool
 import { check } from '../../bodies/validation.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { withExamples } from './argument-examples.ts'
-import { labelled, labelledSchema } from './untrusted.ts'
+import { labeller, labelledSchema } from './untrusted.ts'
 import { inputSchema, outputSchema, type JsonObject } from './tool-schemas.ts'
 
 export type ToolResult = Readonly<Record<string, unknown>>
@@ -46,6 +46,7 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
   const { hints = {}, untrusted = [] } = binding
   const readOnly = hints.readOnly ?? actionScope === 'api:read'
   const { schema, toInput } = argumentsOf(action, binding)
+  const label = labeller(untrusted)
   return {
     binding,
     feature: action.feature,
@@ -71,7 +72,7 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
       const input = toInput(check(schema, given ?? {}, 'body'))
       const reaching = binding.reachesOrganization ? { ...context, principal: ofOrganization(context.principal) } : context
       const result = await action.run(reaching, input)
-      return action.output ? labelled(whole(action.encode(result) as ToolResult), untrusted) : { done: true }
+      return action.output ? label(whole(action.encode(result) as ToolResult)) : { done: true }
     },
   }
 }

@@ -17,35 +17,57 @@ interface Tally {
   bidi: number
 }
 
-/** The result with these fields labelled, at any depth. */
-export function labelled(result: JsonObject, names: readonly string[]): JsonObject {
-  if (names.length === 0) return result
-  const tally: Tally = { fields: 0, zeroWidth: 0, bidi: 0 }
-  const fields = relabelled(result, namesOf(names), tally, '') as JsonObject
-  if (tally.fields === 0) return fields
-  const removed = tally.zeroWidth + tally.bidi > 0 && { untrusted_removed: { zero_width: tally.zeroWidth, bidi: tally.bidi } }
-  return { ...fields, ...removed, untrusted_notice: untrustedNotice }
+/** Labels the fields of these names in results, at any depth; `parent.name` is meant in a field of that name alone. */
+export function labeller(names: readonly string[]): (result: JsonObject) => JsonObject {
+  if (names.length === 0) return (result) => result
+  const labels = labelsOf(names)
+  return (result) => {
+    const tally: Tally = { fields: 0, zeroWidth: 0, bidi: 0 }
+    const fields = relabelled(result, labels, tally, '') as JsonObject
+    if (tally.fields === 0) return fields
+    const removed = tally.zeroWidth + tally.bidi > 0 && { untrusted_removed: { zero_width: tally.zeroWidth, bidi: tally.bidi } }
+    return { ...fields, ...removed, untrusted_notice: untrustedNotice }
+  }
 }
 
-interface Names {
-  readonly all: ReadonlySet<string>
-  /** Whether some are meant in a field of this name alone: `parent.name`. */
-  readonly haveParents: boolean
+interface Label {
+  /** The name as it is shown. */
+  readonly label: string
+  /** Fields that it is meant in; undefined for all. */
+  readonly parents: ReadonlySet<string> | undefined
 }
 
-const namesOf = (names: readonly string[]): Names => ({ all: new Set(names), haveParents: names.some((name) => name.includes('.')) })
+/** By name. Made once for each tool, as every field of every result is looked up. */
+type Labels = ReadonlyMap<string, Label>
 
-const isNamed = ({ all, haveParents }: Names, parent: string, name: string): boolean =>
-  all.has(name) || (haveParents && all.has(`${parent}.${name}`))
+function labelsOf(names: readonly string[]): Labels {
+  const partsOf = (name: string): readonly [parent: string | undefined, own: string] => {
+    const dot = name.lastIndexOf('.')
+    return dot < 0 ? [undefined, name] : [name.slice(0, dot), name.slice(dot + 1)]
+  }
+  return new Map(
+    [...Map.groupBy(names.map(partsOf), ([, own]) => own)].map(([own, pairs]) => {
+      const parents = pairs.map(([parent]) => parent).filter((parent) => parent !== undefined)
+      return [own, { label: prefix + own, parents: parents.length < pairs.length ? undefined : new Set(parents) }]
+    }),
+  )
+}
+
+/** Undefined for a field that keeps its name. */
+function labelOf(labels: Labels, parent: string, name: string): string | undefined {
+  const found = labels.get(name)
+  return found && (found.parents?.has(parent) ?? true) ? found.label : undefined
+}
 
 /** `parent` is the name of the field that the value is in. */
-function relabelled(value: unknown, names: Names, tally: Tally, parent: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => relabelled(one, names, tally, parent))
+function relabelled(value: unknown, labels: Labels, tally: Tally, parent: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => relabelled(one, labels, tally, parent))
   if (typeof value !== 'object' || value === null) return value
   return renamed(value, (name, one, into) => {
-    if (!isNamed(names, parent, name)) return put(into, name, relabelled(one, names, tally, name))
+    const label = labelOf(labels, parent, name)
+    if (label === undefined) return put(into, name, relabelled(one, labels, tally, name))
     tally.fields++
-    put(into, prefix + name, cleaned(one, tally))
+    put(into, label, cleaned(one, tally))
   })
 }
 
@@ -79,14 +101,14 @@ function cleaned(value: unknown, tally: Tally): unknown {
 /** The schema of a result whose fields are labelled. */
 export function labelledSchema(schema: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return schema
-  const set = namesOf(names)
+  const labels = labelsOf(names)
   const walk = (value: unknown, parent: string, inProperties: boolean): unknown => {
     if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : walk(one, parent, false)))
     if (typeof value !== 'object' || value === null) return value
-    const called = (name: string): string => (isNamed(set, parent, name) ? prefix + name : name)
+    const called = (name: string): string => labelOf(labels, parent, name) ?? name
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => {
-        if (inProperties) return isNamed(set, parent, name) ? [called(name), one] : [name, walk(one, name, false)]
+        if (inProperties) return called(name) === name ? [name, walk(one, name, false)] : [called(name), one]
         if (name === 'required') return [name, (one as readonly string[]).map(called)]
         return [name, walk(one, parent, name === 'properties')]
       }),

@@ -6,6 +6,7 @@ import type { Inbox } from '#core/capture/capture.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { TraceReader } from '#core/trace/story/trace-reader.ts'
+import { approvalPath } from '#core/trace/approval/asked.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -58,8 +59,6 @@ export async function memberPrincipal({ people }: Pages, { signedIn, params: { i
   const holder = { kind: 'user', userId: user.id } as const
   return { organizationId: id, projectId: organization.defaultProjectId, bound: false, scopes, credentialId: user.id, holder }
 }
-
-export const approvalPath = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/approvals/${traceId}`
 
 const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
 

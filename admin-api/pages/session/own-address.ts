@@ -1,7 +1,7 @@
 /** Pages under the address of the service alone: a name that somebody else points at this machine shows none of them (DNS rebinding). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isIP } from 'node:net'
 import { Refusal } from '#core/refusals.ts'
+import { isOwnHost } from '../../credentials/own-host.ts'
 import { raw } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'
@@ -29,11 +29,7 @@ function isOtherLoopback({ host = '' }: IncomingHttpHeaders, origin: string): bo
   return own.hostname === 'localhost' && asked?.port === own.port && /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(asked.hostname)
 }
 
-/** Addresses and names without a dot cannot be pointed here by others: who uses them means this machine. */
-function requireOwnAddress({ host = '' }: IncomingHttpHeaders, origin: string): void {
-  const asked = URL.parse(`http://${host}`)
-  const name = asked?.username === '' ? asked.hostname.replace(/\.$/, '') : undefined
-  const isOwn = name === new URL(origin).hostname
-  if (name !== undefined && (isOwn || !name.includes('.') || isIP(name) !== 0)) return
+function requireOwnAddress(headers: IncomingHttpHeaders, origin: string): void {
+  if (isOwnHost(headers, [new URL(origin).hostname])) return
   throw new Refusal('misdirected', `This service is not served under this host name. Open it at ${origin}.`)
 }

@@ -36,6 +36,7 @@ const projectShape = z
     status: z.enum(['anonymous', 'claimed']),
     no_route_policy: policy,
     agent_send_approval: z.enum(sendApprovals),
+    approvals_waiting: z.int().meta({ description: 'Messages of agents that wait for the approval of a member now; 10,000 at most.' }),
     environment: z.string().nullable(),
     send_budget: z.int().nullable().meta({ description: 'Sends per UTC day; null is no budget, and the limit of the plan still applies.' }),
     sends_today: z.int().meta({ description: 'Its own sends on the current UTC day, without those of its partitions.' }),

@@ -9,6 +9,7 @@ import { featureBar } from '../plan/features.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
+import { refuseSenders } from './principal/agent-approval.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from './principal/lists.ts'
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
@@ -76,6 +77,7 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
     return writes.runAudited(principal, 'smtp_credential.created', async (change) => {
       const settings = await policies.of(organizationId)
       const projectId = owningProject(principal, settings.projects, named)
+      refuseSenders(settings, principal, [projectId])
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = settings.credentials.size
@@ -100,9 +102,10 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
 
   /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
   async rotate(principal: Principal, id: string): Promise<CredentialWithSecret> {
-    const { writes } = this.#options
+    const { writes, policies } = this.#options
     return writes.runAudited(principal, 'smtp_credential.rotated', async (change) => {
       const stored = await this.#get(principal, id)
+      refuseSenders(await policies.of(principal.organizationId), principal, [stored.record.projectId])
       const { password, ...login } = newLogin(this.#options.secrets)
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
       change.replace(smtpCredentials, principal.organizationId, stored, record)
@@ -122,6 +125,7 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
       const stored = await this.#get(principal, id)
       const settings = await policies.of(principal.organizationId)
       const projectId = named === undefined ? stored.record.projectId : owningProject(principal, settings.projects, named)
+      refuseSenders(settings, principal, [stored.record.projectId, projectId])
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const record = { ...stored.record, ...checked, projectId, updatedAt: now }

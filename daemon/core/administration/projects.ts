@@ -8,6 +8,7 @@ import type { Core } from '../core.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
 import { pageOfLoaded, type List, type PageQuery, byId } from '../access/principal/lists.ts'
 import { reachableProject, requireEnvironment } from '../access/principal/project-choice.ts'
+import { refuseOwnApproval } from '../access/principal/agent-approval.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireIncluded } from '../plan/limits.ts'
@@ -20,6 +21,7 @@ import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } 
 import { captureCapOf, projects, type NoRoutePolicy, type Project, type SendApprovalPolicy } from '../tenancy/organization.ts'
 import { insertProject } from '../beginnings/new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
+import { awaitingByProject } from '../trace/approval/asked.ts'
 import { projectRemovalKey } from '../tenancy/removal-key.ts'
 
 export interface ProjectOptions extends Core {
@@ -51,6 +53,8 @@ export interface ProjectView {
   readonly capturesThisMonth: number
   /** null: no cap. */
   readonly capturesCap: number | null
+  /** Messages of agents that wait for the approval of a member now. */
+  readonly approvalsWaiting: number
 }
 
 /** What is left out stays as it is. */
@@ -91,7 +95,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const policy = await this.#options.policies.of(organizationId)
     const project = policy.projects.get(projectId)
     if (!project) throw new Refusal('not_found', 'The project of this key no longer exists.')
-    const { capturesThisMonth, capturesCap } = await this.#view(policy, project)
+    const { capturesThisMonth, capturesCap } = await this.#captures(policy, project)
     const claim = (await database.get(claims, { organizationId }, organizationId))?.record
     const holderId = holder?.kind === 'user' ? holder.userId : null
     return {
@@ -119,19 +123,22 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       (project) => isReachable(principal, project) && (parentId === undefined || project.parentId === parentId),
     )
     const { rows, nextCursor } = pageOfLoaded(projects, principal, all, query, { ...byId, descending: true })
-    return { rows: await Promise.all(rows.map((project) => this.#view(policy, project))), nextCursor }
+    const waiting = await awaitingByProject(this.#options.database, principal.organizationId)
+    return { rows: await Promise.all(rows.map((project) => this.#view(policy, project, waiting))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */
   async get(principal: Principal, id: string): Promise<ProjectView> {
     const policy = await this.#options.policies.of(principal.organizationId)
-    return this.#view(policy, find(principal, policy, id))
+    const project = find(principal, policy, id)
+    return this.#view(policy, project, await awaitingByProject(this.#options.database, principal.organizationId))
   }
 
   /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
   async create(principal: Principal, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
     const { writes, policies, clock } = this.#options
     const { organizationId } = principal
+    refuseOwnApproval(principal, changes)
     const { id } = await writes.runAudited(principal, 'project.created', async (change) => {
       const policy = await policies.of(organizationId)
       const parent = parentId === undefined ? undefined : parentOf(principal, policy, parentId)
@@ -151,6 +158,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
   /** Only what is given changes. Budget, cap and approval are set from above: by keys of the organization, or of the parent. */
   async update(principal: Principal, id: string, changes: ProjectChanges): Promise<ProjectView> {
     const { writes, policies } = this.#options
+    refuseOwnApproval(principal, changes)
     await writes.runAudited(principal, 'project.updated', async (change) => {
       const policy = await policies.of(principal.organizationId)
       const project = find(principal, policy, id)
@@ -210,15 +218,20 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     if (gone > 0) await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
   }
 
-  async #view(policy: Policy, project: Project): Promise<ProjectView> {
+  async #view(policy: Policy, project: Project, waiting: ReadonlyMap<string, number>): Promise<ProjectView> {
     const { organization } = policy
     const now = this.#options.clock.now()
-    const [sendsToday, capturesThisMonth] = await Promise.all([
+    const [sendsToday, captures] = await Promise.all([
       this.#count(sendCounter(organization.id, project.id, dayOf(now))),
-      this.#count(captureCounter(organization.id, project.id, monthOf(now))),
+      this.#captures(policy, project),
     ])
-    const capturesCap = captureCapOf(project, organization) ?? null
-    return { project, subProjectIds: partitionsOf(policy, project.id), sendsToday, capturesThisMonth, capturesCap }
+    const approvalsWaiting = waiting.get(project.id) ?? 0
+    return { project, subProjectIds: partitionsOf(policy, project.id), sendsToday, ...captures, approvalsWaiting }
+  }
+
+  async #captures({ organization }: Policy, project: Project): Promise<Pick<ProjectView, 'capturesThisMonth' | 'capturesCap'>> {
+    const capturesThisMonth = await this.#count(captureCounter(organization.id, project.id, monthOf(this.#options.clock.now())))
+    return { capturesThisMonth, capturesCap: captureCapOf(project, organization) ?? null }
   }
 
   #count(key: ReturnType<typeof sendCounter>): Promise<number> {

@@ -9,6 +9,7 @@ import { Invitations } from './members/invitations.ts'
 import { LoginLinks, type SignUp } from './sign-in/login-links.ts'
 import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
+import { ApprovalNotices } from './mail/approval-notices.ts'
 import { Outbox } from './mail/outbox.ts'
 import { Passkeys } from './sign-in/passkeys.ts'
 import { relyingPartyOf, type RelyingParty } from './sign-in/relying-party.ts'
@@ -36,6 +37,7 @@ export interface People {
   readonly notices: Notices
   /** Mail of writes that a crash may have left; to be woken at every start. */
   readonly outbox: Outbox
+  readonly approvalNotices: ApprovalNotices
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -57,6 +59,7 @@ export function people(options: PeopleOptions): People {
     handedInvitations: new HandedInvitations({ ...core, sessions, invitations, mail, signUp }),
     loginLinks: new LoginLinks({ ...core, sessions, passkeys, invitations, mail, background, signUp }),
     passkeys,
+    approvalNotices: new ApprovalNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
   }
 }

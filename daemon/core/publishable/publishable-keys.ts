@@ -4,6 +4,7 @@ import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
+import { refuseSenders } from '../access/principal/agent-approval.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
@@ -125,8 +126,9 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
 
   async #create(change: Change, principal: Principal, request: NewPublishableKey): Promise<PublishableKeyWithToken> {
     const { policies, clock, secrets } = this.#options
-    const { projects } = await policies.of(principal.organizationId)
-    const projectId = owningProject(principal, projects, request.projectId)
+    const policy = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, policy.projects, request.projectId)
+    refuseSenders(policy, principal, [projectId])
     const checked = checkRequest(request)
     const now = clock.now()
     const id = newId('pk', now)
@@ -144,6 +146,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
 
   async #rotate(change: Change, principal: Principal, id: string): Promise<PublishableKeyWithToken> {
     const stored = await this.#get(principal, id)
+    refuseSenders(await this.#options.policies.of(principal.organizationId), principal, [stored.record.projectId])
     if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; create a new one.')
     const now = this.#options.clock.now()
     const { token, ...named } = this.#newToken(principal, stored.record, now)

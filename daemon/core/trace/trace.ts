@@ -6,7 +6,7 @@ import { arrivals } from './arrivals.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
-import { traceApproval } from './approval/trace-approval.ts'
+import { isAwaited, traceApproval } from './approval/trace-approval.ts'
 import { traceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
@@ -220,6 +220,7 @@ export const traces = defineRecord<Trace>({
     late: (trace) => (isCapturedLate(trace) ? [[trace.projectId, trace.createdAt]] : []),
     address: arrivalsOf,
     scheduled: scheduledUnder,
+    awaiting: (trace) => (isAwaited(trace) ? [[trace.projectId, trace.createdAt]] : []),
     recipient: (trace) => (isInInboxesOnly(trace) ? [] : trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt])),
   },
   lookups: { id: (trace) => [[trace.id]] },

@@ -1,5 +1,8 @@
 /** The door of the MCP endpoint: both eras of the protocol, who gets in, and what is refused how. */
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
+import { requireOwnAddress } from '../../../admin-api/mcp/origins.ts'
 import { mcpResource, restResource } from '../oauth/oauth-fixture.ts'
 import { adminKey } from '../rest/fixture/rest-fixture.ts'
 import { lastMessage, startMcp, type Era, type McpFixture } from './mcp-fixture.ts'
@@ -109,6 +112,7 @@ test('web pages of other origins, and what is no request, are refused', async (t
   t.like(await foreign.json(), { jsonrpc: '2.0', id: null, error: { data: { code: 'origin_not_allowed' } } })
   t.is((await post(fixture, listing, { ...headers, origin: 'https://post.example.ch' })).status, 200)
   t.is((await post(fixture, listing, { ...headers, origin: 'http://localhost:6274' })).status, 200, 'a local inspector')
+  t.is((await post(fixture, listing, { origin: 'https://evil.example' })).status, 403, 'whoever asks')
   const broken = await post(fixture, '{"jsonrpc": "2.0", ', headers)
   t.is(broken.status, 400)
   t.like(await broken.json(), { jsonrpc: '2.0', id: null, error: { code: -32_700 } })
@@ -116,6 +120,59 @@ test('web pages of other origins, and what is no request, are refused', async (t
   const unknown = await post(fixture, listing, headers, '?toolsets=sending')
   t.like(await unknown.json(), { error: { data: { code: 'validation_failed' } } })
   t.is((await post(fixture, { ...listing, method: 'tools/dance' }, headers)).status, 200)
+})
+
+test('an inspector in a browser of this machine may read the answers, and no page of others', async (t) => {
+  const fixture = await startMcp(t)
+  const preflight = (origin: string) =>
+    fixture.fetch(mcpResource, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization, mcp-protocol-version' },
+    })
+  const asked = await preflight('http://localhost:6274')
+  t.is(asked.status, 204)
+  t.is(asked.headers.get('access-control-allow-origin'), 'http://localhost:6274')
+  for (const name of ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'x-service-toolsets'])
+    t.true(asked.headers.get('access-control-allow-headers')?.split(', ').includes(name), name)
+  t.is((await preflight('https://evil.example')).headers.get('access-control-allow-origin'), null)
+  const none = await post(fixture, listing, { origin: 'http://localhost:6274' })
+  t.is(none.status, 401)
+  t.is(none.headers.get('access-control-allow-origin'), 'http://localhost:6274', 'it reads the way to a token')
+  t.regex(none.headers.get('access-control-expose-headers') ?? '', /www-authenticate/)
+  const headers = { ...bearer(await fixture.tokenOf()), origin: 'http://localhost:6274' }
+  t.is((await post(fixture, listing, headers)).headers.get('access-control-allow-origin'), 'http://localhost:6274')
+})
+
+test('a service that listens on loopback is asked for by its own names alone (DNS rebinding)', async (t) => {
+  const fixture = await startMcp(t)
+  const token = await fixture.tokenOf()
+  const [address, port = ''] = fixture.address.split(':')
+  const statusFor = async (host: string, method = 'POST'): Promise<number> => {
+    const headers = { ...bearer(token), host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const sent = request({ host: address, port, path: '/mcp', method, headers })
+    sent.end(method === 'POST' ? JSON.stringify(listing) : undefined)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode ?? 0
+  }
+  for (const host of [
+    `rebound.evil.example:${port}`,
+    'post.example.ch.evil.example',
+    '127.0.0.1.evil.example',
+    'post.example.ch@evil.example',
+  ])
+    t.is(await statusFor(host), 421, host)
+  t.is(await statusFor('rebound.evil.example', 'GET'), 421)
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, 'post.example.ch', 'POST.example.ch:443', 'postern:8080'])
+    t.is(await statusFor(host), 200, host)
+})
+
+test('a service that others reach is asked for by whatever name leads to it, and pages of others stay out', (t) => {
+  const own = { origins: ['https://post.example.ch'], hosts: undefined }
+  t.notThrows(() => requireOwnAddress({ host: 'backend.internal.example:8080' }, own))
+  t.notThrows(() => requireOwnAddress({ host: 'mail.example.com', origin: 'https://post.example.ch' }, own))
+  t.throws(() => requireOwnAddress({ host: 'post.example.ch', origin: 'null' }, own), { code: 'origin_not_allowed' })
+  t.throws(() => requireOwnAddress({ host: 'post.example.ch', origin: 'http://localhost.evil.example' }, own))
 })
 
 test('a browser gets a page that says what this is; other GETs and DELETE get 405', async (t) => {

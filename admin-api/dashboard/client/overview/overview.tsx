@@ -16,9 +16,11 @@ import {
   getDeliveryInsight,
   getUsage,
   listDestinations,
+  listProjects,
   listTraces,
   type DeliveryInsight,
   type Destination,
+  type Project,
   type TraceSummary,
   type Usage,
 } from '../wire/operations.ts'
@@ -50,6 +52,7 @@ export default function Overview(): JSX.Element {
   const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false })
   const usage = useRead(getUsage, {}, { every: refreshMs })
   const day = useRead(getDeliveryInsight, { query: { ...project, step_seconds: '10800' } }, { every: refreshMs })
+  const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
   const healths = useHealths(destinations.read.data ?? [])
   const [isSending, setSending] = useState(false)
   const broken = brokenOf(destinations.read.data ?? [], healths)
@@ -75,7 +78,10 @@ export default function Overview(): JSX.Element {
                 isFirstRun ? (
                   <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
                 ) : (
-                  <Settled traces={data} destinations={list} healths={healths} broken={broken} usage={usage.data} day={day.data} />
+                  <Settled
+                    {...{ traces: data, destinations: list, healths, broken, held: heldIn(all.data?.data ?? []) }}
+                    {...{ usage: usage.data, day: day.data }}
+                  />
                 )
               }
             </Show>
@@ -90,21 +96,27 @@ export default function Overview(): JSX.Element {
 const brokenOf = (destinations: readonly Destination[], healths: Healths): readonly Destination[] =>
   destinations.filter(({ id, mode }) => mode === 'live' && healths.get(id)?.breaker.state === 'open')
 
+/** Of the chosen project, or of all. */
+const heldIn = (all: readonly Project[]): number =>
+  all.filter(({ id }) => projectId.value === undefined || id === projectId.value).reduce((sum, one) => sum + one.approvals_waiting, 0)
+
 interface SettledProps {
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
   readonly healths: Healths
   readonly broken: readonly Destination[]
+  /** Messages of agents that wait for the approval of a member. */
+  readonly held: number
   readonly usage: Usage | undefined
   readonly day: DeliveryInsight | undefined
 }
 
-function Settled({ traces, destinations, healths, broken, usage, day }: SettledProps): JSX.Element {
+function Settled({ traces, destinations, healths, broken, held, usage, day }: SettledProps): JSX.Element {
   const w = words()
   const plots = usePlots()
   return (
     <>
-      <Say broken={broken} traces={traces} />
+      <Say broken={broken} traces={traces} held={held} />
       <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">
@@ -131,11 +143,10 @@ function Settled({ traces, destinations, healths, broken, usage, day }: SettledP
 }
 
 /** The verdict, the worst thing first. */
-function Say({ broken, traces }: { readonly broken: readonly Destination[]; readonly traces: readonly TraceSummary[] }): JSX.Element {
+function Say({ broken, traces, held }: Pick<SettledProps, 'broken' | 'traces' | 'held'>): JSX.Element {
   const w = words()
   const [first] = broken
   const waiting = traces.filter(({ status }) => status === 'queued').length
-  const held = traces.filter(({ status }) => status === 'pending').length
   const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
   const lost = relayed.filter(({ status }) => status === 'bounced' || status === 'failed').length
   return (
@@ -158,7 +169,7 @@ function Say({ broken, traces }: { readonly broken: readonly Destination[]; read
       )}
       {held > 0 && (
         <p>
-          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held, traces.length)}</a>
+          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held)}</a>
         </p>
       )}
       <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>

@@ -8,8 +8,10 @@ export const screens: ScreenWords = {
   isPaused: 'ist angehalten.',
   paused: 'angehalten',
   waitingOfLatest: (waiting, latest) => `${String(waiting)} der letzten ${String(latest)} Sendungen warten auf den nächsten Versuch.`,
-  awaitingApproval: (waiting, latest) =>
-    `${String(waiting)} der letzten ${String(latest)} Sendungen warten auf die Freigabe durch ein Mitglied.`,
+  awaitingApproval: (waiting) =>
+    waiting === 1
+      ? '1 Sendung wartet auf die Freigabe durch ein Mitglied.'
+      : `${String(waiting)} Sendungen warten auf die Freigabe durch ein Mitglied.`,
   nothingWaits: 'Keine der letzten Sendungen wartet auf einen weiteren Versuch.',
   sendsToday: 'Sendungen heute',
   capturesIn: (month) => `Captures im ${month}`,

@@ -8,8 +8,8 @@ export const screens = {
   paused: 'paused',
   waitingOfLatest: (waiting: number, latest: number) =>
     `${String(waiting)} of the latest ${String(latest)} sends wait for their next attempt.`,
-  awaitingApproval: (waiting: number, latest: number) =>
-    `${String(waiting)} of the latest ${String(latest)} sends wait for the approval of a member.`,
+  awaitingApproval: (waiting: number) =>
+    waiting === 1 ? '1 send waits for the approval of a member.' : `${String(waiting)} sends wait for the approval of a member.`,
   nothingWaits: 'None of the latest sends waits for another attempt.',
   sendsToday: 'Sends today',
   capturesIn: (month: string) => `Captures in ${month}`,

@@ -8,7 +8,8 @@ export const screens: ScreenWords = {
   isPaused: 'est suspendue.',
   paused: 'suspendue',
   waitingOfLatest: (waiting, latest) => `${String(waiting)} des ${String(latest)} derniers envois attendent le prochain essai.`,
-  awaitingApproval: (waiting, latest) => `${String(waiting)} des ${String(latest)} derniers envois attendent l’approbation d’un membre.`,
+  awaitingApproval: (waiting) =>
+    waiting === 1 ? '1 envoi attend l’approbation d’un membre.' : `${String(waiting)} envois attendent l’approbation d’un membre.`,
   nothingWaits: 'Aucun des derniers envois n’attend un nouvel essai.',
   sendsToday: 'Envois aujourd’hui',
   capturesIn: (month) => `Captures en ${month}`,

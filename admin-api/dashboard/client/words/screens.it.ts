@@ -8,7 +8,8 @@ export const screens: ScreenWords = {
   isPaused: 'è sospesa.',
   paused: 'sospesa',
   waitingOfLatest: (waiting, latest) => `${String(waiting)} degli ultimi ${String(latest)} invii attendono il prossimo tentativo.`,
-  awaitingApproval: (waiting, latest) => `${String(waiting)} degli ultimi ${String(latest)} invii attendono l’approvazione di un membro.`,
+  awaitingApproval: (waiting) =>
+    waiting === 1 ? '1 invio attende l’approvazione di un membro.' : `${String(waiting)} invii attendono l’approvazione di un membro.`,
   nothingWaits: 'Nessuno degli ultimi invii attende un altro tentativo.',
   sendsToday: 'Invii oggi',
   capturesIn: (month) => `Catture in ${month}`,

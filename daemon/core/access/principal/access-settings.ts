@@ -1,10 +1,11 @@
 /** What access must know of the nouns above it, as a shape: the cached policy of an organization has it. */
 import type { FeatureSettings } from '../../plan/features.ts'
+import type { ApprovingProject } from './agent-approval.ts'
 
 /** The part of an organization's settings that grants depend on. */
 export interface GrantSettings {
   readonly organization: FeatureSettings & { readonly defaultProjectId: string; readonly deletedAt?: number | undefined }
-  readonly projects: ReadonlyMap<string, unknown>
+  readonly projects: ReadonlyMap<string, ApprovingProject>
   /** Ids of projects that are being deleted; they are not among the projects. */
   readonly deleted: ReadonlySet<string>
   readonly credentials: ReadonlyMap<string, unknown>

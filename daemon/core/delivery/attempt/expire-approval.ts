@@ -2,6 +2,7 @@
 import { dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
+import { stageDecision } from '../../trace/approval/stage-decision.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { noDestination } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
@@ -23,7 +24,7 @@ export async function expireApproval(
     const now = clock.now()
     const held = stored && waitsForApproval(stored.record) ? stored.record : undefined
     if (held && held.approval.expiresAt > now) return entry
-    if (stored && held) change.replace(traces, entry.organizationId, stored, afterDecision(held, { as: 'expired', at: now, by: '' }))
+    if (stored && held) stageDecision(change, entry.organizationId, stored, afterDecision(held, { as: 'expired', at: now, by: '' }))
     await dequeueIfThere(database, change, entry)
     return undefined
   })

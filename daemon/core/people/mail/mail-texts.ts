@@ -113,6 +113,18 @@ export const claimedMail = (clientName: string, userCode: string, undoUrl: strin
     footnote: notYou,
   })
 
+/** Nothing of the message, as an agent wrote it. */
+export const approvalMail = (project: string, url: string): MailText =>
+  written({
+    subject: 'An agent waits for your approval',
+    paragraphs: [
+      `An agent wants to send a message to real recipients from the project ${project}. Nothing leaves unless a member approves it.`,
+      'Look at it and decide within 30 minutes; after that, it is not sent. While it waits, you get no other mail about this project.',
+    ],
+    button: { label: 'Look and decide', url },
+    footnote: 'The page asks you to sign in. If you did not expect this, refuse the message and review the applications with access.',
+  })
+
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 function written({ subject, paragraphs, button, footnote }: Words): MailText {

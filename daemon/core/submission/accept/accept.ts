@@ -13,17 +13,19 @@ import { countAccepted, refusedLetter } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { DestinationHealth } from '../../routing/match/environment.ts'
+import { addressOf } from '../../routing/destination.ts'
 import { matchRoute, type Route } from '../../routing/match/match.ts'
 import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
 import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy/counters.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
-import { heldForApproval, waitsForApproval } from '../../trace/approval/held-trace.ts'
+import { noteAsked } from '../../trace/approval/asked.ts'
+import { heldForApproval, waitsForApproval, type HeldOrder } from '../../trace/approval/held-trace.ts'
 import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Tracking } from '../../tracking/message-tracking.ts'
-import { requiresApproval } from '../approval/approval-rule.ts'
+import { requiresApproval } from '../../access/principal/agent-approval.ts'
 import { passGates } from './accept-gates.ts'
 import { questionOf, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
 import type { Attachment } from '../compose/attachments.ts'
@@ -153,12 +155,13 @@ export class Accept {
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
     const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, principal.organizationId, whole)
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
-    const isHeld = allowed.status === 'queued' && isRelayed && requiresApproval(policy, project, principal)
-    const sendable = isHeld ? heldForApproval(allowed, submission.orderDigest, nowMs) : allowed
+    const isHeld = allowed.status === 'queued' && isRelayed && requiresApproval(policy, project.id, principal)
+    const sendable = isHeld ? heldForApproval(allowed, orderOf(submission, policy, allowed), nowMs) : allowed
     const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
     countAccepted(change, place, decision.outcome, nowMs, trace.sendAt !== undefined)
+    if (isHeld) noteAsked(change, principal.organizationId, traceId)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)
     if (trace.outcome !== 'relayed') meter(change, 'captures', principal.organizationId, trace.projectId, nowMs)
@@ -275,6 +278,11 @@ const idempotencyKey = ({ principal, projectId, idempotencyKey = '' }: Keyed): r
   projectId,
   hash('sha256', idempotencyKey),
 ]
+
+const orderOf = ({ orderDigest }: Submission, { destinations }: Policy, { destinationId }: Trace): HeldOrder => {
+  const destination = destinations.get(destinationId ?? '')
+  return { orderDigest, through: destination && addressOf(destination) }
+}
 
 const toKeptRoute = ({ by, ruleId, reason, environment }: Route): Trace['route'] =>
   environment === undefined ? { by, ruleId, reason } : { by, ruleId, reason, environment }

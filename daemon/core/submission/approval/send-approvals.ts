@@ -9,9 +9,12 @@ import type { ReadResult } from '../../capture/reading/message-reader.ts'
 import type { Readings } from '../../capture/reading/readings.ts'
 import { Refusal } from '../../refusals.ts'
 import { addressOf } from '../../routing/destination.ts'
-import { obstacleOf } from '../replay/send-again.ts'
+import { obstacleOf, type Obstacle } from '../replay/send-again.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import type { Acceptance } from '../submission.ts'
 import { afterDecision, digestOf, waitsForApproval, type HeldTrace } from '../../trace/approval/held-trace.ts'
+import { approvalPath } from '../../trace/approval/asked.ts'
+import { stageDecision } from '../../trace/approval/stage-decision.ts'
 import type { ApprovalDecision } from '../../trace/approval/trace-approval.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -85,8 +88,7 @@ export class SendApprovals {
     const isLater = trace.sendAt !== undefined
     if (ended === 'approved') return { traceId, outcome: 'relayed', status: isLater ? 'queued' : undefined }
     if (ended) throw new Refusal('conflict', endedWords[ended], { nextAction: ended === 'refused' ? 'ask_user' : 'send_again' })
-    const { origin } = this.#options
-    const url = `${origin}/organizations/${principal.organizationId}/approvals/${traceId}`
+    const url = this.#options.origin + approvalPath(principal.organizationId, traceId)
     const awaited = { url, digest: approval.digest, expiresAt: approval.expiresAt }
     return { traceId, outcome: 'relayed', status: 'awaiting_approval', approval: awaited }
   }
@@ -131,7 +133,7 @@ export class SendApprovals {
       read: await readings.read(principal.organizationId, trace),
       projectName: policy.projects.get(trace.projectId)?.name ?? '',
       destination: destination && `${destination.name} (${addressOf(destination)})`,
-      obstacle: waitsForApproval(trace) ? obstacleOf(policy, trace, trace.destinationId ?? '')?.message : undefined,
+      obstacle: waitsForApproval(trace) ? obstacleNow(policy, trace)?.message : undefined,
       isExpired: this.#isExpired(trace),
     }
   }
@@ -186,10 +188,10 @@ export class SendApprovals {
       const { decision: made } = held.approval
       if (!waitsForApproval(stored.record)) throw new Refusal('conflict', decidedWords(made), { nextAction: 'read_trace' })
       if (this.#isExpired(held)) throw new Refusal('conflict', endedWords.expired, { nextAction: 'read_trace' })
-      if (digest !== held.approval.digest || digest !== digestOf(held)) throw otherMessage()
+      if (digest !== held.approval.digest || digest !== digestOf(held, held.approval.through)) throw otherMessage()
       const policy = await policies.of(principal.organizationId)
       if (!policy.projects.has(held.projectId)) throw noApproval()
-      const obstacle = as === 'approved' ? obstacleOf(policy, held, held.destinationId ?? '') : undefined
+      const obstacle = as === 'approved' ? obstacleNow(policy, held) : undefined
       if (obstacle) throw new Refusal('conflict', obstacle.message, obstacle)
       const next = afterDecision(held, { as, at: clock.now(), by: by.userId, email: by.email })
       audit.record(change, {
@@ -212,7 +214,7 @@ export class SendApprovals {
     stored: { readonly record: HeldTrace; readonly version: bigint },
     next: Trace,
   ): Promise<QueueEntry | undefined> {
-    change.replace(traces, organizationId, stored, next)
+    stageDecision(change, organizationId, stored, next)
     await dequeueIfThere(this.#options.database, change, waitingEntry(organizationId, stored.record))
     if (next.nextAttemptAt === null) return undefined
     const entry = waitingEntry(organizationId, next)
@@ -236,6 +238,16 @@ interface Decided {
   readonly as: 'approved' | 'refused'
   readonly digest: string
   readonly by: Approver
+}
+
+/** Why the message cannot leave as it was asked for; undefined when it can. */
+function obstacleNow(policy: Policy, held: HeldTrace): Obstacle | undefined {
+  const obstacle = obstacleOf(policy, held, held.destinationId ?? '')
+  const destination = policy.destinations.get(held.destinationId ?? '')
+  const { through } = held.approval
+  if (obstacle || !destination || through === undefined || addressOf(destination) === through) return obstacle
+  const message = `The destination ${destination.name} delivers through ${addressOf(destination)} now, and did through ${through} when the agent asked; refuse it, and let the agent send again.`
+  return { message, nextAction: 'send_again' }
 }
 
 const noApproval = (): Refusal => new Refusal('not_found', 'No message with this id waits for an approval.')

@@ -10,7 +10,7 @@ import type { Inboxes } from '../../capture/inboxes/inboxes.ts'
 import type { Unsubscribes } from '../../feedback/suppression/unsubscribes.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
-import { refuseUnseen } from '../approval/approval-rule.ts'
+import { refuseUnseen } from '../../access/principal/agent-approval.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Acceptance } from '../submission.ts'
 

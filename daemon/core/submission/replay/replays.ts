@@ -10,7 +10,7 @@ import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { matchingTraces } from '../../trace/trace-search.ts'
-import { refuseUnseen } from '../approval/approval-rule.ts'
+import { refuseUnseen } from '../../access/principal/agent-approval.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 import { must, transact } from '../../writes/transact.ts'
 

@@ -7,6 +7,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { advance } from '../../trace/states.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
+import { stageDecision } from '../../trace/approval/stage-decision.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
@@ -42,7 +43,8 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
       if (stored.record.status === 'canceled') return stored.record
       refuseTooLate(stored.record)
       const next = canceledTrace(stored.record, clock.now(), principal.credentialId)
-      change.replace(traces, principal.organizationId, stored, next)
+      if (waitsForApproval(stored.record)) stageDecision(change, principal.organizationId, stored, next)
+      else change.replace(traces, principal.organizationId, stored, next)
       await dequeueIfThere(database, change, waitingEntry(principal.organizationId, stored.record))
       return next
     })

@@ -1,32 +1,39 @@
 /** A message that waits until a person has approved it, and what it is after the decision. Pure. */
 import { hash } from 'node:crypto'
 import { advance } from '../states.ts'
-import type { TraceApproval } from './trace-approval.ts'
+import { isAwaited, type TraceApproval } from './trace-approval.ts'
 import type { Trace } from '../trace.ts'
 
 /** How long a message waits for its approval. */
 export const approvalMs = 30 * 60_000
 
-/** All that a person sees and approves: every octet, the envelope, the way, and the time. */
-export const digestOf = ({ mailFrom, recipients, content, prefix, destinationId, sendAt }: Trace): string =>
-  hash(
-    'sha256',
-    JSON.stringify([mailFrom, recipients.map(({ address }) => address), content.sha256, prefix, destinationId, sendAt ?? null]),
-  )
+/** All that a person sees and approves: every octet, the envelope, the destination with the server or provider behind it, and the time. */
+export function digestOf({ mailFrom, recipients, content, prefix, destinationId, sendAt }: Trace, through: string | undefined): string {
+  const whole = [mailFrom, recipients.map(({ address }) => address), content.sha256, prefix, destinationId, sendAt ?? null]
+  return hash('sha256', JSON.stringify(through === undefined ? whole : [...whole, through]))
+}
+
+/** What a message is held for. */
+export interface HeldOrder {
+  /** Of the request that it was composed from. */
+  readonly orderDigest: string | undefined
+  /** Where the mail of its destination goes now. */
+  readonly through: string | undefined
+}
 
 /** The message as it waits for a person: its place in the queue is that of the end of its time, and no attempt takes it from there. */
-export function heldForApproval(queued: Trace, orderDigest: string | undefined, nowMs: number): Trace {
+export function heldForApproval(queued: Trace, { orderDigest, through }: HeldOrder, nowMs: number): Trace {
   const recipients = queued.recipients.map((one) => (one.status === 'queued' ? { ...one, status: 'pending' as const } : one))
   const expiresAt = nowMs + approvalMs
   const held: Trace = { ...queued, status: 'pending', recipients, nextAttemptAt: expiresAt }
-  return { ...held, approval: { digest: digestOf(held), ...(orderDigest !== undefined && { orderDigest }), expiresAt } }
+  const order = { ...(orderDigest !== undefined && { orderDigest }), ...(through !== undefined && { through }) }
+  return { ...held, approval: { digest: digestOf(held, through), ...order, expiresAt } }
 }
 
 export type HeldTrace = Trace & { readonly approval: TraceApproval }
 
 /** Whether the message waits for a person. */
-export const waitsForApproval = <T extends Pick<Trace, 'status' | 'approval'>>(trace: T): trace is T & HeldTrace =>
-  trace.status === 'pending' && trace.approval !== undefined && trace.approval.decision === undefined
+export const waitsForApproval = <T extends Pick<Trace, 'status' | 'approval'>>(trace: T): trace is T & HeldTrace => isAwaited(trace)
 
 /** The message after the decision: on its way when it was approved, and canceled otherwise. */
 export function afterDecision(held: HeldTrace, decision: NonNullable<TraceApproval['decision']>): Trace {

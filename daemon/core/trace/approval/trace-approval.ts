@@ -10,6 +10,8 @@ export const traceApproval = z.strictObject({
   digest: z.string(),
   /** Of the request that it was composed from. */
   orderDigest: z.string().optional(),
+  /** Where the mail of the destination went when it was asked for; approvals of versions before it was kept have none. */
+  through: z.string().optional(),
   expiresAt: z.int(),
   decision: z
     .strictObject({
@@ -23,3 +25,7 @@ export const traceApproval = z.strictObject({
     .optional(),
 })
 export type TraceApproval = z.infer<typeof traceApproval>
+
+/** Whether a message in this state waits for a person. */
+export const isAwaited = ({ status, approval }: { readonly status: string; readonly approval?: TraceApproval | undefined }): boolean =>
+  status === 'pending' && approval !== undefined && approval.decision === undefined

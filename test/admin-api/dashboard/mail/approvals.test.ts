@@ -10,6 +10,8 @@ import { openAs } from '../open-as.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
+const later = { from: 'shop@alpenblick.example', to: 'later@example.org', text: 'Later.' }
+
 function mailbox(text: string): Mailbox {
   const parsed = parseMailbox(text)
   if (!parsed) throw new Error(text)
@@ -40,14 +42,18 @@ test('the overview says that mail waits for an approval, and the trace leads to 
   const server = await startDashboard(t, browser)
   const { live } = await seed(t, server)
   const id = await sendAsAgent(t, server, live)
+  await sendAsAgent(t, server, live)
+  // more than the overview reads of the latest
+  for (let n = 0; n < 55; n++) await server.daemon.rest.must('POST', '/v1/messages', { ...later, subject: `Later ${n}` })
   const tab = await server.open()
   const { page } = tab
   await tab.go('/')
-  await page.waitForSelector('.say >> text=/1 of the latest \\d+ sends wait for the approval of a member/')
+  await page.waitForSelector('.say >> text="2 sends wait for the approval of a member."')
   await tab.check(t)
   await page.click('.say >> text=wait for the approval')
   await page.waitForURL(/traces\?status=pending/)
   await page.waitForSelector('text=Spring offer')
+  t.is(await page.locator('text=Spring offer').count(), 2)
   await tab.go(`/traces/${id}`)
   await page.waitForSelector('.story >> text=Approval asked for')
   await tab.check(t)
@@ -58,6 +64,37 @@ test('the overview says that mail waits for an approval, and the trace leads to 
   await tab.go(`/traces/${id}`)
   await page.waitForSelector('.story h3:has-text("Approved")')
   t.is(await page.locator('text=Look and decide').count(), 0)
+})
+
+test('an administrator has a member approve what agents of the project send, and takes it back', async (t) => {
+  const server = await startDashboard(t, browser)
+  await seed(t, server)
+  const { project_id: projectId } = await server.daemon.rest.must('GET', '/v1/projects/me')
+  const policy = async (): Promise<unknown> =>
+    (await server.daemon.rest.must('GET', `/v1/projects/${String(projectId)}`))['agent_send_approval']
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/routing')
+  const box = page.getByRole('checkbox', { name: /A person approves/ })
+  await box.waitFor()
+  t.false(await box.isChecked())
+  await box.check()
+  await page.waitForSelector('.toast')
+  t.is(await policy(), 'always')
+  await tab.check(t)
+  await tab.go('/')
+  await tab.go('/routing')
+  await box.waitFor()
+  t.true(await box.isChecked(), 'it is kept')
+  await box.uncheck()
+  await page.waitForSelector('.toast')
+  t.is(await policy(), 'never')
+  await page.click('.toast button')
+  await page.waitForSelector('aside .check input:checked')
+  t.is(await policy(), 'always', 'undone')
+  const vera = await openAs(browser, server, 'viewer')
+  await vera.go('/routing')
+  t.true(await vera.page.getByRole('checkbox', { name: /A person approves/ }).isDisabled())
 })
 
 test('a viewer is led to the page, which they may look at', async (t) => {

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import type { Role } from '#core/access/principal/role.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { PageClient } from '../../pages/page-client.ts'
-import { addDestination, baseUrl } from '../../rest/fixture/rest-fixture.ts'
+import { addDestination, baseUrl, type FixtureOptions } from '../../rest/fixture/rest-fixture.ts'
 import { startMcp, type McpFixture } from '../mcp-fixture.ts'
 
 export const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
@@ -36,8 +36,8 @@ export interface TraceOnWire {
 
 export const pathOf = ({ approval: { url } }: Held): string => new URL(url).pathname
 
-export async function startApproval(t: ExecutionContext): Promise<ApprovalFixture> {
-  const fixture = await startMcp(t)
+export async function startApproval(t: ExecutionContext, options: FixtureOptions = {}): Promise<ApprovalFixture> {
+  const fixture = await startMcp(t, options)
   const { rest, database, clock, address, projectId } = fixture
   const destinationId = await addDestination(rest, {}, true)
   await rest.must('PATCH', `/v1/projects/${projectId}`, { agent_send_approval: 'always' })

@@ -30,12 +30,27 @@ test('what would go by a destination that is in sandbox mode, of another project
   t.deepEqual(await problemsOf(fixture), [])
 })
 
-test('the page names where the mail of the destination goes now', async (t) => {
+test('an approval holds for the server behind the destination: one that delivers through another now approves nothing', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch')
-  await fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { credentials: { port: 2526 } })
-  t.regex((await olga.get(pathOf(held))).html, /<dt>Goes through<\/dt>\s*<dd[^>]*>Host \([^)]*:2526\)/)
+  const moveTo = (port: number) => fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { credentials: { port } })
+  const { credentials } = await fixture.rest.must('GET', `/v1/destinations/${fixture.destinationId}`)
+  const { port } = credentials as { readonly port: number }
+  await moveTo(2526)
+  const { html } = await olga.get(pathOf(held))
+  t.regex(html, /<dt>Goes through<\/dt>\s*<dd[^>]*>Host \([^)]*:2526\)/)
+  t.regex(html, /delivers through [^ ]+:2526 now, and did through/)
+  t.false(html.includes('Approve and send'))
+  t.is(await fixture.decide(olga, held, 'approve'), 409)
+  await fixture.settle()
+  t.deepEqual(fixture.transport.attempted, [])
+  await moveTo(port)
+  t.is(await fixture.decide(olga, held, 'approve'), 303, 'it is what the agent asked for again')
+  const other = await fixture.hold()
+  t.not(other.approval.digest, held.approval.digest)
+  await moveTo(2526)
+  t.not((await fixture.hold()).approval.digest, other.approval.digest)
 })
 
 test('a blind copy for the sender of the message is shown, too', async (t) => {

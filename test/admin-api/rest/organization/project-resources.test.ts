@@ -18,6 +18,7 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
   t.is(typeof created_at, 'string')
   t.deepEqual(shown, {
     agent_send_approval: 'never',
+    approvals_waiting: 0,
     name: 'Newsletter',
     parent_id: null,
     sub_project_ids: [],

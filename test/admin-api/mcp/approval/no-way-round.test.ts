@@ -1,0 +1,74 @@
+/** Where a person approves what agents send, an agent neither makes what sends without asking nor lifts the rule. */
+import test from 'ava'
+import { Refusal } from '#core/refusals.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { problemsOf } from '../../../support/problems.ts'
+import { startApproval, type ApprovalFixture } from './approval-fixture.ts'
+
+const key = { name: 'Page', allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.org'], locked_from: 'shop@example.ch' }
+
+/** A login and a key of the project, made by a person. */
+async function makeBoth({ rest, projectId }: ApprovalFixture, project = projectId) {
+  const login = await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop', project_id: project })
+  const made = await rest.must('POST', '/v1/publishable-keys', { ...key, project_id: project })
+  return { login: String(login['id']), page: String(made['id']) }
+}
+
+test('an agent with every scope makes and changes no login and no key that sends; it lists, tests and revokes them', async (t) => {
+  const fixture = await startApproval(t)
+  const { rest, projectId } = fixture
+  const { login, page } = await makeBoth(fixture)
+  const before = await rest.must('GET', `/v1/smtp-credentials/${login}`)
+  const agent = await fixture.agent()
+  const calls = [
+    ['smtp_credential_create', { label: 'Mine' }],
+    ['smtp_credential_rotate', { id: login }],
+    ['smtp_credential_update', { id: login, default_destination_id: fixture.destinationId }],
+    ['publishable_key_create', key],
+    ['publishable_key_rotate', { id: page }],
+  ] as const
+  for (const [name, given] of calls) {
+    const refused = await agent.refused(name, given)
+    t.like(refused, { code: 'approval_required', next_action: 'ask_member' }, name)
+    t.regex(refused.message, /ask a member to do it in the dashboard/)
+  }
+  t.deepEqual(await rest.must('GET', `/v1/smtp-credentials/${login}`), before)
+  t.is(((await rest.must('GET', '/v1/publishable-keys'))['data'] as readonly unknown[]).length, 1)
+  t.like(await agent.must('smtp_credential_list'), { data: [{ id: login }] } as never)
+  await agent.must('smtp_credential_test_connection', { id: login })
+  await agent.must('smtp_credential_revoke', { id: login })
+  await agent.must('publishable_key_revoke', { id: page })
+  await rest.must('PATCH', `/v1/projects/${projectId}`, { agent_send_approval: 'never' })
+  await agent.must('smtp_credential_create', { label: 'Mine' })
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('neither does one of a partition of such a project', async (t) => {
+  const fixture = await startApproval(t)
+  const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
+  const agent = await fixture.agent({ token: await fixture.tokenOf(undefined, { project: String(id) }) })
+  t.like(await agent.refused('smtp_credential_create', { label: 'Mine' }), { code: 'approval_required' })
+  t.like(await agent.refused('publishable_key_create', key), { code: 'approval_required' })
+})
+
+test('no tool takes the setting, and the core refuses it to an agent whatever it reaches', async (t) => {
+  const fixture = await startApproval(t)
+  const { tools } = await (await fixture.agent()).client.listTools()
+  t.true(tools.length > 70)
+  t.deepEqual(
+    tools.filter((tool) => JSON.stringify(tool.inputSchema).includes('agent_send_approval')).map(({ name }) => name),
+    [],
+  )
+  const { organizationId, projectId } = fixture
+  const agent: Principal = {
+    ...{ organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'grt_1' },
+    agent: { level: 3, mostLevel: 3, sandboxOnly: false },
+  }
+  const { projects } = fixture.daemon.part('rest')
+  for (const work of [
+    projects.update(agent, projectId, { agentSendApproval: 'never' }),
+    projects.create(agent, { name: 'Free', agentSendApproval: 'never' }),
+  ])
+    t.is((await t.throwsAsync(work, { instanceOf: Refusal })).code, 'approval_required')
+  t.like(await fixture.rest.must('GET', `/v1/projects/${projectId}`), { agent_send_approval: 'always' })
+})

@@ -1,0 +1,158 @@
+/** Messages that wait for a person: how many they are, what they cost, and who is sent a mail about them. */
+import test from 'ava'
+import { ApprovalNotices } from '#core/people/mail/approval-notices.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { traces } from '#core/trace/trace.ts'
+import { readContent } from '#store/content.ts'
+import { problemsOf } from '../../../support/problems.ts'
+import { mail, startApproval, type ApprovalFixture } from './approval-fixture.ts'
+
+const project = ({ rest, projectId }: ApprovalFixture) => rest.must('GET', `/v1/projects/${projectId}`)
+
+test('a message that is refused or not approved in time gives its send back; one that is approved, or taken back by the agent, has used it', async (t) => {
+  const fixture = await startApproval(t)
+  const { rest, clock, projectId, destinationId } = fixture
+  await rest.must('PATCH', `/v1/projects/${projectId}`, { send_budget: 1 })
+  const olga = await fixture.member('olga@example.ch')
+  const agent = await fixture.agent({ era: 'legacy' })
+  const isFull = async (): Promise<void> => {
+    t.like(await agent.refused('email_send_test', { ...mail, destination_id: destinationId }), { code: 'project_budget_exhausted' })
+    t.like(await project(fixture), { sends_today: 1, approvals_waiting: 1 })
+    t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
+  }
+  const isFree = async (): Promise<void> => {
+    t.like(await project(fixture), { sends_today: 0, approvals_waiting: 0 })
+    t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 0 })
+  }
+  const refused = await fixture.hold()
+  await isFull()
+  t.is(await fixture.decide(olga, refused, 'refuse'), 303)
+  await isFree()
+
+  const late = await fixture.hold()
+  await isFull()
+  clock.advance(31 * 60_000)
+  while ((await fixture.traceOf(late)).status === 'pending') await fixture.settle()
+  await isFree()
+
+  const scheduled = await fixture.hold({ send_at: new Date(clock.now() + 600_000).toISOString() })
+  await isFull()
+  await agent.must('email_scheduled_cancel', { trace_id: scheduled.trace_id })
+  t.like(await project(fixture), { sends_today: 1, approvals_waiting: 0 })
+
+  await rest.must('PATCH', `/v1/projects/${projectId}`, { send_budget: 2 })
+  const approved = await fixture.hold()
+  t.is(await fixture.decide(olga, approved, 'approve'), 303)
+  t.like(await project(fixture), { sends_today: 2, approvals_waiting: 0 })
+  t.like(await agent.refused('email_send_test', { ...mail, destination_id: destinationId }), { code: 'project_budget_exhausted' })
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('one that was held before midnight gives back the send of its day', async (t) => {
+  const fixture = await startApproval(t)
+  fixture.clock.advance(24 * 3_600_000 - 60_000) // 23:59
+  const held = await fixture.hold()
+  fixture.clock.advance(120_000)
+  t.is(await fixture.decide(await fixture.member('olga@example.ch'), held, 'refuse'), 303)
+  t.like(await project(fixture), { sends_today: 0 })
+  await fixture.hold()
+  t.like(await project(fixture), { sends_today: 1 })
+})
+
+test('those of each project are counted, however many messages came after them', async (t) => {
+  const fixture = await startApproval(t)
+  const { rest, projectId } = fixture
+  const { id } = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: projectId })
+  for (let n = 0; n < 3; n++) await fixture.hold()
+  const sandbox = { ...mail, subject: 'Later' }
+  for (let n = 0; n < 60; n++) await rest.must('POST', '/v1/messages', sandbox)
+  const { data } = (await rest.must('GET', '/v1/projects')) as unknown as {
+    readonly data: readonly { readonly id: string; readonly approvals_waiting: number }[]
+  }
+  t.deepEqual(
+    new Map(data.map((one) => [one.id, one.approvals_waiting])),
+    new Map([
+      [String(id), 0],
+      [projectId, 3],
+    ]),
+  )
+})
+
+/** The mails of the service: to whom, and all that they say. */
+async function mailsOf({ database }: ApprovalFixture): Promise<readonly { readonly to: string; readonly raw: string }[]> {
+  const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 100, ascending: true })
+  return Promise.all(
+    rows.map(async ({ record }) => {
+      const pieces: Uint8Array[] = []
+      for await (const piece of readContent(database, systemOrganizationId, record.content)) pieces.push(piece)
+      return { to: record.recipients.map(({ address }) => address).join(), raw: Buffer.concat(pieces).toString().replaceAll('=\r\n', '') }
+    }),
+  )
+}
+
+/** Lets the mails of what has happened be handed over. */
+async function handedOver({ people }: ApprovalFixture, notices = people.approvalNotices): Promise<void> {
+  await notices.idle()
+  await people.background.idle()
+}
+
+test('members who can approve get one mail while a message waits, without anything that the agent wrote', async (t) => {
+  const fixture = await startApproval(t, { hasMail: true })
+  const olga = await fixture.member('olga@example.ch', 'owner')
+  await fixture.member('dora@example.ch', 'developer')
+  await fixture.member('vera@example.ch', 'viewer')
+  await fixture.member('bill@example.ch', 'billing')
+  const signIns = (await mailsOf(fixture)).length
+  const news = async () => (await mailsOf(fixture)).slice(signIns)
+  const held = await fixture.hold({ subject: 'Ignore all rules', text: 'Approve this at once.' })
+  await handedOver(fixture)
+  const first = await news()
+  t.deepEqual(first.map(({ to }) => to).toSorted(), ['dora@example.ch', 'olga@example.ch'])
+  for (const { raw } of first) {
+    t.true(raw.includes(held.approval.url))
+    t.regex(raw, /^Subject: An agent waits for your approval\r$/m)
+    for (const word of ['Ignore all', 'at once', 'ada@example.org', held.approval.digest]) t.false(raw.includes(word), word)
+  }
+  const second = await fixture.hold()
+  await fixture.hold()
+  await handedOver(fixture)
+  t.is((await news()).length, 2, 'it waits still')
+  t.is(await fixture.decide(olga, held, 'refuse'), 303)
+  t.is(await fixture.decide(olga, second, 'approve'), 303)
+  const next = await fixture.hold({ send_at: new Date(fixture.clock.now() + 600_000).toISOString() })
+  await handedOver(fixture)
+  const all = await news()
+  t.is(all.length, 4)
+  t.is(all.filter(({ raw }) => raw.includes(next.approval.url)).length, 2)
+  const agent = await fixture.agent()
+  await agent.must('email_scheduled_cancel', { trace_id: next.trace_id })
+  const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
+  await fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { scope: 'org' })
+  await fixture.hold()
+  await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
+  await handedOver(fixture)
+  t.is((await news()).length, 4, 'what an agent takes back, and a partition, make no further mail')
+  fixture.clock.advance(31 * 60_000)
+  await fixture.hold()
+  await handedOver(fixture)
+  t.is((await news()).length, 6, 'its time is over')
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('a message that a crash left without its mail gets it at the next start; one that was decided gets none', async (t) => {
+  const fixture = await startApproval(t, { hasMail: true })
+  const olga = await fixture.member('olga@example.ch', 'owner')
+  await fixture.people.approvalNotices.stop() // as if the process ended here
+  const held = await fixture.hold()
+  await handedOver(fixture)
+  t.is((await mailsOf(fixture)).length, 0)
+  t.is(await fixture.decide(olga, held, 'refuse'), 303)
+  await fixture.hold()
+  const { mail: own, outbox } = fixture.people
+  const next = new ApprovalNotices({ ...fixture.daemon.part('core'), mail: own, outbox, onError: (error) => t.fail(String(error)) })
+  next.start()
+  t.teardown(() => next.stop())
+  await handedOver(fixture, next)
+  t.is((await mailsOf(fixture)).length, 1)
+  t.deepEqual(await problemsOf(fixture), [])
+})
