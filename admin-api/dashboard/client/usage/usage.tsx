@@ -36,8 +36,9 @@ export default function UsageAndPlan(): JSX.Element {
           </a>
         )}
         {mayAdminister.value && plan !== undefined && plan !== 'enterprise' && (
-          <button class="button primary" onClick={() => setAsking(true)}>
-            {w.ask}
+          <button class="button primary" onClick={() => setAsking(true)} title={w.ask}>
+            <Icon name="up" />
+            <span class="shell-label">{w.ask}</span>
           </button>
         )}
       </TopBar>

@@ -14,20 +14,25 @@ const browser = browserOf(test)
  */
 const clipped = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
-    const all = 'button, a.button, .tag, .pills a, [role=tab], .nav a, .bottom a, .segments button, th, dt, label, legend, .status, main h2, main h3'
+    const all = 'button, a.button, .tag, .pills a, [role=tab], .nav a, .bottom a, .segments button, th, dt, label, legend, .status, main h2, main h3, td'
     const scrolls = (one) => /auto|scroll/.test(getComputedStyle(one).overflowX)
     const cuts = (one) => getComputedStyle(one).overflowX !== 'visible'
     const faults = []
     for (const one of document.querySelectorAll(all)) {
       if (!one.checkVisibility({ visibilityProperty: true }) || one.closest('.hidden, .skip, .cut, .shell-label, svg, bdi')) continue
       const box = one.getBoundingClientRect()
-      if (box.width <= 1) continue
+      if (box.width <= 1 || (one.tagName === 'TD' && cuts(one))) continue
       const say = (what) => faults.push(what + ' ' + one.tagName.toLowerCase() + '.' + one.className + ' ' + one.textContent.trim().slice(0, 40))
       if (one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('.cut, bdi, .hidden')) say('cuts its words:')
       let around = one.parentElement
       while (around && !cuts(around)) around = around.parentElement
       if (around && scrolls(around) && !around.matches('.sheet, .nav, .nav-groups, .panel-inside, dialog, dialog *, aside, section')) continue
       if (box.right > Math.min(innerWidth, around ? around.getBoundingClientRect().right : innerWidth) + 1) say('runs out:')
+    }
+    for (const one of document.querySelectorAll('td > .row-buttons, td > button')) {
+      const cell = one.parentElement
+      const inside = cell.getBoundingClientRect().right - parseFloat(getComputedStyle(cell).paddingRight)
+      if (one.checkVisibility() && one.getBoundingClientRect().right > inside + 1) faults.push('is wider than its cell: ' + one.textContent)
     }
     return [...new Set(faults)]
   })()`)

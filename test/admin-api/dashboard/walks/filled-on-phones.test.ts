@@ -1,6 +1,6 @@
-/** Every screen, filled, on a phone: in order at 375 pixels, and as wide as the window at 320. */
+/** Every screen, filled, on a phone: in order at 375 pixels, and at 320 no wider than the window, with no word squeezed. */
 import { testWith } from '../../../support/peers/peers.ts'
-import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows, squeezed } from '../../../support/web/browser.ts'
 import { lookAtAll } from './look.ts'
 
 const test = testWith('chromium')
@@ -10,6 +10,7 @@ test('links lead to every screen, and each is in order on a phone, whatever name
   const faults = await lookAtAll(t, browser, {}, async (page) => [
     ...(await axeFaults(page, { at: [375] })),
     ...(await overflows(page, [320, 375])).map((width) => `is wider than ${String(width)} px`),
+    ...(await squeezed(page)).map((one) => `is squeezed: ${one}`),
   ])
   t.deepEqual(faults, [])
 })
