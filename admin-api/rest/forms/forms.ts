@@ -1,5 +1,8 @@
 /** Forms with their drafts and versions. Spec "Form", "Versioning" 3. */
 import { tagOf, type CheckedDraft } from '#core/forms/drafts.ts'
+import type { NewForm } from '#core/forms/forms.ts'
+import { invalid } from '#core/refusals.ts'
+import { readHtmlForm } from '#ingest/html/html-form.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import {
@@ -56,14 +59,14 @@ const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
   forms.create({
     summary: 'Create a form as a draft',
     description:
-      'It begins with a starter, with a definition, or empty. The definition of a form that somebody gives is checked as if it were published: ' +
+      'It begins with a starter, with a definition, with the form of an HTML page, or empty. The definition of a form that somebody gives is checked as if it were published: ' +
       'what is wrong is refused with `definition_invalid`, and `details.errors` names every place.',
     errors: ['not_found', 'definition_invalid'],
     input: newForm,
     output: form,
     examples: { input: { name: 'Contact', template: 'contact' } },
     http,
-    run: ({ principal }, input) => core.create(principal, input),
+    run: async ({ principal }, { html, ...input }) => core.create(principal, html === undefined ? input : await fromHtml(html, input)),
   }),
   action({
     id: 'importForm',
@@ -86,6 +89,16 @@ const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
     },
   }),
 ]
+
+/** The controls of a page as a definition, which is checked like any other. */
+async function fromHtml<I extends Pick<NewForm, 'name' | 'template' | 'definition'>>(html: string, input: I): Promise<I> {
+  if (input.template !== undefined || input.definition !== undefined)
+    throw invalid([{ path: 'html', message: 'replaces template and definition; give only one of them' }])
+  const { fields, submitLabel } = await readHtmlForm(html)
+  if (fields.length === 0) throw invalid([{ path: 'html', message: 'has no controls of a form' }])
+  const settings = submitLabel === undefined ? {} : { settings: { submit_label: submitLabel } }
+  return { ...input, definition: { name: input.name, schema: { version: 1, fields }, ...settings } }
+}
 
 const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): readonly Action[] => [
   forms.change({

@@ -51,6 +51,9 @@ export const newForm = z.strictObject({
   name,
   project_id: projectId.optional(),
   template: z.enum(starterNames).optional().meta({ description: 'A form to begin with. Replaces definition.' }),
+  html: z.string().min(1).max(131_072).optional().meta({
+    description: 'HTML of a page with a form: its controls become fields. Replaces template and definition.',
+  }),
   definition: json.optional().meta({ description: 'A whole definition, such as that of an export. It must be one that can be published.' }),
 })
 

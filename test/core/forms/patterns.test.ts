@@ -40,7 +40,7 @@ test('patterns match what those of JavaScript match', (t) => {
 
 test('what takes others for ever ends after a bounded number of steps', (t) => {
   const input = `${'a'.repeat(999)}!`
-  for (const pattern of ['a*a*a*a*a*b', `${'a?'.repeat(59)}b`, '(a|a)*b', '(?:a{1,20}){1,20}b', '(a|aa)+b'])
+  for (const pattern of ['a*a*a*a*a*b', `${'a?'.repeat(59)}b`, '(a|a)*b', '(?:a{1,10}){1,10}b', '(a|aa)+b'])
     t.false(matcherOf(pattern)(input), pattern)
 })
 

@@ -13,7 +13,8 @@ type Node =
   | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number }
 
 export const maxPattern = 120
-const maxSteps = 2000
+/** What a pattern costs for each character; forms have many fields, and a submission many characters. */
+const maxSteps = 250
 const maxCount = 200
 
 /** What is wrong with a pattern. */
@@ -52,7 +53,7 @@ function withoutAnchors(pattern: string): string {
 
 const classes: Readonly<Record<string, Fits>> = {
   d: (c) => c >= '0' && c <= '9',
-  w: (c) => /^\w$/.test(c),
+  w: (c) => (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c === '_',
   s: (c) => /^\s$/.test(c),
 }
 const controlsByLetter: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' }
@@ -221,31 +222,53 @@ function stepsOf(root: Node): readonly Step[] {
   return steps
 }
 
+/** One look at every state for each character, at most. */
 function run(steps: readonly Step[], input: string): boolean {
-  let states = reached(steps, [steps.length - 1])
-  for (const character of input) {
-    const next: number[] = []
-    for (const state of states) {
-      const step = steps[state]
-      if (step?.kind === 'character' && step.fits(character)) next.push(step.next)
-    }
-    if (next.length === 0) return false
-    states = reached(steps, next)
-  }
-  return states.has(0)
+  const machine = new Machine(steps)
+  machine.enter(steps.length - 1)
+  for (const character of input) if (!machine.take(character)) return false
+  return machine.isAtEnd()
 }
 
-/** All states that are reached without a character. */
-function reached(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
-  const states = new Set<number>()
-  const open = [...from]
-  for (let state = open.pop(); state !== undefined; state = open.pop()) {
-    if (states.has(state)) continue
-    states.add(state)
-    const step = steps[state]
-    if (step?.kind === 'split') open.push(...step.next)
+/** The states that it is in at once. A state was entered in this turn where its mark is the number of the turn. */
+class Machine {
+  readonly #steps: readonly Step[]
+  readonly #marks: Uint32Array
+  #turn = 1
+  #states: number[] = []
+  #before: number[] = []
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps
+    this.#marks = new Uint32Array(steps.length)
   }
-  return states
+
+  /** With all states that follow without a character. */
+  enter(state: number): void {
+    if (this.#marks[state] === this.#turn) return
+    this.#marks[state] = this.#turn
+    const step = this.#steps[state]
+    if (step?.kind === 'split') for (const next of step.next) this.enter(next)
+    else this.#states.push(state)
+  }
+
+  /** False when no state is left. */
+  take(character: string): boolean {
+    const states = this.#states
+    this.#states = this.#before
+    this.#states.length = 0
+    this.#before = states
+    this.#turn++
+    for (const state of states) {
+      const step = this.#steps[state]
+      if (step?.kind === 'character' && step.fits(character)) this.enter(step.next)
+    }
+    return this.#states.length > 0
+  }
+
+  isAtEnd(): boolean {
+    return this.#marks[0] === this.#turn
+  }
 }
 
 /** Ready-made patterns by name. */

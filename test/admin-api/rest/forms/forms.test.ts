@@ -212,3 +212,38 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
   t.is(await rowsLeft(fixture), 0)
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
 })
+
+test('a form is made of the HTML of a page', async (t) => {
+  const { rest } = await startFixture(t)
+  const html = `<form action="/old" onsubmit="x()"><script>evil()</script>
+    <p><label>Your  name <input name="Your-Name[]" required placeholder="Ada"></label></p>
+    <label for="m">Mail</label><input id="m" type="email" name="mail">
+    <select name="topic" aria-label="Topic"><option value="">Choose</option><option value="bug">Problem</option><option>Other</option></select>
+    <fieldset><legend>Size</legend><label><input type="radio" name="size" value="s"> Small</label>
+      <input type="radio" name="size" value="l" id="large"><label for="large">Large</label></fieldset>
+    <label><input type="checkbox" name="terms" required> I agree</label>
+    <label>News <textarea name="news"></textarea></label><input type="hidden" name="page" value="home"><input type="password" name="secret">
+    <button>Go <b>on</b></button></form><form><input name="other"></form>`
+  const { path } = await make(rest, { name: 'Old form', html })
+  const { definition: read, errors } = await rest.must('GET', `${path}/draft`)
+  t.deepEqual(errors, [])
+  const choices = (...labels: readonly (readonly [string, string])[]) => labels.map(([value, label]) => ({ value, label }))
+  t.deepEqual(read, {
+    name: 'Old form',
+    schema: {
+      version: 1,
+      fields: [
+        { key: 'your_name', type: 'text', label: 'Your name', required: true, placeholder: 'Ada' },
+        { key: 'mail', type: 'email', label: 'Mail' },
+        { key: 'topic', type: 'select', label: 'Topic', options: choices(['bug', 'Problem'], ['Other', 'Other']) },
+        { key: 'size', type: 'radio', label: 'Size', options: choices(['s', 'Small'], ['l', 'Large']) },
+        { key: 'terms', type: 'checkbox', label: 'I agree', required: true },
+        { key: 'news', type: 'textarea', label: 'News' },
+        { key: 'page', type: 'hidden', label: 'Page', source: 'static', default: 'home' },
+      ],
+    },
+    settings: { submit_label: 'Go on' },
+  })
+  t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html: '<p>Nothing</p>' }))[2], 'html: has no controls of a form')
+  t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html, template: 'rsvp' }))[1], 'validation_failed')
+})
