@@ -2,6 +2,7 @@
 import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import { Refusal } from '#core/refusals.ts'
+import { InFlight } from '#core/submission/accept/in-flight.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
 import type { CallContext, Client } from '../../actions/action.ts'
 import { toolScopes } from '../../actions/tool-binding.ts'
@@ -59,7 +60,7 @@ const longCallMs = 1000
 export class ToolCalls {
   readonly #options: ToolCallsOptions
   readonly #byName: ReadonlyMap<string, Tool>
-  readonly #inFlight = new Set<Promise<unknown>>()
+  readonly #inFlight = new InFlight()
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
@@ -84,19 +85,18 @@ export class ToolCalls {
 
   /** Resolves when every call that is under way now has ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#inFlight)
+    await this.#inFlight.settled()
   }
 
   /** Undefined for a name that no tool has. */
   async call(caller: Caller, name: string, given: unknown, course: Course): Promise<CallResult | undefined> {
     const tool = this.#byName.get(name)
     if (!tool) return undefined
-    const called = this.#call(tool, caller, given, course)
-    this.#inFlight.add(called)
+    const end = this.#inFlight.begin()
     try {
-      return await called
+      return await this.#call(tool, caller, given, course)
     } finally {
-      this.#inFlight.delete(called)
+      end()
     }
   }
 
