@@ -56,9 +56,9 @@ export const dashboardOperations = (pages: Pages, core: DashboardCore): readonly
   asset,
 ]
 
-const anonymous = ({ baseUrl, mcpUrl }: DashboardCore): Boot => ({
+const anonymous = ({ baseUrl, mcpUrl, submission }: DashboardCore): Boot => ({
   ...{ email: '', csrfToken: '', organizations: [], confirmedForMs: 0, isOperator: false },
-  ...{ baseUrl, mcpUrl },
+  ...{ baseUrl, mcpUrl, submission },
 })
 
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
@@ -66,7 +66,7 @@ const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, 
 /** The shell page for who is signed in, whose session it keeps in the browser for as long as it lasts. */
 export async function dashboard(
   { people, browsers }: Pages,
-  { baseUrl, mcpUrl, operators }: DashboardCore,
+  { baseUrl, mcpUrl, submission, operators }: DashboardCore,
   request: SignedInRequest,
 ): Promise<Answer> {
   const { signedIn, visitor, headers } = request
@@ -74,7 +74,7 @@ export async function dashboard(
   const boot = {
     ...visitor,
     organizations: memberships.map(({ organization: { id, name }, member: { role } }) => ({ id, name, role })),
-    ...{ baseUrl, mcpUrl },
+    ...{ baseUrl, mcpUrl, submission },
     confirmedForMs: people.sessions.confirmedForMs(signedIn.session),
     isOperator: operators.has(signedIn),
   }

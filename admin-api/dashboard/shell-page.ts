@@ -12,6 +12,14 @@ import { builtFolder, type Manifest } from './built-files.ts'
 export interface PublicAddresses {
   readonly baseUrl: string
   readonly mcpUrl: string
+  readonly submission: SubmissionAddress
+}
+
+/** Where programs submit mail by SMTP: a name, and the ports that begin with STARTTLS and in TLS. */
+export interface SubmissionAddress {
+  readonly host: string
+  readonly starttls: readonly number[]
+  readonly tls: readonly number[]
 }
 
 /** As `client/app/boot.ts` reads it. */

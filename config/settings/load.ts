@@ -72,6 +72,19 @@ const namedUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint)
 /** Whether what listens there is reached from this machine alone. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
+/** Where programs submit mail by SMTP: by the name of the service, or `localhost` where it listens on loopback alone. */
+export function submissionAddress({ submission: { listen, implicitTlsListen }, smtpHost }: Pick<Config, 'submission' | 'smtpHost'>): {
+  readonly host: string
+  /** Ports that begin with STARTTLS, and those in TLS. */
+  readonly starttls: readonly number[]
+  readonly tls: readonly number[]
+} {
+  const all = [...listen, ...implicitTlsListen]
+  const isLocal = all.length > 0 && all.every(({ host }) => isLoopback(host))
+  const portsOf = (endpoints: readonly Endpoint[]): number[] => [...new Set(endpoints.map(({ port }) => port))]
+  return { host: isLocal ? 'localhost' : smtpHost, starttls: portsOf(listen), tls: portsOf(implicitTlsListen) }
+}
+
 /** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
 export function oauthUrls(
   config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,

@@ -1,5 +1,5 @@
 /** The HTTP listener, composed: every operation that is served, who may call it, and within which limits. */
-import { isLoopback, publicUrl } from '#config/settings/load.ts'
+import { isLoopback, publicUrl, submissionAddress } from '#config/settings/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -46,7 +46,13 @@ export function httpDoor(composition: Composition): AdminApi {
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition) }) : []),
       ...oauthOperations(oauth),
-      ...pageOperations({ ...core, mcpUrl: oauth.urls.resources.mcp, people: get('people'), operators }),
+      ...pageOperations({
+        ...core,
+        mcpUrl: oauth.urls.resources.mcp,
+        submission: submissionAddress(config),
+        people: get('people'),
+        operators,
+      }),
       ...allowingOperations(allowingCore(get)),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),

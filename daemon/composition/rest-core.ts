@@ -75,7 +75,7 @@ export function restCore(composition: Composition): RestCore {
     simulate,
     whatIf: new WhatIf({ ...core, health, simulate }),
     sendingDomains,
-    promotions: new Promotions({ ...core, destinations: moved.destinations, probes, sendingDomains, simulate, inspectTests }),
+    promotions: new Promotions({ ...core, destinations: moved.destinations, probes, sendingDomains, simulate, inspectTests, sendMessages }),
     failoverPolicies: new FailoverPolicies(core),
     refusedSends: new RefusedSends({ ...core, accept, keys }),
     publishable: { keys, snippets, sends: new PublishableSends({ ...core, ...captcha, accept, keys, sendMessages }) },

@@ -47,12 +47,15 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
     summary: 'Collect the evidence for a promotion',
     description:
       'Probes the destination, compares SPF, DKIM and DMARC of the sending domains with what its provider needs, and decides about its last captured messages as if it ' +
-      'were live. The result is kept with the destination until it is collected again. Changes no mode and sends nothing.',
-    errors: ['not_found', 'conflict'],
+      'were live. The result is kept with the destination until it is collected again. Changes no mode, and sends nothing but the test that `send_test` asks for.',
+    errors: [
+      ...(['not_found', 'conflict', 'feature_disabled', 'approval_required'] as const),
+      ...(['quota_exceeded', 'quota_exhausted', 'project_budget_exhausted', 'storage_full'] as const),
+    ],
     input: evidenceInput,
     output: evidence,
     http: { emptyBody: {} },
-    run: ({ principal }, { id, inspectTestId }) => promotions.collect(principal, id, { inspectTestId }),
+    run: ({ principal }, { id, ...asked }) => promotions.collect(principal, id, asked),
   }),
   destinationResource.readOf('evidence', {
     summary: 'Get the evidence that was collected last',

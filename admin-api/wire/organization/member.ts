@@ -24,6 +24,7 @@ const memberShape = z
     role,
     joined_at: wireTime,
     last_signed_in_at: wireTime.nullable(),
+    has_passkey: z.boolean(),
   })
   .meta({ id: 'Member' })
 
@@ -55,8 +56,8 @@ export const newInvitation = z.strictObject({
 })
 
 export const member = encoder(memberShape)
-  .from<Member & User>({ user_id: ({ id }) => id, last_signed_in_at: ({ signedInAt }) => orNull(signedInAt) })
-  .via((person: Person) => ({ ...person.user, ...person.member }))
+  .from<Member & User & Pick<Person, 'hasPasskey'>>({ user_id: ({ id }) => id, last_signed_in_at: ({ signedInAt }) => orNull(signedInAt) })
+  .via((person: Person) => ({ ...person.user, ...person.member, hasPasskey: person.hasPasskey }))
 
 export const allMembers = pageEncoder(member).via((people: Person[]) => ({ rows: people, nextCursor: undefined }))
 

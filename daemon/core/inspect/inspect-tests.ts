@@ -82,6 +82,11 @@ export class InspectTests implements List<OfProject, InspectTest> {
     return this.#withReport(found.organizationId, found.record)
   }
 
+  /** It takes mail now. */
+  isOpen({ expiresAt }: InspectTest): boolean {
+    return this.#options.clock.now() < expiresAt
+  }
+
   /** The test that takes mail at the address now; undefined when there is none. */
   async recipientOf(address: string): Promise<InspectRecipient | undefined> {
     const { database, clock } = this.#options

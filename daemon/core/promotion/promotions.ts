@@ -1,15 +1,20 @@
 /** Evidence for the way from the sandbox to live: found on request, and kept with the destination until it is found anew. */
 import type { Core } from '../core.ts'
+import { refuseUnseen } from '../access/principal/agent-approval.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { Probes } from '../delivery/probe/probes.ts'
 import type { SendingDomains } from '../domains/sending-domains.ts'
+import { parseMailbox, type Mailbox } from '../addresses.ts'
+import { inspectTests as inspectTestRecords, type InspectTest } from '../inspect/inspect-test.ts'
 import type { InspectTests } from '../inspect/inspect-tests.ts'
-import { Refusal } from '../refusals.ts'
+import { invalid, Refusal } from '../refusals.ts'
 import { destinationEvidence, type DestinationEvidence } from '../routing/destination-evidence.ts'
 import type { Destination } from '../routing/destination.ts'
 import type { Destinations } from '../routing/destinations/destinations.ts'
 import type { Policy } from '../routing/policy/policy.ts'
+import type { SendMessages } from '../submission/doors/send-messages.ts'
 import type { Simulate } from '../submission/simulate/simulate.ts'
+import { traces } from '../trace/trace.ts'
 import { matchingTraces } from '../trace/trace-search.ts'
 import { actorOf } from '../writes/audit.ts'
 import { transact } from '../writes/transact.ts'
@@ -18,8 +23,21 @@ export interface PromotionOptions extends Core {
   readonly destinations: Pick<Destinations, 'get'>
   readonly probes: Pick<Probes, 'test'>
   readonly sendingDomains: Pick<SendingDomains, 'list' | 'recordsFor'>
-  readonly inspectTests: Pick<InspectTests, 'get'>
+  readonly inspectTests: Pick<InspectTests, 'get' | 'create' | 'isOpen'>
+  readonly sendMessages: Pick<SendMessages, 'send'>
   readonly simulate: Pick<Simulate, 'again'>
+}
+
+export interface EvidenceRequest {
+  readonly inspectTestId?: string | undefined
+  readonly sendTest?: boolean | undefined
+  /** The From of the test; that of the destination by default. */
+  readonly from?: Mailbox | undefined
+}
+
+/** `proofStatus`: how far the test is that was sent; null where none was. */
+export interface EvidenceSeen extends DestinationEvidence {
+  readonly proofStatus: 'waiting' | 'scored' | 'failed' | 'elsewhere' | 'expired' | null
 }
 
 const maxDomains = 20
@@ -32,23 +50,21 @@ export class Promotions {
     this.#options = options
   }
 
-  /** What was found last; null before that. Throws `not_found` for a destination out of reach. */
-  async evidence(principal: Principal, id: string): Promise<DestinationEvidence | null> {
+  /** What was found last, with the score of a test that came in since; null before. Throws `not_found` for a destination out of reach. */
+  async evidence(principal: Principal, id: string): Promise<EvidenceSeen | null> {
     await this.#options.destinations.get(principal, id)
     const { organizationId } = principal
-    return (await this.#options.database.get(destinationEvidence, { organizationId }, id))?.record ?? null
+    const stored = await this.#options.database.get(destinationEvidence, { organizationId }, id)
+    return stored ? this.#withScore(principal, stored.record) : null
   }
 
   /**
    * Probes the destination, compares the records of the sending domains for its provider, and decides about the last captured messages
-   * as if it were live. Throws `not_found` for a destination or test out of reach, `conflict` for a test without a score.
+   * as if it were live. With `sendTest`, then sends a mail by it to the address of a new deliverability test. Throws `not_found` for a
+   * destination or test out of reach, `conflict` for a test without a score, and where the test cannot be sent.
    */
-  async collect(
-    principal: Principal,
-    id: string,
-    { inspectTestId }: { readonly inspectTestId?: string | undefined },
-  ): Promise<DestinationEvidence> {
-    const { database, destinations, probes, clock, audit } = this.#options
+  async collect(principal: Principal, id: string, { inspectTestId, sendTest = false, from }: EvidenceRequest): Promise<EvidenceSeen> {
+    const { database, destinations, probes, clock } = this.#options
     const destination = await destinations.get(principal, id)
     const inspect = inspectTestId === undefined ? null : await this.#inspected(principal, inspectTestId)
     const [{ ok, steps }, domains, dryRun] = await Promise.all([
@@ -58,25 +74,78 @@ export class Promotions {
     ])
     const { organizationId, credentialId } = principal
     const { projectId, mode } = destination
+    const before = (await database.get(destinationEvidence, { organizationId }, id))?.record
     const record: DestinationEvidence = {
       ...{ id, projectId, at: clock.now(), by: credentialId, mode, domains, dryRun, inspect },
+      ...(before?.proof && !inspect && { proof: before.proof }),
       probe: { ok, steps: steps.map(({ step, ok: isOk, detail, milliseconds }) => ({ step, ok: isOk, detail, milliseconds })) },
     }
+    await this.#keep(principal, record)
+    if (!sendTest) return this.#withScore(principal, record)
+    if (!ok)
+      throw new Refusal('conflict', 'The test was not sent, as the probe failed; the evidence says at which step.', {
+        nextAction: 'fix_destination',
+      })
+    const proven = { ...record, proof: await this.#sendProof(principal, destination, from) }
+    await this.#keep(principal, proven)
+    return this.#withScore(principal, proven)
+  }
+
+  async #keep(principal: Principal, record: DestinationEvidence): Promise<void> {
+    const { database, audit } = this.#options
+    const { organizationId } = principal
+    const { id, projectId, probe, dryRun, inspect, proof } = record
     await transact(database, { organizationId }, async (change) => {
       const before = await change.get(destinationEvidence, id)
       if (before) change.replace(destinationEvidence, organizationId, before, record)
       else change.insert(destinationEvidence, organizationId, record)
-      const details = { probe: ok, messages: dryRun.messages, relayed: dryRun.relayed, score: inspect?.score ?? null }
+      const isSent = proof !== undefined && proof.traceId !== before?.record.proof?.traceId
+      const found = { probe: probe.ok, messages: dryRun.messages, relayed: dryRun.relayed, score: inspect?.score ?? null }
       audit.record(change, {
         organizationId,
         actor: actorOf(principal),
-        act: 'destination.evidence_collected',
+        act: isSent ? 'destination.test_sent' : 'destination.evidence_collected',
         target: id,
         projectId,
-        details,
+        details: isSent ? { trace_id: proof.traceId, inspect_test_id: proof.testId } : found,
       })
     })
-    return record
+  }
+
+  /** A short mail by the destination, whatever its mode, to an address of a new test. It counts as a send and as a test. */
+  async #sendProof(principal: Principal, destination: Destination, from: Mailbox | undefined): Promise<DestinationEvidence['proof']> {
+    const { inspectTests, sendMessages, clock } = this.#options
+    const { id, name, projectId } = destination
+    refuseUnseen(await this.#options.policies.of(principal.organizationId), principal)
+    const sender = from ?? (destination.from === null ? undefined : parseMailbox(destination.from))
+    if (!sender) throw invalid([{ path: 'from', message: 'is required, because the destination supplies none' }])
+    const { id: testId, token, domain } = await inspectTests.create(principal, projectId)
+    const to = parseMailbox(`${token}@${domain}`)
+    if (!to) throw new Error('the address of a deliverability test cannot be read')
+    const text = `This mail was sent by the destination ${name} to see how its mail arrives.\r\nA person asked for it before real mail goes this way.\r\n`
+    const { traceId } = await sendMessages.send(principal, {
+      ...{ from: sender, to: [to], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], html: undefined, template: undefined },
+      ...{ subject: `Deliverability test of ${name}`, text, projectId, destinationId: id, idempotencyKey: undefined, isProof: true },
+    })
+    return { testId, traceId, at: clock.now() }
+  }
+
+  /** The score of the test that was sent, once it is there, if this destination and no fallback carried it. */
+  async #withScore(principal: Principal, record: DestinationEvidence): Promise<EvidenceSeen> {
+    const { proof } = record
+    if (!proof) return { ...record, proofStatus: null }
+    const { database, inspectTests } = this.#options
+    const { organizationId } = principal
+    const reach = { organizationId }
+    const trace = (await database.get(traces, reach, proof.traceId))?.record
+    const test = (await database.get(inspectTestRecords, reach, proof.testId))?.record
+    if (trace?.status === 'failed') return { ...record, proofStatus: 'failed' }
+    if (trace && trace.destinationId !== record.id) return { ...record, proofStatus: 'elsewhere' }
+    if (!test) return { ...record, proofStatus: 'expired' }
+    if (test.problem !== null) return { ...record, proofStatus: 'failed' }
+    if (test.result && !record.inspect) return { ...record, inspect: scoreOf(test, test.result), proofStatus: 'scored' }
+    if (test.result) return { ...record, proofStatus: 'scored' }
+    return { ...record, proofStatus: inspectTests.isOpen(test) || test.mail ? 'waiting' : 'expired' }
   }
 
   async #inspected(principal: Principal, testId: string): Promise<DestinationEvidence['inspect']> {
@@ -86,8 +155,7 @@ export class Promotions {
         'conflict',
         'inspect_test_id: this deliverability test has no score yet; send a mail to its address, and wait for the report.',
       )
-    const { score, grade } = test.result
-    return { testId, score, grade, at: test.mail?.session.receivedAt ?? test.createdAt }
+    return scoreOf(test, test.result)
   }
 
   async #domains(principal: Principal, destinationId: string): Promise<DestinationEvidence['domains']> {
@@ -122,6 +190,11 @@ export class Promotions {
     return sums
   }
 }
+
+const scoreOf = (test: InspectTest, { score, grade }: NonNullable<InspectTest['result']>): NonNullable<DestinationEvidence['inspect']> => ({
+  ...{ testId: test.id, score, grade },
+  at: test.mail?.session.receivedAt ?? test.createdAt,
+})
 
 function asLive(policy: Policy, { id }: Destination): Policy {
   const current = policy.destinations.get(id)

@@ -32,6 +32,8 @@ const schema = z.strictObject({
   }),
   /** The deliverability test that was named. */
   inspect: z.strictObject({ testId: z.string(), score: z.int(), grade: z.string(), at: z.int() }).nullable(),
+  /** The deliverability test that was sent by the destination; its score is looked up when the evidence is read. */
+  proof: z.strictObject({ testId: z.string(), traceId: z.string(), at: z.int() }).optional(),
 })
 
 export type DestinationEvidence = Immutable<z.infer<typeof schema>>

@@ -69,6 +69,8 @@ export interface Submission {
   readonly windows?: readonly Window[] | undefined
   /** It is captured, whatever the destination. */
   readonly isTest?: boolean | undefined
+  /** A deliverability test of its destination, to an address of ours alone: a sandbox does not keep it; it is relayed or refused. */
+  readonly isProof?: boolean | undefined
   /** The captured message that it is released from; it is relayed or refused. */
   readonly release?: Stored<Trace> | undefined
   /** What the message uses up; when something has used it already, the message is refused. */

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList, type Listing } from '../app/query.ts'
+import { useList, useRead, type Listing } from '../app/query.ts'
 import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -19,15 +19,18 @@ import { TopBar } from '../parts/top-bar.tsx'
 import {
   createApiKey,
   listApiKeys,
+  listMembers,
   listPublishableKeys,
   listSmtpCredentials,
   revokeApiKey,
   rotateApiKey,
   type ApiKey,
+  type Member,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { PublishableKeys } from '../publishable/publishable-keys.tsx'
 import { words as pageWords } from '../publishable/publishable-words.ts'
+import { words as own } from './access-words.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
 import { SmtpLogins } from './smtp-logins.tsx'
 
@@ -100,6 +103,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
     ) : (
       ''
     )
+  const people = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
   const scopes = ({ scopes: held, send_only: sendOnly }: ApiKey): string => (sendOnly ? w.sendOnly : held.join(' '))
   return (
     <>
@@ -123,6 +127,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
           { head: w.name, class: 'strong', cell: ({ name }) => <SafeText text={name} /> },
           { head: w.key, class: 'c-outcome', cell: ({ preview }) => <code>{preview}</code> },
           { head: w.scopes, cell: (key) => <code>{scopes(key)}</code> },
+          { head: own().createdBy, class: 'c-outcome', cell: (key) => <SafeText text={makerOf(key, people)} /> },
           { head: w.status, class: 'c-time', cell: ({ status }) => <KeyStatus status={status} /> },
           { head: w.lastUsed, class: 'c-time', cell: ({ last_used_at: at }) => (at === null ? '–' : shortTime(at)) },
           { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
@@ -156,6 +161,14 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
       )}
     </>
   )
+}
+
+/** The person or application that stands behind a key. */
+function makerOf({ minted_by: by }: ApiKey, people: readonly Member[]): string {
+  if (by === null) return '–'
+  const person = people.find(({ user_id: id }) => id === by.user_id)
+  const who = person ? person.name || person.email : (by.user_id ?? by.api_key_id ?? '–')
+  return by.application ? `${by.application.name} (${who})` : who
 }
 
 const KeyStatus = ({ status }: Pick<ApiKey, 'status'>): JSX.Element => (

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { linkHere, projectId } from '../app/location.ts'
+import { go, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -22,6 +22,8 @@ import {
   type SmtpCredential,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { EditLogin } from './edit-login.tsx'
+import { LoginDetails } from './login-details.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
 
 interface SmtpLoginsProps {
@@ -45,6 +47,7 @@ const nameOf = ({ label, username }: SmtpCredential): string => label || usernam
 export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
   const w = words()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
+  const opened = list.read.data?.find(({ id }) => id === query.value.get('login'))
   const actions = (login: SmtpCredential): JSX.Element => <SecretButtons name={nameOf(login)} onDo={(what) => setDoing({ what, login })} />
   return (
     <>
@@ -65,16 +68,17 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           </State>
         }
         columns={[
-          { head: w.name, class: 'strong', cell: ({ label }) => <SafeText text={label || '–'} /> },
+          { head: w.name, class: 'strong', cell: (login) => <Name login={login} text={login.label || '–'} /> },
           { head: w.username, cell: ({ username }) => <code>{username}</code> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
           { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => rate ?? '–' },
           { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: '', class: 'c-actions num', cell: actions },
         ]}
-        narrow={(login) => [<Mark name="ok" />, <SafeText text={login.label || login.username} />, login.username, actions(login)]}
+        narrow={(login) => [<Mark name="ok" />, <Name login={login} text={nameOf(login)} />, login.username, actions(login)]}
       />
       {isMaking && <NewLogin onClose={onClose} onSecret={onSecret} />}
+      {opened && <OpenedLogin login={opened} onDone={list.reload} />}
       {doing && (
         <SecretActionDialog
           what={doing.what}
@@ -94,6 +98,24 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
         />
       )}
     </>
+  )
+}
+
+const Name = ({ login, text }: { readonly login: SmtpCredential; readonly text: string }): JSX.Element => (
+  <a href={linkHere({ login: login.id })}>
+    <SafeText text={text} />
+  </a>
+)
+
+/** Its details, or the form that changes them. */
+function OpenedLogin({ login, onDone }: { readonly login: SmtpCredential; readonly onDone: () => void }): JSX.Element {
+  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const names = new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name]))
+  const show = (id: string, edit = ''): void => go(linkHere({ login: id, edit }), { replaces: true })
+  return mayChange.value && query.value.get('edit') === '1' ? (
+    <EditLogin login={login} destinations={names} onClose={() => show(login.id)} onDone={onDone} />
+  ) : (
+    <LoginDetails login={login} destinations={names} onClose={() => show('')} onEdit={() => show(login.id, '1')} />
   )
 }
 

@@ -16,6 +16,8 @@ export interface Boot {
   readonly baseUrl: string
   /** Where agents reach it. */
   readonly mcpUrl: string
+  /** Where programs submit mail by SMTP. */
+  readonly submission: { readonly host: string; readonly starttls: readonly number[]; readonly tls: readonly number[] }
   /** How much longer what is hard to undo needs no new proof of identity. */
   readonly confirmedForMs: number
   /** May see and set what belongs to the operator of the service. */

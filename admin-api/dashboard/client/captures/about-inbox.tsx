@@ -1,5 +1,7 @@
 /** What an inbox is and does: whom it notifies, how long it keeps mail, and how a test waits for the next message. */
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { mayChange } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { curlOf } from '../parts/api-call.tsx'
@@ -8,10 +10,12 @@ import { longTime } from '../parts/time.ts'
 import { getInbox, waitForInboxMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './captures-words.ts'
+import { EditInbox, EndInbox } from './edit-inbox.tsx'
 
 export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Element | null {
   const w = words()
-  const { data: inbox } = useRead(getInbox, { path: { id: inboxId } })
+  const { data: inbox, reload } = useRead(getInbox, { path: { id: inboxId } })
+  const [open, setOpen] = useState<'edit' | 'end'>()
   if (!inbox) return null
   const wait = curlOf({ operation: waitForInboxMessage, input: { path: { id: inboxId }, query: { timeout: '60' } } })
   const { last_notify: last, retention_days: days } = inbox
@@ -38,6 +42,20 @@ export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Eleme
       <p class="faint" id="clear-inbox">
         {w.clearText}
       </p>
+      {mayChange.value && (
+        <div class="actions">
+          <button class="button small" type="button" onClick={() => setOpen('edit')}>
+            {w.editInbox}
+          </button>
+          {inbox.address_pattern !== '*' && (
+            <button class="button small danger" type="button" onClick={() => setOpen('end')}>
+              {w.endInbox}
+            </button>
+          )}
+        </div>
+      )}
+      {open === 'edit' && <EditInbox inbox={inbox} onClose={() => setOpen(undefined)} onDone={reload} />}
+      {open === 'end' && <EndInbox inbox={inbox} onClose={() => setOpen(undefined)} />}
     </details>
   )
 }

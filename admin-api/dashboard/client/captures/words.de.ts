@@ -32,4 +32,10 @@ export const de: Wider<typeof en> = {
   keptFor: 'Aufbewahrt',
   asPlan: 'so lange, wie der Plan Traces behält',
   days: (n: number) => (n === 1 ? '1 Tag' : `${String(n)} Tage`),
+  editInbox: 'Postfach ändern',
+  inboxSaved: 'Das Postfach ist gespeichert.',
+  keptDays: 'Tage, nach denen Post es verlässt',
+  keptDaysHint: 'Leer behält sie so lange wie der Plan',
+  endInbox: 'Postfach löschen',
+  endInboxEffect: 'Das Postfach geht; seine Nachrichten bleiben im Auffangpostfach.',
 }

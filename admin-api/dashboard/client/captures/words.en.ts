@@ -29,4 +29,10 @@ export const en = {
   keptFor: 'Kept for',
   asPlan: 'as long as the plan keeps traces',
   days: (n: number) => (n === 1 ? '1 day' : `${String(n)} days`),
+  editInbox: 'Change inbox',
+  inboxSaved: 'The inbox is saved.',
+  keptDays: 'Days after which mail leaves it',
+  keptDaysHint: 'Empty keeps it as long as the plan does',
+  endInbox: 'Delete inbox',
+  endInboxEffect: 'The inbox goes; its messages stay in the catch-all.',
 } as const

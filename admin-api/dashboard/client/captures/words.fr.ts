@@ -32,4 +32,10 @@ export const fr: Wider<typeof en> = {
   keptFor: 'Gardés',
   asPlan: 'aussi longtemps que le plan garde les traces',
   days: (n: number) => (n === 1 ? '1 jour' : `${String(n)} jours`),
+  editInbox: 'Modifier la boîte',
+  inboxSaved: 'La boîte est enregistrée.',
+  keptDays: 'Jours après lesquels le courrier la quitte',
+  keptDaysHint: 'Vide : aussi longtemps que le forfait',
+  endInbox: 'Supprimer la boîte',
+  endInboxEffect: 'La boîte disparaît ; ses messages restent dans la boîte générale.',
 }

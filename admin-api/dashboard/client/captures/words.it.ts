@@ -32,4 +32,10 @@ export const it: Wider<typeof en> = {
   keptFor: 'Conservati',
   asPlan: 'finché il piano conserva le tracce',
   days: (n: number) => (n === 1 ? '1 giorno' : `${String(n)} giorni`),
+  editInbox: 'Modifica casella',
+  inboxSaved: 'La casella è salvata.',
+  keptDays: 'Giorni dopo i quali la posta la lascia',
+  keptDaysHint: 'Vuoto la tiene quanto il piano',
+  endInbox: 'Elimina casella',
+  endInboxEffect: 'La casella scompare; i suoi messaggi restano nella casella generale.',
 }

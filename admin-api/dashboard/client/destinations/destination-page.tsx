@@ -23,6 +23,8 @@ import {
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { Mode, placeOf } from './destination-words.tsx'
+import { EditDestination } from './edit-destination.tsx'
+import { words as own } from './evidence-words.ts'
 import { Evidence } from './evidence.tsx'
 import { Probe } from './probe.tsx'
 
@@ -31,6 +33,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
   const read = useRead(getDestination, { path: { id } }, { isShown: true })
   const health = useRead(getDestinationHealth, { path: { id } }, { every: 15_000 })
   const [isEnding, setEnding] = useState(false)
+  const [isEditing, setEditing] = useState(false)
   const destination = read.data
   const heading = (
     <>
@@ -50,10 +53,13 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
               <section aria-label={w.destination}>
                 <Settings destination={one} />
                 {mayChange.value && <Probe id={id} />}
-                <Evidence id={id} />
+                <Evidence id={id} from={one.from} />
                 {mayChange.value && (
                   <div class="block">
                     <div class="actions">
+                      <button class="button" onClick={() => setEditing(true)}>
+                        {own().edit}
+                      </button>
                       <button class="button danger" onClick={() => setEnding(true)}>
                         {w.deleteDestination}
                       </button>
@@ -84,6 +90,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
           }}
         />
       )}
+      {isEditing && destination && <EditDestination destination={destination} onClose={() => setEditing(false)} onDone={read.reload} />}
     </>
   )
 }

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useList, useRead } from '../app/query.ts'
-import { ChooseField, useBusy } from '../parts/controls.tsx'
+import { asFault, useList, useRead, useTicks } from '../app/query.ts'
+import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -15,45 +15,60 @@ import { collectDestinationEvidence, getDestinationEvidence, listInspectTests, t
 import { words as allWords } from '../words/words.ts'
 import { words } from './evidence-words.ts'
 
+/** While a test is under way. */
+const lookEveryMs = 3000
+
 interface EvidenceProps {
   readonly id: string
+  /** The From of the destination. */
+  readonly from: string | null
   /** Is told what is known of the connection. */
   readonly onProbe?: (isReachable: boolean) => void
 }
 
-export function Evidence({ id, onProbe }: EvidenceProps): JSX.Element {
+export function Evidence({ id, from, onProbe }: EvidenceProps): JSX.Element {
   const [w, common] = [words(), allWords()]
   const read = useRead(getDestinationEvidence, { path: { id } })
   const evidence = read.data?.evidence ?? undefined
   useEffect(() => {
     if (evidence) onProbe?.(evidence.probe.ok)
   }, [evidence?.at])
+  useTicks(evidence?.proof?.status === 'waiting' ? lookEveryMs : undefined, read.reload)
   return (
     <div class="block" aria-live="polite">
       <h2>{common.evidence}</h2>
       <Show read={read} reload={read.reload} failure={w.evidenceFailed} rows={3}>
         {() => (evidence ? <Found evidence={evidence} /> : <p class="soft">{w.notCollected}</p>)}
       </Show>
-      {mayChange.value && <Collect id={id} onDone={read.reload} />}
+      {mayChange.value && <Collect id={id} from={from} onDone={read.reload} />}
     </div>
   )
 }
 
-function Collect({ id, onDone }: { readonly id: string; readonly onDone: () => void }): JSX.Element {
+interface CollectProps {
+  readonly id: string
+  readonly from: string | null
+  readonly onDone: () => void
+}
+
+function Collect({ id, from, onDone }: CollectProps): JSX.Element {
   const w = words()
   const tests = useList(listInspectTests, { query: { limit: '20' } }, { isShown: false })
   const scored = (tests.read.data ?? []).filter(({ score }) => score !== null)
   const [test, setTest] = useState('')
+  const [sendsTest, setSendsTest] = useState(false)
+  const [sender, setSender] = useState(from ?? '')
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
   const run = async (): Promise<void> => {
     setFault(undefined)
+    const own = sendsTest ? { send_test: true, ...(sender.trim() !== '' && { from: sender.trim() }) } : {}
     try {
-      await call(collectDestinationEvidence, { path: { id }, body: test === '' ? {} : { inspect_test_id: test } })
-      onDone()
+      await call(collectDestinationEvidence, { path: { id }, body: !sendsTest && test !== '' ? { inspect_test_id: test } : own })
     } catch (error) {
       setFault(asFault(error))
     }
+    onDone()
   }
   return (
     <form
@@ -63,7 +78,13 @@ function Collect({ id, onDone }: { readonly id: string; readonly onDone: () => v
         start(run)
       }}
     >
-      {scored.length > 0 && (
+      <label class="check">
+        <input type="checkbox" checked={sendsTest} onChange={(event) => setSendsTest(event.currentTarget.checked)} />
+        {w.sendTest}
+      </label>
+      <p class="faint">{w.sendTestHint}</p>
+      {sendsTest && <TextField label={w.testFrom} value={sender} onChange={setSender} fault={fault?.fields.get('from')} />}
+      {!sendsTest && scored.length > 0 && (
         <ChooseField
           label={w.score}
           hint={w.testHint}
@@ -75,7 +96,7 @@ function Collect({ id, onDone }: { readonly id: string; readonly onDone: () => v
       <Fault fault={fault} />
       <div class="actions">
         <button class="button" aria-disabled={isBusy}>
-          {isBusy ? w.collecting : w.collect}
+          {isBusy ? w.collecting : sendsTest ? w.collectAndSend : w.collect}
         </button>
       </div>
     </form>
@@ -84,7 +105,7 @@ function Collect({ id, onDone }: { readonly id: string; readonly onDone: () => v
 
 function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.Element {
   const [w, common] = [words(), allWords()]
-  const { at, mode, probe, domains, dry_run: dryRun, inspect } = evidence
+  const { at, mode, probe, domains, dry_run: dryRun, inspect, proof } = evidence
   return (
     <>
       <p class="faint">
@@ -121,6 +142,7 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
       </ul>
       <h3>{common.dryRun}</h3>
       {dryRun.messages === 0 ? <p class="soft">{common.dryRunNone}</p> : <DryRun dryRun={dryRun} />}
+      {proof && <Proof proof={proof} />}
       {inspect && (
         <>
           <h3>{w.score}</h3>
@@ -129,6 +151,32 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
           </p>
         </>
       )}
+    </>
+  )
+}
+
+/** How far the test is that was sent. */
+function Proof({ proof }: { readonly proof: NonNullable<DestinationEvidence['proof']> }): JSX.Element {
+  const w = words()
+  const texts = {
+    waiting: w.proofWaiting,
+    scored: w.proofScored,
+    failed: w.proofFailed,
+    elsewhere: w.proofElsewhere,
+    expired: w.proofExpired,
+  }
+  const marks = { waiting: 'sent', scored: 'ok', failed: 'failed', elsewhere: 'warning', expired: 'warning' }
+  return (
+    <>
+      <h3>{w.proof}</h3>
+      <ul class="checks">
+        <Check mark={marks[proof.status]} name={texts[proof.status]}>
+          <>
+            {longTime(proof.at)} · <a href={link(`/traces/${proof.trace_id}`)}>{w.proofTrace}</a> ·{' '}
+            <a href={link(`/inspect/${proof.test_id}`)}>{w.showReport}</a>
+          </>
+        </Check>
+      </ul>
     </>
   )
 }

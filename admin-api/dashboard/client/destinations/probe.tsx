@@ -1,7 +1,8 @@
 /** A probe of the connection as it would be made for mail, step by step. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
 import { asFault } from '../app/query.ts'
 import type { ApiFault } from '../app/api.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -24,12 +25,13 @@ export function Probe({ id }: { readonly id: string }): JSX.Element {
       setFault(asFault(error))
     }
   }
+  useEffect(() => bind({ t: () => start(run) }), [isBusy])
   return (
     <div class="block" aria-live="polite">
       <div class="actions">
         <h2>{w.connection}</h2>
         {result && <span class={result.ok ? 'tag good' : 'tag bad'}>{result.ok ? w.passed : w.notPassed}</span>}
-        <button class="button small end" aria-disabled={isBusy} onClick={() => start(run)}>
+        <button class="button small end" aria-disabled={isBusy} aria-keyshortcuts="t" onClick={() => start(run)}>
           {isBusy ? w.testing : w.testConnection}
         </button>
       </div>

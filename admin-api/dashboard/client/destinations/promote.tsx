@@ -57,7 +57,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
                     </h2>
                     <p>{w.promoteText}</p>
                   </div>
-                  <Evidence id={id} onProbe={setReachable} />
+                  <Evidence id={id} from={destination.from} onProbe={setReachable} />
                 </section>
                 <aside aria-label={w.whatChanges}>
                   <Decision destination={destination} />

@@ -1,7 +1,8 @@
 /** One sending domain: every record with what is expected and what was found. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
@@ -33,6 +34,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
       toast(asFault(error).message)
     }
   }
+  useEffect(() => (mayAdminister.value ? bind({ r: () => start(check) }) : undefined), [isBusy])
   const name = read.data?.domain ?? ''
   const heading = (
     <>
@@ -44,7 +46,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
     <>
       <TopBar title={name || w.domain} heading={heading}>
         {mayAdminister.value && (
-          <button class="button" aria-disabled={isBusy} onClick={() => start(check)}>
+          <button class="button" aria-disabled={isBusy} aria-keyshortcuts="r" onClick={() => start(check)}>
             <Icon name="refresh" />
             <span class="shell-label">{w.checkAgain}</span>
           </button>

@@ -117,6 +117,7 @@ function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly o
         { head: w.role, class: 'c-status', cell: ({ role }) => role },
         { head: w.joined, class: 'c-outcome', cell: ({ joined_at: at }) => dateOnly(at) },
         { head: w.lastSignIn, class: 'c-outcome', cell: ({ last_signed_in_at: at }) => (at === null ? '–' : shortTime(at)) },
+        { head: w.passkey, class: 'c-took', cell: ({ has_passkey: has }) => (has ? w.yes : w.no) },
         { head: '', class: 'c-members num', cell: actions },
       ]}
       narrow={(member) => [

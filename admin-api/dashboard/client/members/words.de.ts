@@ -41,4 +41,7 @@ export const de: Wider<typeof en> = {
   sendAgainTo: (email) => `Die Einladung von ${email} erneut senden`,
   sendAgainText: 'Der bisherige Link gilt nicht mehr; der neue gilt eine Woche.',
   invitationRevoked: (email) => `Die Einladung von ${email} ist zurückgezogen.`,
+  passkey: 'Passkey',
+  yes: 'ja',
+  no: 'nein',
 }

@@ -38,4 +38,7 @@ export const en = {
   sendAgainTo: (email: string) => `Send the invitation of ${email} again`,
   sendAgainText: 'The link before stops working; the new one works for a week.',
   invitationRevoked: (email: string) => `The invitation of ${email} is revoked.`,
+  passkey: 'Passkey',
+  yes: 'yes',
+  no: 'no',
 } as const

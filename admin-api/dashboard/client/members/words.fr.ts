@@ -41,4 +41,7 @@ export const fr: Wider<typeof en> = {
   sendAgainTo: (email) => `Renvoyer l’invitation de ${email}`,
   sendAgainText: 'Le lien précédent ne vaut plus ; le nouveau vaut une semaine.',
   invitationRevoked: (email) => `L’invitation de ${email} est retirée.`,
+  passkey: 'Clé d’accès',
+  yes: 'oui',
+  no: 'non',
 }

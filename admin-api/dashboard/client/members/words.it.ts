@@ -41,4 +41,7 @@ export const it: Wider<typeof en> = {
   sendAgainTo: (email) => `Invia di nuovo l’invito di ${email}`,
   sendAgainText: 'Il link precedente non vale più; il nuovo vale una settimana.',
   invitationRevoked: (email) => `L’invito di ${email} è revocato.`,
+  passkey: 'Passkey',
+  yes: 'sì',
+  no: 'no',
 }

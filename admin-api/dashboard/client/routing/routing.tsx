@@ -14,7 +14,7 @@ import { NoRoute } from './no-route.tsx'
 import { Rules } from './rules.tsx'
 import { words } from './routing-words.ts'
 import { Tester } from './tester.tsx'
-import { WhatIf } from './what-if.tsx'
+import { WhatIf } from '../what-if/what-if.tsx'
 
 const views = ['rules', 'failover', 'what-if'] as const
 

@@ -89,4 +89,10 @@ export const de: Wider<typeof en> = {
   noneStored: 'In dieser Zeit ist keine Nachricht gespeichert.',
   happened: 'Geschehen',
   instead: 'Wäre',
+  ifNoRoute: 'Ohne Route',
+  ifFailover: 'Failover-Kette stattdessen',
+  ifCap: 'Abgefangene pro Monat',
+  ifCapHint: 'Leer behält die Grenze',
+  ifPlan: 'Plan',
+  ifPlanHint: 'Mit dem, was daneben vereinbart ist',
 }

@@ -85,4 +85,10 @@ export const en = {
   noneStored: 'No message was stored in this time.',
   happened: 'Happened',
   instead: 'Would be',
+  ifNoRoute: 'Without a route',
+  ifFailover: 'Failover chain instead',
+  ifCap: 'Captures per month',
+  ifCapHint: 'Empty keeps the cap',
+  ifPlan: 'Plan',
+  ifPlanHint: 'With what was agreed on beside it',
 } as const

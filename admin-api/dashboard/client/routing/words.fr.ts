@@ -88,4 +88,10 @@ export const fr: Wider<typeof en> = {
   noneStored: 'Aucun message n’est gardé de cette période.',
   happened: 'Fait',
   instead: 'Serait',
+  ifNoRoute: 'Sans route',
+  ifFailover: 'Chaîne de bascule à la place',
+  ifCap: 'Captures par mois',
+  ifCapHint: 'Vide garde la limite',
+  ifPlan: 'Forfait',
+  ifPlanHint: 'Avec ce qui a été convenu en plus',
 }

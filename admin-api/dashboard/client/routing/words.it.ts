@@ -89,4 +89,10 @@ export const it: Wider<typeof en> = {
   noneStored: 'Nessun messaggio è conservato di questo periodo.',
   happened: 'Accaduto',
   instead: 'Sarebbe',
+  ifNoRoute: 'Senza rotta',
+  ifFailover: 'Catena di failover al suo posto',
+  ifCap: 'Catture al mese',
+  ifCapHint: 'Vuoto mantiene il limite',
+  ifPlan: 'Piano',
+  ifPlanHint: 'Con ciò che è stato concordato a parte',
 }

@@ -17,6 +17,8 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createSuppression, deleteSuppression, exportSuppressions, listSuppressions, type Suppression } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { ImportDialog } from './import.tsx'
+import { words as own } from './suppressions-words.ts'
 
 const sources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 type Source = (typeof sources)[number]
@@ -46,18 +48,7 @@ export default function Suppressions(): JSX.Element {
     )
   return (
     <>
-      <TopBar title={w.suppressions}>
-        <button class="button" onClick={() => void download(filter)} title={w.export}>
-          <Icon name="download" />
-          <span class="shell-label">{w.export}</span>
-        </button>
-        {mayAdminister.value && (
-          <a class="button primary" href={linkHere({ new: '1' })}>
-            <Icon name="plus" />
-            <span class="shell-label">{w.suppressAddress}</span>
-          </a>
-        )}
-      </TopBar>
+      <Bar filter={filter} />
       <div class="sheet">
         <Filters text={text} source={source} />
         <List
@@ -86,7 +77,36 @@ export default function Suppressions(): JSX.Element {
         />
       </div>
       {isMakingNew(mayAdminister) && <NewSuppression onDone={list.reload} />}
+      {mayAdminister.value && query.value.get('import') === '1' && <ImportDialog onDone={list.reload} />}
     </>
+  )
+}
+
+interface BarProps {
+  readonly filter: { readonly source?: Source; readonly q?: string }
+}
+
+function Bar({ filter }: BarProps): JSX.Element {
+  const w = words()
+  return (
+    <TopBar title={w.suppressions}>
+      <button class="button" onClick={() => void download(filter)} title={w.export}>
+        <Icon name="download" />
+        <span class="shell-label">{w.export}</span>
+      </button>
+      {mayAdminister.value && (
+        <a class="button" href={linkHere({ import: '1' })} title={own().importButton}>
+          <Icon name="up" />
+          <span class="shell-label">{own().importButton}</span>
+        </a>
+      )}
+      {mayAdminister.value && (
+        <a class="button primary" href={linkHere({ new: '1' })}>
+          <Icon name="plus" />
+          <span class="shell-label">{w.suppressAddress}</span>
+        </a>
+      )}
+    </TopBar>
   )
 }
 

@@ -29,6 +29,8 @@ import {
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { Delivery } from './delivery.tsx'
+import { EndpointMenu } from './endpoint-menu.tsx'
+import { words as own } from './webhooks-words.ts'
 
 const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 
@@ -70,19 +72,19 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <TopBar title={plain(name) || w.webhooks} heading={heading} isLive={isStreaming.value}>
-        {mayChange.value && read.data && <Tools onRotate={() => setRotating(true)} onTest={() => void test()} />}
+        {mayChange.value && read.data && (
+          <>
+            <Tools onRotate={() => setRotating(true)} onTest={() => void test()} />
+            <EndpointMenu endpoint={read.data} onChange={read.reload} />
+          </>
+        )}
       </TopBar>
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.endpointsFailed}>
           {(endpoint) => (
             <>
-              <p class="endpoint">
-                <code>{plain(endpoint.target_url)}</code>{' '}
-                <span>{endpoint.event_types.length === 0 ? w.everyEvent : endpoint.event_types.join(', ')}</span>{' '}
-                <span class="faint">
-                  {w.signedWith} <code>X-Service-Signature</code>
-                </span>
-              </p>
+              <About endpoint={endpoint} />
+              <Verify />
               <Deliveries key={turn} endpoint={endpoint} />
             </>
           )}
@@ -106,6 +108,44 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
     </>
   )
 }
+
+function About({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
+  const w = words()
+  return (
+    <p class="endpoint">
+      <code>{plain(endpoint.target_url)}</code>{' '}
+      <span>{endpoint.event_types.length === 0 ? w.everyEvent : endpoint.event_types.join(', ')}</span>{' '}
+      {endpoint.paused && (
+        <span class="tag bad">
+          <Mark name="paused" />
+          {w.paused}
+        </span>
+      )}{' '}
+      <span class="faint">
+        {w.signedWith} <code>X-Service-Signature</code>
+      </span>
+    </p>
+  )
+}
+
+/** How a receiver checks that an event is from here. */
+const Verify = (): JSX.Element => (
+  <details class="about-inbox">
+    <summary>{own().verify}</summary>
+    <pre class="code wrap" tabIndex={0}>
+      {verification}
+    </pre>
+  </details>
+)
+
+const verification = `import { createHmac, timingSafeEqual } from 'node:crypto'
+
+// body: the octets of the request as they came, before JSON is read; header: that of X-Service-Signature
+export function isFromPostern(body, header, secret) {
+  const expected = createHmac('sha256', secret).update(body).digest()
+  const given = Buffer.from(header.replace(/^sha256=/, ''), 'hex')
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}`
 
 function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
   const w = words()

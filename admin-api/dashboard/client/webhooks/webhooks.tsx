@@ -4,28 +4,25 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
+import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { TextField } from '../parts/controls.tsx'
-import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
-import { shortTime } from '../parts/time.ts'
+import { number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
+import { createWebhook, getWebhookInsight, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { EditEndpoint, type EndpointSettings } from './edit-endpoint.tsx'
 import { WebhookPage } from './webhook-page.tsx'
+import { words as own } from './webhooks-words.ts'
 
 export default function Webhooks({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <EndpointList /> : <WebhookPage id={id} />
 }
-
-const eventTypes = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed'] as const
-type EventType = (typeof eventTypes)[number]
 
 const eventsOf = ({ event_types: types }: WebhookEndpoint): string => (types.length === 0 ? words().everyEvent : types.join(', '))
 
@@ -46,6 +43,7 @@ function EndpointList(): JSX.Element {
         )}
       </TopBar>
       <div class="sheet">
+        {(list.read.data?.length ?? 0) > 0 && <LastDay />}
         <List
           label={w.webhooks}
           list={list}
@@ -105,40 +103,49 @@ const EndpointStatus = ({ paused }: Pick<WebhookEndpoint, 'paused'>): JSX.Elemen
 
 function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
   const w = words()
-  const [name, setName] = useState('')
-  const [url, setUrl] = useState('')
-  const [types, setTypes] = useState<readonly EventType[]>([])
-  const toggle = (type: EventType): void => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type])
-  const create = async (): Promise<void> => {
+  const create = async (settings: EndpointSettings): Promise<void> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
-    const { hmac_secret: secret } = await call(createWebhook, { body: { name, target_url: url, event_types: [...types], ...project } })
-    onSecret({ title: w.secretOf(name), fields: [['hmac_secret', secret]], note: w.webhookNote })
+    const { hmac_secret: secret } = await call(createWebhook, { body: { ...settings, ...project } })
+    onSecret({ title: w.secretOf(settings.name), fields: [['hmac_secret', secret]], note: w.webhookNote })
   }
+  return <EditEndpoint title={w.newEndpoint} submit={w.create} onClose={onClose} onSubmit={create} />
+}
+
+const dayMs = 86_400_000
+
+/** How the deliveries of the last day went, over all endpoints that are shown. */
+function LastDay(): JSX.Element | null {
+  const w = own()
+  const [now] = useState(() => Date.now())
+  const span = { from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }
+  const { data } = useRead(getWebhookInsight, {
+    query: { ...span, ...(projectId.value !== undefined && { project: projectId.value }) },
+  })
+  if (!data) return null
+  const { succeeded, failed, parked } = data.totals
+  const all = succeeded + failed
+  const share = all === 0 ? '–' : `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(1)} %`
   return (
-    <FormDialog title={w.newEndpoint} submit={w.create} onClose={onClose} onSubmit={create}>
-      {(fault) => (
-        <>
-          <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
-          <TextField
-            label={w.endpoint}
-            type="url"
-            placeholder="https://"
-            value={url}
-            onChange={setUrl}
-            fault={fault?.fields.get('target_url')}
-            isMono
-          />
-          <fieldset>
-            <legend class="label">{w.eventsHint}</legend>
-            {eventTypes.map((type) => (
-              <label class="check" key={type}>
-                <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} />
-                <code>{type}</code>
-              </label>
-            ))}
-          </fieldset>
-        </>
-      )}
-    </FormDialog>
+    <dl class="ledger">
+      <Figure name={w.success} value={share} unit={w.ofAttempts(all)} />
+      <Figure name={w.failures} value={number(failed)} isBad={failed > 0} />
+      <Figure name={w.parked} value={number(parked)} isBad={parked > 0} />
+    </dl>
   )
 }
+
+interface FigureProps {
+  readonly name: string
+  readonly value: string
+  readonly unit?: string
+  readonly isBad?: boolean
+}
+
+const Figure = ({ name, value, unit, isBad = false }: FigureProps): JSX.Element => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      <b class={isBad ? 'bad' : ''}>{value}</b> {unit !== undefined && <span>{unit}</span>}
+    </dd>
+  </div>
+)

@@ -13,6 +13,7 @@ import { Refusal } from '../../refusals.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
 import { scopesOfRole, type Role, type RoleScopes } from '../../access/principal/role.ts'
+import { passkeys } from '../sign-in/passkey.ts'
 import { userById, type User } from '../users/user.ts'
 import { RecentMap } from '../../recent-map.ts'
 
@@ -30,6 +31,8 @@ export interface MemberOptions extends Core {
 export interface Person {
   readonly member: Member
   readonly user: User
+  /** They sign in with a passkey, or could. */
+  readonly hasPasskey: boolean
 }
 
 /** An organization that a user belongs to. */
@@ -96,8 +99,8 @@ export class Members {
     requireWholeOrganization(principal)
     const { database } = this.#options
     const rows = await database.all(members, { organizationId: principal.organizationId })
-    const found = await Promise.all(rows.map(({ record }) => userById(database, record.id)))
-    return rows.flatMap(({ record }, i) => (found[i] ? [{ member: record, user: found[i] }] : []))
+    const found = await Promise.all(rows.map(({ record }) => personOf(database, record)))
+    return found.flatMap((person) => person ?? [])
   }
 
   /** Owners are made and unmade by owners only, and one always stays. Throws `not_found`, `conflict` and `insufficient_scope`. */
@@ -187,10 +190,10 @@ export class Members {
       const stored = await this.#get(principal, userId)
       return { before: stored.record, after: await decide(change, { stored, owns: await this.#owns(principal) }) }
     })
-    const user = await userById(database, userId)
-    if (!user) throw new Error(`the user ${userId} of a member is missing`)
-    if (result.before.role !== result.after.role) notices.roleChanged(user, await this.#organization(principal), result.after.role)
-    return { member: result.after, user }
+    const person = await personOf(database, result.after)
+    if (!person) throw new Error(`the user ${userId} of a member is missing`)
+    if (result.before.role !== result.after.role) notices.roleChanged(person.user, await this.#organization(principal), result.after.role)
+    return person
   }
 
   /** A key acts as an administrator does: it neither makes nor unmakes owners. */
@@ -239,3 +242,10 @@ export async function hasOwner(database: Database, organizationId: string, excep
 }
 
 const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an owner who is signed in can make or unmake owners.')
+
+async function personOf(database: Database, member: Member): Promise<Person | undefined> {
+  const user = await userById(database, member.id)
+  if (!user) return undefined
+  const { rows } = await database.list(passkeys, { organizationId: user.id }, { limit: 1, cursor: undefined })
+  return { member, user, hasPasskey: rows.length > 0 }
+}

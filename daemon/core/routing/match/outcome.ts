@@ -19,8 +19,11 @@ const causes: Readonly<Record<SandboxCause, string>> = {
   test: 'this is a test of a template',
 }
 
-/** Throws `no_route` when nothing matches and the project's policy refuses such sends. */
-export function decideOutcome(project: Project, route: Route, cause?: SandboxCause): Decision {
+/**
+ * `isProof`: it goes to an address of ours, to see how mail by the destination arrives, so that a sandbox does not keep it. Throws
+ * `no_route` when nothing matches and the project's policy refuses such sends.
+ */
+export function decideOutcome(project: Project, route: Route, cause?: SandboxCause, isProof = false): Decision {
   if (project.status === 'anonymous') {
     return {
       outcome: 'captured.anonymous_project',
@@ -29,6 +32,10 @@ export function decideOutcome(project: Project, route: Route, cause?: SandboxCau
     }
   }
   const { destination } = route
+  if (destination && isProof && !cause) {
+    const reason = `A deliverability test of the destination ${destination.name}, which is in ${destination.mode} mode, is relayed.`
+    return { outcome: 'relayed', destinationId: destination.id, reason }
+  }
   if (destination?.mode === 'sandbox') {
     return {
       outcome: 'captured.sandbox_destination',

@@ -135,8 +135,8 @@ export class Accept {
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
-    const decision = decideOutcome(project, route, sandboxCauseOf(submission))
-    if (submission.release && decision.outcome !== 'relayed') throw notRelayed(decision)
+    const decision = decideOutcome(project, route, sandboxCauseOf(submission), submission.isProof)
+    if ((submission.release || submission.isProof) && decision.outcome !== 'relayed') throw notRelayed(decision, submission)
 
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)

@@ -8,8 +8,8 @@ import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Submission } from '../submission.ts'
 
 /** A release is to leave; capturing it once more would help no one. */
-export const notRelayed = ({ reason }: Decision): Refusal =>
-  new Refusal('conflict', `The message was not released. ${reason}`, { nextAction: 'fix_destination' })
+export const notRelayed = ({ reason }: Decision, { isProof }: Pick<Submission, 'isProof'>): Refusal =>
+  new Refusal('conflict', `The ${isProof ? 'test was not sent' : 'message was not released'}. ${reason}`, { nextAction: 'fix_destination' })
 
 export const releasedFrom = (released: Stored<Trace> | undefined): Partial<Pick<Trace, 'releasedFrom'>> =>
   released?.record.capture ? { releasedFrom: { traceId: released.record.id, captureId: released.record.capture.id } } : {}

@@ -49,6 +49,8 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly tracking?: TrackingWish | undefined
   /** It is captured, whatever the destination. */
   readonly isTest?: boolean | undefined
+  /** A deliverability test of the destination, whatever its mode; the recipient is an address of such a test. */
+  readonly isProof?: boolean | undefined
 }
 
 /** `requestDigest`, where there is an idempotency key that it belongs to. */
@@ -137,6 +139,7 @@ export class SendMessages {
       sendAt: order.sendAt,
       tracking: order.tracking,
       isTest: order.isTest,
+      isProof: order.isProof,
       submittedBy: principal.credentialId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })

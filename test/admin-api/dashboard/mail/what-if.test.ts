@@ -10,7 +10,7 @@ const browser = browserOf(test)
 
 test('a rule and a budget are tried on stored messages', async (t) => {
   const server = await startDashboard(t, browser)
-  const { sandbox } = await seed(t, server)
+  const { live, sandbox } = await seed(t, server)
   await server.daemon.rest.must('POST', '/v1/messages', {
     from: 'shop@alpenblick.example',
     to: 'hallo@example.test',
@@ -36,7 +36,18 @@ test('a rule and a budget are tried on stored messages', async (t) => {
     await page.waitForSelector('text=5 refused')
     t.regex(await page.innerText('.rows.always'), /budget of 3 sends per day is exhausted/)
     await tab.check(t)
+    await page.getByLabel('Captures per month').fill('0')
+    await page.getByLabel('Without a route').selectOption('reject')
+    await page.getByLabel('Plan', { exact: true }).selectOption('pro')
+    await page.getByLabel('Destination', { exact: true }).selectOption(sandbox)
+    await page.getByLabel('Fallback 1').selectOption(live)
+    await tab.check(t)
+    await page.click('button:has-text("Run")')
+    await page.waitForURL((url) => url.searchParams.get('fallbacks') === live && url.searchParams.get('plan') === 'pro')
+    await page.waitForSelector('.rows.always >> text=/reached its limit of 0 captured messages/ >> nth=3')
+    await tab.check(t)
     await page.click('[title="This screen as an API call"]')
+    t.regex(await page.innerText('.drawer'), /"fallback_ids"[^]*"breaker_open"/)
     t.regex(await page.innerText('.drawer'), /\/v1\/routing\/what-if[^]*"send_budget": 3/)
   }
   const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })

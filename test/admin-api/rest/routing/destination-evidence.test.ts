@@ -1,6 +1,10 @@
 /** Evidence for a promotion: found on request, kept with the destination, gone with it. */
 import test from 'ava'
+import { inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { eventually } from '../../../support/deadline.ts'
 import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 test('evidence is collected without a change of mode, kept with its date, and replaced by the next', async (t) => {
@@ -44,4 +48,58 @@ test('a deliverability test without a score is no evidence', async (t) => {
   t.like(errorOf(await rest.call('POST', `/v1/destinations/${id}/evidence`, { inspect_test_id })), { code: 'conflict' })
   t.like(errorOf(await rest.call('POST', `/v1/destinations/${id}/evidence`, { inspect_test_id: 'ins_none' })), { code: 'not_found' })
   t.deepEqual(await rest.must('GET', `/v1/destinations/${id}/evidence`), { evidence: null })
+})
+
+test('a test is sent by the destination out of its sandbox, and its score is in the evidence when it has come', async (t) => {
+  const { rest, clock, database, organizationId, transport } = await startFixture(t)
+  const id = await addDestination(rest, { name: 'Relay' })
+  const path = `/v1/destinations/${id}/evidence`
+  t.like(errorOf(await rest.call('POST', path, { send_test: true })), { code: 'validation_failed' }, 'without a From')
+  const sent = await rest.must('POST', path, { send_test: true, from: 'Shop <shop@example.ch>' })
+  const proof = sent['proof'] as { test_id: string; trace_id: string; status: string; at: string }
+  t.like(proof, { status: 'waiting', at: new Date(clock.now()).toISOString() })
+  t.is(sent['inspect'], null)
+  const { address } = await rest.must('GET', `/v1/inspect/tests/${proof.test_id}`)
+  const trace = await rest.must('GET', `/v1/traces/${proof.trace_id}`)
+  t.like(trace, { outcome: 'relayed', destination_id: id, to: [address], from: 'shop@example.ch' })
+  t.regex(String(trace['outcome_reason']), /in sandbox mode, is relayed/)
+  await eventually(20_000, 'it has left', async () => transport.attempted.length > 0 || undefined)
+  t.deepEqual(transport.attempted, [[address]])
+  t.is((await rest.must('GET', `/v1/destinations/${id}`))['mode'], 'sandbox')
+  const stored = await database.get(inspectTests, { organizationId }, proof.test_id)
+  if (!stored) return t.fail()
+  const scored: InspectTest = { ...stored.record, result: { score: 91, grade: 'A' } }
+  await database.commit(new Change().replace(inspectTests, organizationId, stored, scored))
+  t.like(await rest.must('GET', path), {
+    evidence: { inspect: { test_id: proof.test_id, score: 91, grade: 'A' }, proof: { status: 'scored', trace_id: proof.trace_id } },
+  })
+  t.like(await rest.must('POST', path), { inspect: { score: 91 }, proof: { status: 'scored' } }, 'kept when it is collected again')
+  const acts = (await rest.must('GET', '/v1/audit?act=destination.test_sent'))['data'] as { details: object }[]
+  t.deepEqual(
+    acts.map(({ details }) => details),
+    [{ trace_id: proof.trace_id, inspect_test_id: proof.test_id }],
+  )
+})
+
+test('a test that another destination carried, or that failed, gives no score; none is sent where mail would not leave', async (t) => {
+  const { rest, database, organizationId } = await startFixture(t)
+  const id = await addDestination(rest, { name: 'Relay' })
+  const other = await addDestination(rest, { name: 'Other' })
+  const path = `/v1/destinations/${id}/evidence`
+  const sent = await rest.must('POST', path, { send_test: true, from: 'shop@example.ch' })
+  const { trace_id: traceId } = sent['proof'] as { trace_id: string }
+  const change = async (changes: Partial<Trace>): Promise<string> => {
+    await eventually(20_000, 'it is changed', async () => {
+      const stored = await database.get(traces, { organizationId }, traceId)
+      if (!stored) return undefined
+      const next: Trace = { ...stored.record, ...changes }
+      return (await database.commit(new Change().replace(traces, organizationId, stored, next))).ok || undefined
+    })
+    return ((await rest.must('GET', path))['evidence'] as { proof: { status: string } }).proof.status
+  }
+  t.is(await change({ destinationId: other }), 'elsewhere')
+  t.is(await change({ destinationId: id, status: 'failed' }), 'failed')
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  await rest.must('PATCH', `/v1/projects/${String(project_id)}`, { send_budget: 1 })
+  t.is(errorOf(await rest.call('POST', path, { send_test: true, from: 'shop@example.ch' })).code, 'project_budget_exhausted')
 })

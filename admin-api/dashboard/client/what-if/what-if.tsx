@@ -13,11 +13,15 @@ import { longTime, number, shortTime } from '../parts/time.ts'
 import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words as allWords } from '../words/words.ts'
-import { words } from './routing-words.ts'
+import { idsOf, IfFailover } from './if-failover.tsx'
+import { words } from '../routing/routing-words.ts'
 
 type Body = NonNullable<InputOf<typeof simulateRoutingChanges>['body']>
 
-const fields = ['match', 'goes', 'without', 'budget', 'down', 'days'] as const
+const fields = [
+  ...(['match', 'goes', 'without', 'budget', 'cap', 'plan', 'none', 'down'] as const),
+  ...(['primary', 'fallbacks', 'on', 'days'] as const),
+] as const
 type Trial = Readonly<Record<(typeof fields)[number], string>>
 
 const dayMs = 86_400_000
@@ -25,19 +29,32 @@ const pageSize = 200
 
 const trialOf = (search: URLSearchParams): Trial => Object.fromEntries(fields.map((name) => [name, search.get(name) ?? ''])) as Trial
 
-/** The request of a trial that was begun at a time. */
+const isNumber = (text: string): boolean => /^\d+$/.test(text)
+
+/** The request of a trial that was begun at a time; from a midnight in UTC on, so that budgets count whole days. */
 function bodyOf(trial: Trial, projectId: string | undefined, beganMs: number): Body {
   const days = Number(trial.days) || 7
+  const since = Math.floor((beganMs - days * dayMs) / dayMs) * dayMs
   return {
     ...(projectId !== undefined && { project_id: projectId }),
-    since: new Date(beganMs - days * dayMs).toISOString(),
+    since: new Date(since).toISOString(),
     limit: pageSize,
     ...(trial.match !== '' && trial.goes !== '' && { rules: [{ match: trial.match, destination_id: trial.goes, priority: 0 }] }),
     ...(trial.without !== '' && { without_rule_ids: [trial.without] }),
-    ...(/^\d+$/.test(trial.budget) && { send_budget: Number(trial.budget) }),
+    ...(isNumber(trial.budget) && { send_budget: Number(trial.budget) }),
+    ...(isNumber(trial.cap) && { monthly_capture_cap: Number(trial.cap) }),
+    ...(trial.plan !== '' && { plan: trial.plan as NonNullable<Body['plan']> }),
+    ...(trial.none !== '' && { no_route_policy: trial.none as NonNullable<Body['no_route_policy']> }),
     ...(trial.down !== '' && { down_ids: [trial.down] }),
+    ...(trial.primary !== '' && { failover: failoverOf(trial) }),
   }
 }
+
+const failoverOf = ({ primary, fallbacks, on }: Trial): NonNullable<Body['failover']> => ({
+  primary_id: primary,
+  fallback_ids: idsOf(fallbacks),
+  conditions: { on: idsOf(on) as NonNullable<Body['failover']>['conditions']['on'] },
+})
 
 export function WhatIf({ destinations }: { readonly destinations: readonly Destination[] }): JSX.Element {
   const w = words()
@@ -90,8 +107,18 @@ function Ask({ asked, home, destinations }: AskProps): JSX.Element {
         onChange={set('without')}
         options={[none, ...(rules.read.data ?? []).map((rule) => [rule.id, matchOf(rule)] as const)]}
       />
+      <ChooseField label={w.ifNoRoute} value={trial.none} onChange={set('none')} options={[none, ...noRouteOptions()]} />
       <ChooseField label={w.ifDown} value={trial.down} onChange={set('down')} options={[none, ...named]} />
+      <IfFailover chain={trial} onChange={(chain) => setTrial((before) => ({ ...before, ...chain }))} named={named} />
       <TextField label={w.ifBudget} hint={w.ifBudgetHint} value={trial.budget} onChange={set('budget')} type="number" />
+      <TextField label={w.ifCap} hint={w.ifCapHint} value={trial.cap} onChange={set('cap')} type="number" />
+      <ChooseField
+        label={w.ifPlan}
+        hint={w.ifPlanHint}
+        value={trial.plan}
+        onChange={set('plan')}
+        options={[none, ...plans.map((plan) => [plan, plan] as const)]}
+      />
       <ChooseField
         label={w.ifDays}
         value={trial.days || '7'}
@@ -104,6 +131,13 @@ function Ask({ asked, home, destinations }: AskProps): JSX.Element {
     </form>
   )
 }
+
+const plans = ['free', 'basic', 'pro', 'enterprise'] as const
+
+const noRouteOptions = (): readonly (readonly [string, string])[] => [
+  ['capture', words().policyCapture],
+  ['reject', words().policyReject],
+]
 
 interface ResultProps {
   readonly trial: Trial

@@ -1,0 +1,106 @@
+/** Many addresses at once: a file or pasted lines are counted first, then taken. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, linkHere } from '../app/location.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { importSuppressions, type SuppressionImportReport } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { maxRows, parseImport, type Parsed } from './import-file.ts'
+import { words } from './suppressions-words.ts'
+
+const maxShown = 20
+
+export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [text, setText] = useState('')
+  const [report, setReport] = useState<SuppressionImportReport>()
+  const found = parseImport(text)
+  const close = (): void => go(linkHere({ import: '' }), { replaces: true })
+  const run = async (): Promise<void> => {
+    if (report) return close()
+    const made = await call(importSuppressions, {
+      body: { rows: found.rows.map(({ email, reason }) => ({ email, reason: reason ?? null })) },
+    })
+    onDone()
+    toast(w.imported(made.added))
+    if (made.refused === 0) close()
+    else setReport(made)
+  }
+  const isReady = report !== undefined || (found.rows.length > 0 && found.rows.length <= maxRows)
+  return (
+    <FormDialog title={w.importTitle} submit={report ? common.done : w.importNow} isReady={isReady} onClose={close} onSubmit={run}>
+      {() =>
+        report ? (
+          <Report report={report} />
+        ) : (
+          <>
+            <div class="field">
+              <label for="import-file">{w.file}</label>
+              <input
+                id="import-file"
+                class="input"
+                type="file"
+                accept=".csv,.txt,text/csv,text/plain"
+                onChange={(event) => void event.currentTarget.files?.[0]?.text().then(setText)}
+              />
+              <small>{w.fileHint}</small>
+            </div>
+            <TextField label={w.pasted} value={text} onChange={setText} isLong />
+            {text.trim() !== '' && <Counts found={found} />}
+          </>
+        )
+      }
+    </FormDialog>
+  )
+}
+
+/** What would be taken, before anything is. */
+function Counts({ found: { rows, without, repeated } }: { readonly found: Parsed }): JSX.Element {
+  const w = words()
+  const isTooMany = rows.length > maxRows
+  return (
+    <div role="status">
+      <ul class="would">
+        <li>
+          <Mark name={rows.length === 0 || isTooMany ? 'warning' : 'ok'} />
+          <b>{number(rows.length)}</b> {isTooMany ? w.tooMany(number(maxRows)) : w.toTake}
+        </li>
+        {repeated > 0 && (
+          <li>
+            <Mark name="none" />
+            <b>{number(repeated)}</b> {w.repeated}
+          </li>
+        )}
+        {without > 0 && (
+          <li>
+            <Mark name="warning" />
+            <b>{number(without)}</b> {w.without}
+          </li>
+        )}
+      </ul>
+    </div>
+  )
+}
+
+function Report({ report }: { readonly report: SuppressionImportReport }): JSX.Element {
+  const w = words()
+  const refused = report.rows.filter(({ result }) => result === 'refused')
+  return (
+    <>
+      <p>{w.reportOf(report.added, report.already_there, report.refused)}</p>
+      <ul class="recipients">
+        {refused.slice(0, maxShown).map(({ row, email, message }) => (
+          <li key={row}>
+            <code>{plain(email ?? String(row))}</code> <span lang="en">{message}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+/** English: suppressions. */
+export const en = {
+  importTitle: 'Import addresses',
+  importNow: 'Suppress them',
+  importButton: 'Import',
+  file: 'File',
+  fileHint: 'CSV with a column email, as the export writes it, or an address on each line.',
+  pasted: 'Or paste lines here',
+  toTake: 'addresses to suppress',
+  repeated: 'stand there more than once',
+  without: 'lines without an address are left out',
+  tooMany: (most: string) => `addresses are too many; at most ${most} at a time`,
+  imported: (n: number) => (n === 1 ? '1 address is suppressed now' : `${String(n)} addresses are suppressed now`),
+  reportOf: (added: number, known: number, refused: number) =>
+    `${String(added)} added, ${String(known)} were there already, ${String(refused)} refused:`,
+} as const

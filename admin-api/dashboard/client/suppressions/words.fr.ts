@@ -1,0 +1,19 @@
+/** French: suppressions. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  importTitle: 'Importer des adresses',
+  importNow: 'Les bloquer',
+  importButton: 'Importer',
+  file: 'Fichier',
+  fileHint: 'CSV avec une colonne email, comme l’export l’écrit, ou une adresse par ligne.',
+  pasted: 'Ou collez des lignes ici',
+  toTake: 'adresses à bloquer',
+  repeated: 'sont là plusieurs fois',
+  without: 'lignes sans adresse sont laissées de côté',
+  tooMany: (most: string) => `adresses sont trop ; au plus ${most} à la fois`,
+  imported: (n: number) => (n === 1 ? '1 adresse est bloquée maintenant' : `${String(n)} adresses sont bloquées maintenant`),
+  reportOf: (added: number, known: number, refused: number) =>
+    `${String(added)} ajoutées, ${String(known)} déjà là, ${String(refused)} refusées :`,
+}

@@ -1,0 +1,19 @@
+/** Italian: suppressions. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  importTitle: 'Importa indirizzi',
+  importNow: 'Bloccali',
+  importButton: 'Importa',
+  file: 'File',
+  fileHint: 'CSV con una colonna email, come la scrive l’esportazione, o un indirizzo per riga.',
+  pasted: 'O incolla qui le righe',
+  toTake: 'indirizzi da bloccare',
+  repeated: 'compaiono più volte',
+  without: 'righe senza indirizzo vengono tralasciate',
+  tooMany: (most: string) => `indirizzi sono troppi; al massimo ${most} alla volta`,
+  imported: (n: number) => (n === 1 ? '1 indirizzo è ora bloccato' : `${String(n)} indirizzi sono ora bloccati`),
+  reportOf: (added: number, known: number, refused: number) =>
+    `${String(added)} aggiunti, ${String(known)} già presenti, ${String(refused)} rifiutati:`,
+}

@@ -1,0 +1,85 @@
+/** What is done to an endpoint as a whole: its settings, a pause, its end. */
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { asFault } from '../app/query.ts'
+import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useOutside } from '../parts/outside.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteWebhook, updateWebhook, type WebhookEndpoint } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { EditEndpoint } from './edit-endpoint.tsx'
+import { words } from './webhooks-words.ts'
+
+interface MenuProps {
+  readonly endpoint: WebhookEndpoint
+  readonly onChange: () => void
+}
+
+export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [isShown, setShown] = useState(false)
+  const [open, setOpen] = useState<'edit' | 'remove'>()
+  const anchor = useRef<HTMLDivElement>(null)
+  useOutside(anchor, isShown, () => setShown(false))
+  const choose = (next: () => void) => () => {
+    setShown(false)
+    next()
+  }
+  const pause = async (paused: boolean): Promise<void> => {
+    try {
+      await call(updateWebhook, { path: { id: endpoint.id }, body: { paused } })
+      toast(paused ? w.pausedNow : w.resumedNow, () => void pause(!paused))
+      onChange()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <div class="menu-anchor end" ref={anchor}>
+      <button class="button quiet square" aria-label={common.more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Icon name="more" />
+      </button>
+      {isShown && (
+        <div class="menu">
+          <button onClick={choose(() => setOpen('edit'))}>{w.edit}</button>
+          <button onClick={choose(() => void pause(!endpoint.paused))}>{endpoint.paused ? w.resume : w.pause}</button>
+          <button class="bad" onClick={choose(() => setOpen('remove'))}>
+            {w.remove}
+          </button>
+        </div>
+      )}
+      {open === 'edit' && (
+        <EditEndpoint
+          title={w.edit}
+          submit={common.save}
+          endpoint={endpoint}
+          onClose={() => setOpen(undefined)}
+          onSubmit={async (settings) => {
+            await call(updateWebhook, { path: { id: endpoint.id }, body: settings })
+            setOpen(undefined)
+            toast(w.saved)
+            onChange()
+          }}
+        />
+      )}
+      {open === 'remove' && (
+        <EndDialog
+          title={w.remove}
+          effects={[w.removeEffect]}
+          name={plain(endpoint.name)}
+          submit={w.remove}
+          onClose={() => setOpen(undefined)}
+          onSubmit={async () => {
+            await call(deleteWebhook, { path: { id: endpoint.id } })
+            toast(common.deleted(plain(endpoint.name)))
+            go(link('/webhooks'))
+          }}
+        />
+      )}
+    </div>
+  )
+}

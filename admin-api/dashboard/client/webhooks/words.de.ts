@@ -1,0 +1,19 @@
+/** German: webhook endpoints. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  edit: 'Endpunkt ändern',
+  pause: 'Anhalten',
+  resume: 'Fortsetzen',
+  pausedNow: 'Der Endpunkt ruht; seine Ereignisse warten.',
+  resumedNow: 'Der Endpunkt nimmt wieder Ereignisse an.',
+  saved: 'Der Endpunkt ist gespeichert.',
+  remove: 'Endpunkt löschen',
+  removeEffect: 'Wartende Ereignisse werden nicht mehr zugestellt; sein Protokoll geht mit ihm.',
+  success: 'Gelungen, letzte 24 h',
+  failures: 'Gescheiterte Versuche, letzte 24 h',
+  parked: 'Geparkt, letzte 24 h',
+  verify: 'Wie ein Empfänger die Signatur prüft',
+  ofAttempts: (n: number) => (n === 1 ? 'von 1 Versuch' : `von ${String(n)} Versuchen`),
+}

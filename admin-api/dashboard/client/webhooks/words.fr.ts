@@ -1,0 +1,19 @@
+/** French: webhook endpoints. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  edit: 'Modifier le point d’accès',
+  pause: 'Suspendre',
+  resume: 'Reprendre',
+  pausedNow: 'Le point d’accès est suspendu ; ses événements attendent.',
+  resumedNow: 'Le point d’accès reçoit de nouveau des événements.',
+  saved: 'Le point d’accès est enregistré.',
+  remove: 'Supprimer le point d’accès',
+  removeEffect: 'Les événements en attente ne sont plus remis ; son journal part avec lui.',
+  success: 'Réussis, dernières 24 h',
+  failures: 'Tentatives échouées, dernières 24 h',
+  parked: 'Mis de côté, dernières 24 h',
+  verify: 'Comment un récepteur vérifie la signature',
+  ofAttempts: (n: number) => (n === 1 ? 'sur 1 tentative' : `sur ${String(n)} tentatives`),
+}

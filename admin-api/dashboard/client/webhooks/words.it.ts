@@ -1,0 +1,19 @@
+/** Italian: webhook endpoints. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  edit: 'Modifica endpoint',
+  pause: 'Sospendi',
+  resume: 'Riprendi',
+  pausedNow: 'L’endpoint è sospeso; i suoi eventi attendono.',
+  resumedNow: 'L’endpoint riceve di nuovo eventi.',
+  saved: 'L’endpoint è salvato.',
+  remove: 'Elimina endpoint',
+  removeEffect: 'Gli eventi in attesa non vengono più consegnati; il suo registro va con lui.',
+  success: 'Riusciti, ultime 24 h',
+  failures: 'Tentativi falliti, ultime 24 h',
+  parked: 'Parcheggiati, ultime 24 h',
+  verify: 'Come un destinatario controlla la firma',
+  ofAttempts: (n: number) => (n === 1 ? 'su 1 tentativo' : `su ${String(n)} tentativi`),
+}

@@ -1,0 +1,168 @@
+/** What is set up is changed in the dashboard, in Chromium: SMTP logins, endpoints, suppressions, destinations, inboxes. */
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { openAs } from './open-as.ts'
+import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { seed } from './seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
+
+test('an SMTP login shows how a program is set to it, what would happen to its mail, and is changed', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { live } = await seed(t, server)
+  const { id, username } = await rest.must('POST', '/v1/smtp-credentials', { label: '<b>Shop</b>', default_destination_id: live })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await server.open({ colorScheme })
+    const { page } = tab
+    await tab.go('/keys?kind=smtp')
+    await page.click('tbody a')
+    await page.waitForURL(/login=smc_/)
+    const text = (): Promise<string> => page.innerText('dialog')
+    t.true((await text()).includes(`smtp://${String(username)}:PASSWORD@`))
+    t.regex(await text(), /\(STARTTLS\)/)
+    await page.click('dialog >> text=Postfix')
+    await page.waitForSelector('dialog >> text=/relayhost = /')
+    await page.click('dialog >> text=Test the connection')
+    await page.waitForSelector('dialog .checks >> text=destination_resolves')
+    t.regex(await text(), /credential_active[^]*does not expire[^]*Infomaniak/)
+    await tab.check(t)
+    await page.click('dialog >> text=Change settings')
+    await fill(tab, 'Per minute', '30')
+    await fill(tab, 'Good until (UTC)', 'soon')
+    await page.click('dialog >> text=Save')
+    await page.waitForSelector('dialog .wrong')
+    await tab.check(t)
+    await fill(tab, 'Good until (UTC)', '2031-12-31')
+    await page.getByLabel('Also checks the From field').check()
+    await page.click('dialog >> text=Save')
+    await page.waitForSelector('.toast >> text=The login is saved.')
+    t.like(await rest.must('GET', `/v1/smtp-credentials/${String(id)}`), {
+      max_rate_per_min: 30,
+      enforce_header_from: true,
+      expires_at: '2031-12-31T00:00:00.000Z',
+      default_destination_id: live,
+    })
+    await rest.must('PATCH', `/v1/smtp-credentials/${String(id)}`, { expires_at: null, enforce_header_from: false })
+    await page.context().close()
+  }
+  const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
+  await vera.go(`/keys?kind=smtp&login=${String(id)}`)
+  await vera.page.waitForSelector('dialog >> text=Einstellungen für ein Programm')
+  t.is(await vera.page.locator('dialog >> text=Einstellungen ändern').count(), 0)
+  await vera.check(t)
+})
+
+test('an endpoint is changed, paused, resumed and deleted, and says how the last day went', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  await seed(t, server)
+  const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: 'http://127.0.0.1:1/hook', event_types: ['bounced'] })
+  const path = `/v1/webhooks/${String(id)}`
+  const tab = await server.open()
+  const { page } = tab
+  const choose = async (what: string): Promise<void> => {
+    await page.click('main [aria-label="More"]')
+    await page.click(`.menu >> text=${what}`)
+  }
+  await tab.go('/webhooks')
+  await page.waitForSelector('.ledger >> text=Succeeded, last 24 h')
+  await tab.check(t)
+  await page.click('tbody >> text=Shop')
+  await page.click('summary:has-text("How a receiver checks the signature")')
+  await tab.check(t)
+  await choose('Change endpoint')
+  await fill(tab, 'Name', '')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog .wrong')
+  await tab.check(t)
+  await fill(tab, 'Name', 'Shop 2')
+  await page.getByLabel('complained', { exact: true }).check()
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast >> text=The endpoint is saved.')
+  t.like(await rest.must('GET', path), { name: 'Shop 2', event_types: ['bounced', 'complained'] })
+  await choose('Pause')
+  await page.waitForSelector('.endpoint .tag.bad')
+  await tab.check(t)
+  t.is((await rest.must('GET', path))['paused'], true)
+  await page.click('.toast button')
+  await page.waitForSelector('.endpoint .tag.bad', { state: 'detached' })
+  await choose('Delete endpoint')
+  await fill(tab, 'Type Shop 2 to confirm', 'Shop 2')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Delete endpoint")')
+  await page.waitForURL(/\/webhooks$/)
+  t.is((await rest.call('GET', path)).status, 404)
+})
+
+test('addresses are imported from a file or from lines, counted before', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  await tab.go('/suppressions')
+  await page.click('text="Import"')
+  await page.waitForURL(/import=1/)
+  t.is(await page.getAttribute('dialog button:has-text("Suppress them")', 'aria-disabled'), 'true')
+  const lines = [
+    '\uFEFFid,email,reason',
+    '1,ada@example.org,"left, ""for good"""',
+    '2,ADA@example.org,',
+    '3,no address,x',
+    '4,eva@example.org,',
+    '',
+  ]
+  await page.setInputFiles('#import-file', { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) })
+  await page.waitForSelector('dialog .would >> text=2 addresses to suppress')
+  t.regex(await page.innerText('dialog .would'), /1\s+stand there more than once[^]*1\s+lines without an address/)
+  await tab.check(t)
+  await page.click('dialog >> text=Suppress them')
+  await page.waitForSelector('.toast >> text=2 addresses are suppressed now')
+  await page.waitForSelector('tbody tr >> nth=1')
+  await page.click('text="Import"')
+  await page.getByLabel('Or paste lines here').fill('bob@example.org\n<img src=x>@@bad\n')
+  await page.click('dialog >> text=Suppress them')
+  await page.waitForSelector('dialog >> text=1 added, 0 were there already, 1 refused:')
+  await tab.check(t)
+  await page.click('dialog >> text=Done')
+  await page.waitForSelector('tbody tr >> nth=2')
+})
+
+test('a destination and an inbox are changed, and an inbox is deleted by its pattern', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { live } = await seed(t, server)
+  const made = await rest.must('POST', '/v1/inboxes', { address_pattern: '@example.test', name: 'QA' })
+  const inbox = `/v1/inboxes/${String(made['id'])}`
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go(`/destinations/${live}`)
+  await page.click('text="Change settings"')
+  await fill(tab, 'Default From', 'no address')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog .wrong')
+  await tab.check(t)
+  await fill(tab, 'Priority', '7')
+  await fill(tab, 'Environment', 'production')
+  await fill(tab, 'Default From', 'shop@alpenblick.example')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast')
+  t.like(await rest.must('GET', `/v1/destinations/${live}`), { priority: 7, environment: 'production', from: 'shop@alpenblick.example' })
+  await page.keyboard.press('t')
+  await page.waitForSelector('.tag >> text=passed')
+  await tab.go(`/captures/${String(made['id'])}`)
+  await page.click('summary:has-text("About this inbox")')
+  await page.click('text="Change inbox"')
+  await fill(tab, 'Days after which mail leaves it', '3')
+  await tab.check(t)
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast >> text=The inbox is saved.')
+  t.is((await rest.must('GET', inbox))['retention_days'], 3)
+  await page.click('text="Delete inbox"')
+  await fill(tab, 'Type @example.test to confirm', '@example.test')
+  await page.click('dialog >> button:has-text("Delete inbox")')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  t.is((await rest.call('GET', inbox)).status, 404)
+})
