@@ -25,6 +25,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },
   POSTERN_BASE_URL: { path: 'baseUrl', form: 'text' },
   POSTERN_AUTH_URL: { path: 'authUrl', form: 'text' },
+  POSTERN_FORMS_URL: { path: 'formsUrl', form: 'text' },
   POSTERN_MCP_URL: { path: 'mcpUrl', form: 'text' },
   POSTERN_INBOUND_DOMAIN: { path: 'inboundDomain', form: 'text' },
   POSTERN_SMTP_HOST: { path: 'smtpHost', form: 'text' },

@@ -62,6 +62,10 @@ export function publicUrl(config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: E
 export const pagesUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl'>, bound: Endpoint): string =>
   config.authUrl ?? namedUrl(config, bound)
 
+/** Address of the pages of forms. */
+export const formsUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'formsUrl'>, bound: Endpoint): string =>
+  config.formsUrl ?? publicUrl(config, bound)
+
 /**
  * The public address as browsers need it: where nothing is set and the service listens on loopback, that is `localhost`, because
  * they bind passkeys to names and never to IP addresses (WebAuthn Level 3 §5.1.2).

@@ -9,6 +9,10 @@ import { planNames } from '../plans/plans.ts'
 const mebibyte = 1024 * 1024
 const hour = 3600
 
+/** An address of this service that people or programs come to. */
+const optionalOrigin = (name: string, description: string) =>
+  optionalWritten({ description, limit: `an http or https address without a path, such as https://${name}.example.org` }, origin)
+
 const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
 const endpointsLimit = `a list of at most 64 entries, each ${endpointLimit}`
 const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0.1/32:2600 or [fd00::/8]:587'
@@ -285,21 +289,17 @@ export const schema = section({
     path,
     './data',
   ),
-  baseUrl: optionalWritten(
-    {
-      description:
-        'Public address of the HTTP side. By default http:// and the address on which it listens; one-click unsubscribe and the tracking of clicks and openings need an https address here.',
-      limit: 'an http or https address without a path, such as https://mail.example.org',
-    },
-    origin,
+  baseUrl: optionalOrigin(
+    'mail',
+    'Public address of the HTTP side. By default http:// and the address on which it listens; one-click unsubscribe and the tracking of clicks and openings need an https address here.',
   ),
-  authUrl: optionalWritten(
-    {
-      description:
-        'Public address of the authorization server (OAuth 2.1) and of the pages for people, which the HTTP side serves. By default the base URL.',
-      limit: 'an http or https address without a path, such as https://auth.example.org',
-    },
-    origin,
+  authUrl: optionalOrigin(
+    'auth',
+    'Public address of the authorization server (OAuth 2.1) and of the pages for people, which the HTTP side serves. By default the base URL.',
+  ),
+  formsUrl: optionalOrigin(
+    'forms',
+    'Public address of the pages of forms, which the HTTP side serves under /f/. By default the base URL; a host of its own keeps what others design away from the pages for people.',
   ),
   mcpUrl: optionalWritten(
     {

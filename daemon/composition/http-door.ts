@@ -1,5 +1,5 @@
 /** The HTTP listener, composed: every operation that is served, who may call it, and within which limits. */
-import { isLoopback, publicUrl, submissionAddress } from '#config/settings/load.ts'
+import { formsUrl, isLoopback, publicUrl, submissionAddress } from '#config/settings/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -13,6 +13,7 @@ import { allowingOperations, pageOperations } from '../../admin-api/pages/page-o
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
 import { OperatorSessions } from '../../admin-api/pages/session/operator-sessions.ts'
 import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
+import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
@@ -54,6 +55,7 @@ export function httpDoor(composition: Composition): AdminApi {
         operators,
       }),
       ...allowingOperations(allowingCore(get)),
+      ...hostedFormOperations({ forms: get('forms'), clock, formsUrl: formsUrl(config, config.http.listen) }),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),

@@ -7,6 +7,7 @@ import type { SubmissionExports } from '#core/forms/submissions/export.ts'
 import type { PublicForms } from '#core/forms/submissions/public-forms.ts'
 import type { Submissions } from '#core/forms/submissions/submissions.ts'
 import type { SubmitForms } from '#core/forms/submissions/submit.ts'
+import type { FormThanks } from '#core/forms/submissions/thanks.ts'
 
 export interface FormCore {
   readonly forms: Forms
@@ -14,6 +15,7 @@ export interface FormCore {
   readonly publishing: Publishing
   readonly publicForms: PublicForms
   readonly submit: SubmitForms
+  readonly thanks: FormThanks
   readonly submissions: Submissions
   readonly exports: SubmissionExports
   readonly replies: Replies

@@ -130,7 +130,7 @@ test('a layout places fields in 12 columns; what it does not place follows; with
 
 test('colours that are hard to read are warnings with a colour that passes', (t) => {
   const { warnings, errors } = checkDefinition(
-    form([text('a')], { theme: { mode: 'light', colors: { text: '#999999', primary: '#eeeeee' } } }),
+    form([text('a')], { theme: { mode: 'light', colors: { background: '#ffffff', text: '#999999', primary: '#eeeeee' } } }),
   )
   t.deepEqual(errors, [])
   t.deepEqual(

@@ -16,20 +16,23 @@ export type Shade = 'light' | 'dark'
 
 export const defaultPalettes: Readonly<Record<Shade, Palette>> = {
   light: {
-    ...{ primary: '#1d4ed8', background: '#ffffff', surface: '#f9fafb', text: '#111827', muted: '#4b5563', border: '#6b7280' },
-    error: '#b91c1c',
+    ...{ primary: '#2b45c4', background: '#efefea', surface: '#ffffff', text: '#16191d', muted: '#545b64', border: '#7e8690' },
+    error: '#b3261e',
   },
   dark: {
-    ...{ primary: '#93c5fd', background: '#0b0f19', surface: '#111827', text: '#e5e7eb', muted: '#9ca3af', border: '#6b7280' },
-    error: '#fca5a5',
+    ...{ primary: '#a9b8ff', background: '#0d0f13', surface: '#15181d', text: '#ecedef', muted: '#a4abb6', border: '#727b89' },
+    error: '#ff9e93',
   },
 }
 
-/** The colours that hold; those of the light shade hold in the dark one only where they are a choice for it. */
-export const paletteOf = ({ colors, dark_colors: dark }: Pick<Theme, 'colors' | 'dark_colors'>, shade: Shade): Palette => ({
-  ...defaultPalettes[shade],
-  ...(shade === 'light' ? colors : dark),
-})
+/** The colours that hold. A dark shade that has no primary of its own has that of the light one, made as light as text must be. */
+export function paletteOf({ colors, dark_colors: dark }: Pick<Theme, 'colors' | 'dark_colors'>, shade: Shade): Palette {
+  if (shade === 'light') return { ...defaultPalettes.light, ...colors }
+  const palette = { ...defaultPalettes.dark, ...dark }
+  const { primary } = colors
+  if (dark.primary !== undefined || primary === undefined) return palette
+  return { ...palette, primary: contrast(primary, palette.surface) >= 4.5 ? primary : passing(primary, palette.surface, 4.5) }
+}
 
 type Rgb = readonly [number, number, number]
 

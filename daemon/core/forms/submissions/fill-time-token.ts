@@ -45,3 +45,15 @@ export function readFillTimeToken(secrets: Secrets, formId: string, token: strin
     nonce: payload.subarray(-sizes.nonce).toString('base64url'),
   }
 }
+
+/** The given token where it is still good for this version of the form, so that the time it counts goes on; else a fresh one. */
+export function freshOr(
+  given: string | undefined,
+  secrets: Secrets,
+  { id, version }: { readonly id: string; readonly version: number },
+  nowMs: number,
+): string {
+  const token = given === undefined ? undefined : readFillTimeToken(secrets, id, given)
+  const isGood = token?.version === version && nowMs - token.issuedAt <= maxFillMs
+  return given !== undefined && isGood ? given : newFillTimeToken(secrets, id, version, nowMs)
+}

@@ -8,7 +8,7 @@ import { definitionLimits, honeypotKey, type Definition } from '../definition/de
 import { publicDefinition, type PublicDefinition } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
-import { newFillTimeToken } from './fill-time-token.ts'
+import { freshOr } from './fill-time-token.ts'
 import { takenCounter } from './submission.ts'
 import { pack } from '#store/tuple.ts'
 
@@ -21,6 +21,9 @@ export interface FoundForm {
 export interface PublicForm extends PublicDefinition {
   readonly publicId: string
   readonly version: number
+  /** Whose form it is. */
+  readonly organizationName: string
+  readonly allowedOrigins: readonly string[]
   readonly honeypotKey: string
   readonly fillTimeToken: string
   readonly captcha: Definition['settings']['captcha']
@@ -36,16 +39,17 @@ export class PublicForms {
     this.#core = core
   }
 
-  /** With a fresh token, in the language that is wished for. Throws `form_not_found`. */
-  async read(publicId: string, language: string | undefined): Promise<PublicForm> {
+  /** In the language that is wished for, with a fresh token, or the given one where it is still good. Throws `form_not_found`. */
+  async read(publicId: string, language: string | undefined, givenToken?: string): Promise<PublicForm> {
     const found = await this.find(publicId)
     const { id, version } = found.stored.record
     const definition = await this.definition(found, version)
     const { settings } = definition
     return {
       ...publicDefinition(localized(definition, language)),
+      ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
       ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
-      fillTimeToken: newFillTimeToken(this.#core.secrets, id, version, this.#core.clock.now()),
+      fillTimeToken: freshOr(givenToken, this.#core.secrets, { id, version }, this.#core.clock.now()),
       uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }
   }

@@ -1,0 +1,88 @@
+/** The logic of a form in words, for who has no script: under which conditions a question counts, is needed, and where a page leads. */
+import { fieldsIn } from '#core/forms/definition/conditions.ts'
+import type { Comparison, Condition, Field, Rule } from '#core/forms/definition/definition.ts'
+import type { FormPage } from '#core/forms/definition/layout.ts'
+import type { FormWords } from './words/words.ts'
+
+/** What the rules say of a field or page, as whole sentences. */
+export interface ConditionNotes {
+  readonly shown: readonly string[]
+  readonly needed: readonly string[]
+}
+
+export class ConditionWords {
+  readonly #rules: readonly Rule[]
+  readonly #fields: ReadonlyMap<string, Field>
+  readonly #pages: readonly FormPage[]
+  readonly #words: FormWords
+
+  constructor(rules: readonly Rule[], fields: readonly Field[], pages: readonly FormPage[], words: FormWords) {
+    this.#rules = rules
+    this.#fields = new Map(fields.map((field) => [field.key, field]))
+    this.#pages = pages
+    this.#words = words
+  }
+
+  /** Of a field by its key, of a page as `page:N`. */
+  of(target: string): ConditionNotes {
+    const having = (action: string): readonly string[] =>
+      this.#rules
+        .filter(({ then }) => then.some((each) => each.action === action && each.target === target))
+        .map(({ when }) => this.#say(when))
+    const { onlyIf, notIf, neededIf, notNeededIf, or } = this.#words.logic
+    const joined = (list: readonly string[], words: (condition: string) => string): readonly string[] =>
+      list.length === 0 ? [] : [words(list.join(or))]
+    return {
+      shown: [...joined(having('show'), onlyIf), ...joined(having('hide'), notIf)],
+      needed: [...joined(having('require'), neededIf), ...joined(having('unrequire'), notNeededIf)],
+    }
+  }
+
+  /** Where the page leads to besides the next one. */
+  jumpsFrom(number: number): readonly string[] {
+    const { skipTo, skipToEnd } = this.#words.logic
+    return this.#rules.flatMap(({ when, then }) => {
+      if (this.#decidingPage(when) !== number) return []
+      return then.flatMap(({ action, page }) => {
+        if (action !== 'jump' || page === undefined) return []
+        return [page === 'submit' ? skipToEnd(this.#say(when)) : skipTo(this.#say(when), page)]
+      })
+    })
+  }
+
+  get hasJumps(): boolean {
+    return this.#rules.some(({ then }) => then.some(({ action }) => action === 'jump'))
+  }
+
+  #decidingPage(when: Condition): number {
+    const keys = new Set(fieldsIn(when))
+    return this.#pages.findLast(({ rows }) => rows.some((row) => row.some(({ field }) => keys.has(field.key))))?.number ?? 1
+  }
+
+  #say(condition: Condition, isInside = false): string {
+    const { and, or, not } = this.#words.logic
+    if ('not' in condition) return not(this.#say(condition.not, true))
+    if ('all' in condition || 'any' in condition) {
+      const parts = 'all' in condition ? condition.all : condition.any
+      const text = parts.map((part) => this.#say(part, parts.length > 1)).join('all' in condition ? and : or)
+      return isInside && parts.length > 1 ? `(${text})` : text
+    }
+    return this.#compare(condition)
+  }
+
+  #compare({ field: key, op, value }: Comparison): string {
+    const field = this.#fields.get(key)
+    const { quoted, or } = this.#words.logic
+    const right = (each: unknown): string => {
+      if (typeof each === 'object' && each !== null && 'field' in each) return quoted(this.#labelOf(String(each.field)))
+      return quoted(field?.options?.find((option) => option.value === each)?.label.split('\n')[0] ?? String(each))
+    }
+    const values = Array.isArray(value) ? value.map(right).join(or) : right(value)
+    return this.#words.operators[op](quoted(this.#labelOf(key)), values)
+  }
+
+  #labelOf(key: string): string {
+    const field = this.#fields.get(key)
+    return field?.label ?? field?.text?.split('\n')[0] ?? key
+  }
+}

@@ -1,0 +1,59 @@
+/** What a page of a form is made from: the form, the words around it, what was filled in so far, and what is wrong with it. */
+import type { Field } from '#core/forms/definition/definition.ts'
+import { valueKinds } from '#core/forms/definition/field-properties.ts'
+import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
+import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
+import { ConditionWords } from './condition-words.ts'
+import { wordsFor } from './words/words-for.ts'
+import type { FormWords } from './words/words.ts'
+
+/** By key of the field, as browsers send it. */
+export type Values = Readonly<Record<string, readonly string[]>>
+
+export interface FormView {
+  readonly form: PublicForm
+  readonly words: FormWords
+  readonly pages: readonly FormPage[]
+  readonly conditions: ConditionWords
+  readonly values: Values
+  /** Sentences by key of the field. */
+  readonly problems: Readonly<Record<string, string>>
+  /** Most questions need an answer, so that only the others say something. */
+  readonly isMostlyNeeded: boolean
+  /** `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+export interface Filled {
+  readonly values: Values
+  readonly problems?: FormView['problems']
+}
+
+export function viewOf(form: PublicForm, { values, problems = {} }: Filled, nowMs: number): FormView {
+  const words = wordsFor(form.locale)
+  const pages = pagesOf(form.schema)
+  const questions = form.schema.fields.filter((field) => isQuestion(field))
+  return {
+    ...{ form, words, pages, values, problems },
+    conditions: new ConditionWords(form.logic.rules, form.schema.fields, pages, words),
+    isMostlyNeeded: questions.filter(isNeeded).length * 2 > questions.length,
+    today: new Date(nowMs).toISOString().slice(0, 10),
+  }
+}
+
+export const isQuestion = ({ type }: Field): boolean => type !== 'hidden' && valueKinds[type] !== 'none'
+
+/** It needs an answer wherever it is asked. */
+export const isNeeded = ({ required, must_be_true: mustBeTrue }: Field): boolean => required === true || mustBeTrue === true
+
+/** Nothing can hide the field, so that browsers may insist on an answer themselves. */
+export function isAlwaysAsked({ conditions, pages }: FormView, field: Field): boolean {
+  const notes = conditions.of(field.key)
+  const page = pages.find(({ rows }) => rows.some((row) => row.some((placed) => placed.field === field)))
+  const isSkippable =
+    page !== undefined && (conditions.of(`page:${page.number}`).shown.length > 0 || (page.number > 1 && conditions.hasJumps))
+  return notes.shown.length === 0 && notes.needed.length === 0 && !isSkippable
+}
+
+/** The one value of a field; the first where there are more. */
+export const valueOf = ({ values }: FormView, key: string): string => (Object.hasOwn(values, key) ? (values[key]?.[0] ?? '') : '')

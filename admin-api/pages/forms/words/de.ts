@@ -1,0 +1,110 @@
+/** German. */
+import type { FormWords } from './words.ts'
+
+export const de: FormWords = {
+  lang: 'de',
+  skip: 'Zum Formular springen',
+  optional: 'freiwillig',
+  needed: 'nötig',
+  allNeeded: 'Alles ist nötig, ausser es steht «freiwillig» dabei.',
+  onlyNeeded: 'Nur wo «nötig» steht, braucht es eine Antwort.',
+  steps: 'Schritte des Formulars',
+  step: (number) => `Schritt ${number}`,
+  choose: 'Auswählen',
+  other: 'Anderes',
+  otherText: (label) => `${label}: Anderes`,
+  upTo: (count) => `Höchstens ${count.toLocaleString('de-CH')} Zeichen`,
+  choices: (min, max) =>
+    min === undefined
+      ? max === undefined
+        ? undefined
+        : `Höchstens ${max} auswählen.`
+      : max === undefined
+        ? `Mindestens ${min} auswählen.`
+        : `${min} bis ${max} auswählen.`,
+  points: (value, max) => `${value} von ${max}`,
+  files: (types, megabytes) => `${types}, höchstens ${megabytes} MB.`,
+  noFiles: 'Dateien können mit diesem Formular zurzeit nicht gesendet werden.',
+  noScript:
+    'Dieses Formular verlangt eine Prüfung gegen Roboter, die JavaScript braucht. Schalten Sie es für diese Seite ein und laden Sie sie neu.',
+  trap: 'Leer lassen',
+  by: 'Formular von Postern',
+  errorTitle: (count) =>
+    `${['', 'Eine Antwort braucht', 'Zwei Antworten brauchen', 'Drei Antworten brauchen', 'Vier Antworten brauchen'][count] ?? `${count} Antworten brauchen`} noch einen Blick`,
+  errorPrefix: 'Fehler',
+  errorKept: 'Was Sie geschrieben haben, ist noch da. Eine Zeile führt zur Antwort.',
+  closedTitle: 'Dieses Formular ist geschlossen',
+  retry: {
+    expired: 'Das Formular war lange offen. Nichts ist verloren: Senden Sie es noch einmal.',
+    rate: 'Es wurde in kurzer Zeit sehr oft gesendet. Warten Sie eine Minute und senden Sie es noch einmal.',
+    quota: 'Dieses Formular wurde heute so oft gesendet, wie es geht. Auf dieser Seite ist nichts verloren; senden Sie es morgen.',
+    origin: 'Dieses Formular wird nicht von dieser Seite gesendet. Öffnen Sie es an seiner eigenen Adresse.',
+    captcha: 'Die Prüfung gegen Roboter ist nicht gelungen. Wiederholen Sie sie und senden Sie das Formular.',
+    files: 'Dateien können mit diesem Formular zurzeit nicht gesendet werden. Senden Sie es ohne sie.',
+    other: 'Das Formular wurde nicht gesendet. Warten Sie einen Moment und senden Sie es noch einmal.',
+  },
+  thanks: {
+    reference: 'Referenz',
+    received: 'Eingegangen',
+    replyTo: 'Antwort geht an',
+    noMail: 'Es wird keine automatische E-Mail gesendet. Drucken oder speichern Sie diese Seite, wenn Sie eine Kopie möchten.',
+    again: 'Noch eines senden',
+    goOn: 'Weiter',
+  },
+  logic: {
+    onlyIf: (condition) => `Nur wenn gilt: ${condition}`,
+    notIf: (condition) => `Nicht wenn gilt: ${condition}`,
+    neededIf: (condition) => `Nötig wenn gilt: ${condition}`,
+    notNeededIf: (condition) => `Nicht nötig wenn gilt: ${condition}`,
+    skipTo: (condition, page) => `Wenn gilt: ${condition}, weiter bei Schritt ${page}.`,
+    skipToEnd: (condition) => `Wenn gilt: ${condition}, weiter zum Ende und senden.`,
+    not: (condition) => `nicht: ${condition}`,
+    quoted: (text) => `«${text}»`,
+    and: ' und ',
+    or: ' oder ',
+  },
+  operators: {
+    eq: (field, value) => `${field} ist ${value}`,
+    ne: (field, value) => `${field} ist nicht ${value}`,
+    in: (field, value) => `${field} ist ${value}`,
+    not_in: (field, value) => `${field} ist nicht ${value}`,
+    contains: (field, value) => `${field} enthält ${value}`,
+    not_contains: (field, value) => `${field} enthält nicht ${value}`,
+    starts_with: (field, value) => `${field} beginnt mit ${value}`,
+    ends_with: (field, value) => `${field} endet mit ${value}`,
+    gt: (field, value) => `${field} ist mehr als ${value}`,
+    gte: (field, value) => `${field} ist mindestens ${value}`,
+    lt: (field, value) => `${field} ist weniger als ${value}`,
+    lte: (field, value) => `${field} ist höchstens ${value}`,
+    before: (field, value) => `${field} ist vor ${value}`,
+    after: (field, value) => `${field} ist nach ${value}`,
+    is_empty: (field) => `${field} ist leer`,
+    not_empty: (field) => `${field} ist ausgefüllt`,
+    checked: (field) => `${field} ist angekreuzt`,
+    unchecked: (field) => `${field} ist nicht angekreuzt`,
+    count_gte: (field, value) => `bei ${field} sind mindestens ${value} gewählt`,
+    count_lte: (field, value) => `bei ${field} sind höchstens ${value} gewählt`,
+  },
+  problems: {
+    unanswered: (_, label) => `Wählen Sie bei «${label}» eine Antwort.`,
+    required: (_, label) => `Füllen Sie «${label}» aus.`,
+    must_accept: (_, label) => `Kreuzen Sie «${label}» an, um weiterzugehen.`,
+    file_missing: (_, label) => `Fügen Sie bei «${label}» eine Datei hinzu.`,
+    invalid_email: () => 'Schreiben Sie die ganze Adresse, zum Beispiel ruth@example.ch.',
+    invalid_phone: () => 'Schreiben Sie die ganze Nummer, zum Beispiel +41 44 123 45 67.',
+    invalid_url: () => 'Schreiben Sie die ganze Adresse, zum Beispiel https://example.ch.',
+    invalid_date: () => 'Schreiben Sie das Datum so, wie das Feld es zeigt.',
+    invalid_type: (_, label) => `Schreiben Sie bei «${label}» eine Zahl oder einen Text, wie es das Feld verlangt.`,
+    too_short: (field) =>
+      field.min_length === undefined ? 'Schreiben Sie mehr.' : `Schreiben Sie mindestens ${field.min_length} Zeichen.`,
+    too_long: (field) =>
+      field.max_length === undefined ? 'Schreiben Sie weniger.' : `Schreiben Sie höchstens ${field.max_length} Zeichen.`,
+    pattern_mismatch: (_, label) => `Schreiben Sie «${label}» in der verlangten Form.`,
+    out_of_range: (_, label) => `Geben Sie bei «${label}» einen Wert im erlaubten Bereich ein.`,
+    step_mismatch: (_, label) => `Geben Sie bei «${label}» eine Zahl in den erlaubten Schritten ein.`,
+    not_an_option: (_, label) => `Wählen Sie bei «${label}» eine der Antworten.`,
+    too_few: (field) => (field.min_selected === undefined ? 'Wählen Sie mehr aus.' : `Wählen Sie mindestens ${field.min_selected} aus.`),
+    too_many: (field) => (field.max_selected === undefined ? 'Wählen Sie weniger aus.' : `Wählen Sie höchstens ${field.max_selected} aus.`),
+    domain_not_allowed: () => 'Adressen dieser Domain werden hier nicht angenommen; schreiben Sie eine andere.',
+  },
+}

@@ -1,0 +1,97 @@
+/** English. */
+import type { FormWords } from './words.ts'
+
+export const en: FormWords = {
+  lang: 'en',
+  skip: 'Skip to the form',
+  optional: 'optional',
+  needed: 'needed',
+  allNeeded: 'Everything is needed unless it says optional.',
+  onlyNeeded: 'Only what says needed must be answered.',
+  steps: 'Steps of the form',
+  step: (number) => `Step ${number}`,
+  choose: 'Choose',
+  other: 'Other',
+  otherText: (label) => `${label}: other`,
+  upTo: (count) => `Up to ${count.toLocaleString('en')} characters`,
+  choices: (min, max) =>
+    min === undefined
+      ? max === undefined
+        ? undefined
+        : `Choose up to ${max}.`
+      : max === undefined
+        ? `Choose at least ${min}.`
+        : `Choose ${min} to ${max}.`,
+  points: (value, max) => `${value} of ${max}`,
+  files: (types, megabytes) => `${types}, at most ${megabytes} MB.`,
+  noFiles: 'Files cannot be sent with this form at the moment.',
+  noScript: 'This form asks for a check against robots, which needs JavaScript. Switch it on for this page and load it again.',
+  trap: 'Leave this empty',
+  by: 'Form by Postern',
+  errorTitle: (count) =>
+    `${['', 'One answer needs', 'Two answers need', 'Three answers need', 'Four answers need'][count] ?? `${count} answers need`} another look`,
+  errorPrefix: 'Error',
+  errorKept: 'What you typed is kept. Choose a line to go to the answer.',
+  closedTitle: 'This form is closed',
+  retry: {
+    expired: 'The form was open for a long time. Nothing is lost: send it once more.',
+    rate: 'It was sent very often in a short time. Wait a minute, then send it once more.',
+    quota: 'This form has been sent as often as it can be today. Nothing is lost on this page; send it tomorrow.',
+    origin: 'This form is not sent from this page. Open it at its own address.',
+    captcha: 'The check against robots did not pass. Do it once more, then send the form.',
+    files: 'Files cannot be sent with this form at the moment. Send it without them.',
+    other: 'The form was not sent. Wait a moment, then send it once more.',
+  },
+  thanks: {
+    reference: 'Reference',
+    received: 'Received',
+    replyTo: 'Reply goes to',
+    noMail: 'No automatic mail is sent. Print or save this page if you want a copy.',
+    again: 'Send another',
+    goOn: 'Continue',
+  },
+  logic: {
+    onlyIf: (condition) => `Only if ${condition}`,
+    notIf: (condition) => `Not if ${condition}`,
+    neededIf: (condition) => `Needed if ${condition}`,
+    notNeededIf: (condition) => `Not needed if ${condition}`,
+    skipTo: (condition, page) => `If ${condition}, go on at step ${page}.`,
+    skipToEnd: (condition) => `If ${condition}, go on to the end and send the form.`,
+    not: (condition) => `it is not so that ${condition}`,
+    quoted: (text) => `“${text}”`,
+    and: ' and ',
+    or: ' or ',
+  },
+  operators: {
+    eq: (field, value) => `${field} is ${value}`,
+    ne: (field, value) => `${field} is not ${value}`,
+    in: (field, value) => `${field} is ${value}`,
+    not_in: (field, value) => `${field} is not ${value}`,
+    contains: (field, value) => `${field} contains ${value}`,
+    not_contains: (field, value) => `${field} does not contain ${value}`,
+    starts_with: (field, value) => `${field} begins with ${value}`,
+    ends_with: (field, value) => `${field} ends with ${value}`,
+    gt: (field, value) => `${field} is more than ${value}`,
+    gte: (field, value) => `${field} is at least ${value}`,
+    lt: (field, value) => `${field} is less than ${value}`,
+    lte: (field, value) => `${field} is at most ${value}`,
+    before: (field, value) => `${field} is before ${value}`,
+    after: (field, value) => `${field} is after ${value}`,
+    is_empty: (field) => `${field} is empty`,
+    not_empty: (field) => `${field} is filled in`,
+    checked: (field) => `${field} is ticked`,
+    unchecked: (field) => `${field} is not ticked`,
+    count_gte: (field, value) => `at least ${value} are chosen at ${field}`,
+    count_lte: (field, value) => `at most ${value} are chosen at ${field}`,
+  },
+  problems: {
+    unanswered: (_, label) => `Choose an answer to “${label}”.`,
+    required: (_, label) => `Fill in “${label}”.`,
+    must_accept: (_, label) => `Tick “${label}” to go on.`,
+    file_missing: (_, label) => `Add a file at “${label}”.`,
+    too_many: (field) => (field.max_selected === undefined ? 'Choose fewer.' : `Choose at most ${field.max_selected}.`),
+    invalid_email: () => 'Write the whole address, for example ruth@example.ch.',
+    invalid_phone: () => 'Write the whole number, for example +41 44 123 45 67.',
+    invalid_url: () => 'Write the whole address, for example https://example.ch.',
+  },
+}

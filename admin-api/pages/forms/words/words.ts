@@ -1,0 +1,48 @@
+/** The words around a form that are ours; the texts of the form itself are its owner's. */
+import type { Field, Operator } from '#core/forms/definition/definition.ts'
+
+type Say = (text: string) => string
+
+export interface FormWords {
+  /** The language of these words. */
+  readonly lang: string
+  readonly skip: string
+  readonly optional: string
+  readonly needed: string
+  readonly allNeeded: string
+  readonly onlyNeeded: string
+  readonly steps: string
+  readonly step: (number: number) => string
+  readonly choose: string
+  readonly other: string
+  readonly otherText: (label: string) => string
+  readonly upTo: (count: number) => string
+  readonly choices: (min: number | undefined, max: number | undefined) => string | undefined
+  readonly points: (value: number, max: number) => string
+  readonly files: (types: string, megabytes: string) => string
+  readonly noFiles: string
+  readonly noScript: string
+  readonly trap: string
+  readonly by: string
+  readonly errorTitle: (count: number) => string
+  readonly errorPrefix: string
+  readonly errorKept: string
+  readonly closedTitle: string
+  readonly retry: Readonly<Record<'expired' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'other', string>>
+  readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn', string>>
+  readonly logic: {
+    readonly onlyIf: Say
+    readonly notIf: Say
+    readonly neededIf: Say
+    readonly notNeededIf: Say
+    readonly skipTo: (condition: string, page: number) => string
+    readonly skipToEnd: Say
+    readonly not: Say
+    readonly quoted: Say
+    readonly and: string
+    readonly or: string
+  }
+  readonly operators: Readonly<Record<Operator, (field: string, value: string) => string>>
+  /** What is wrong with an answer, by its code; what has no sentence here is said as it came. */
+  readonly problems: Readonly<Record<string, (field: Field, label: string) => string>>
+}

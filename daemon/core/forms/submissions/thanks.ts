@@ -1,0 +1,67 @@
+/** What a visitor sees after the answers were taken: found again by a sealed link, for a day. */
+import { timingSafeEqual } from 'node:crypto'
+import type { Core } from '../../core.ts'
+import { thanksFor } from '../definition/public-definition.ts'
+import { localized } from '../definition/translations.ts'
+import type { Answer } from '../definition/definition.ts'
+import { noForm, type PublicForms } from './public-forms.ts'
+import { formSubmissions } from './submission.ts'
+
+export interface Thanks {
+  readonly title: string
+  readonly body: string
+  readonly redirectUrl: string | null
+  /** The short name of the submission, which the owner of the form finds it by. */
+  readonly reference: string
+  readonly receivedAt: number
+  /** Where the owner of the form can reply to, mostly hidden. */
+  readonly maskedEmail: string | undefined
+}
+
+const purpose = 'form.thanks.v1'
+const macBytes = 16
+const shownMs = 24 * 3_600_000
+
+export class FormThanks {
+  readonly #core: Core
+  readonly #publicForms: PublicForms
+
+  constructor(core: Core, publicForms: PublicForms) {
+    this.#core = core
+    this.#publicForms = publicForms
+  }
+
+  /** The text that stands for a submission in a link. */
+  seal(publicId: string, submissionId: string): string {
+    return `${submissionId}.${this.#macOf(publicId, submissionId).toString('base64url')}`
+  }
+
+  /** Throws `form_not_found` for a text that this service did not make, and once a day has gone by. */
+  async read(publicId: string, sealed: string, language: string | undefined): Promise<Thanks> {
+    const [id = '', mac = ''] = sealed.split('.')
+    const given = Buffer.from(mac, 'base64url')
+    if (given.length !== macBytes || !timingSafeEqual(given, this.#macOf(publicId, id))) throw noForm()
+    const { database, clock } = this.#core
+    const found = await this.#publicForms.find(publicId)
+    const submission = (await database.lookup(formSubmissions, 'id', [id]))?.record
+    if (submission?.formId !== found.stored.record.id || clock.now() - submission.createdAt > shownMs) throw noForm()
+    const definition = await this.#publicForms.definition(found, submission.version)
+    const email = definition.schema.fields.find(({ key, type }) => type === 'email' && submission.answers[key] !== undefined)
+    return {
+      ...thanksFor(localized(definition, language), submission.answers),
+      reference: submission.id.slice(-8).toUpperCase(),
+      receivedAt: submission.createdAt,
+      maskedEmail: email && masked(submission.answers[email.key]),
+    }
+  }
+
+  #macOf(publicId: string, submissionId: string): Buffer {
+    return this.#core.secrets.mac(purpose, Buffer.from(`${publicId}/${submissionId}`)).subarray(0, macBytes)
+  }
+}
+
+function masked(address: Answer | undefined): string | undefined {
+  if (typeof address !== 'string') return undefined
+  const [first = ''] = address
+  return `${first}•••${address.slice(address.lastIndexOf('@'))}`
+}

@@ -1,0 +1,174 @@
+/** The pages of forms at the door: headers, what is not published, themes, refusals, and the link of thanks. */
+import test from 'ava'
+import { golden, type Row } from './golden.ts'
+import { startHosted, type Hosted } from './hosted.ts'
+
+const contact = golden['contact'] ?? {}
+const one = golden['one'] ?? {}
+
+const tokenIn = (page: string): string => /name="_mnx_ft" value="([^"]+)"/.exec(page)?.[1] ?? ''
+const read = async (address: string): Promise<string> => (await fetch(address)).text()
+
+async function send(address: string, fields: Row, headers: Record<string, string> = {}): Promise<Response> {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(fields)) body.append(name, String(value))
+  return fetch(address, { method: 'POST', body, headers, redirect: 'manual' })
+}
+
+test('the policy lets nothing in but what is its own, and only the origins of the form frame it', async (t) => {
+  const hosted = await startHosted(t)
+  const { page } = await hosted.publish(contact)
+  const { headers, status } = await fetch(page)
+  t.is(status, 200)
+  t.is(
+    headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; font-src 'self'; connect-src 'self'; form-action 'self'; " +
+      "base-uri 'none'; object-src 'none'; frame-ancestors *; require-trusted-types-for 'script'; trusted-types 'none'",
+  )
+  t.is(headers.get('x-content-type-options'), 'nosniff')
+  t.is(headers.get('cache-control'), 'no-store')
+  t.is(headers.get('strict-transport-security'), 'max-age=31536000')
+  const settings = { allowed_origins: ['https://shop.example.ch'], captcha: { provider: 'turnstile', site_key: '1x00' } }
+  const { page: framed } = await hosted.publish({ ...contact, settings })
+  const policy = (await fetch(framed)).headers.get('content-security-policy') ?? ''
+  t.regex(policy, /frame-ancestors 'self' https:\/\/shop\.example\.ch/)
+  t.regex(policy, /script-src 'self' https:\/\/challenges\.cloudflare\.com;/)
+  t.notRegex(policy, /trusted-types/)
+  t.regex(await read(framed), /<noscript>/)
+})
+
+test('nothing is there for forms that are unknown, unpublished, paused or switched off', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page } = await hosted.publish(contact)
+  const draft = await hosted.rest.must('POST', '/v1/forms', { name: 'Draft', definition: contact })
+  const statusOf = async (address: string): Promise<number> => (await fetch(address)).status
+  t.is(await statusOf(`${hosted.url}/f/unknown`), 404)
+  t.is(await statusOf(`${hosted.url}/f/${String(draft['public_id'])}`), 404)
+  const theme = /href="(\/f\/[^"]+\/theme\.[0-9a-f]{16}\.css)"/.exec(await read(page))?.[1] ?? ''
+  t.is(await statusOf(hosted.url + theme), 200)
+  await hosted.rest.must('POST', `/v1/forms/${id}/pause`)
+  for (const address of [page, hosted.url + theme, `${page}/thanks?s=x.y`]) t.is(await statusOf(address), 404)
+  t.is((await send(page, { email: 'a@example.ch' })).status, 404)
+  t.regex(await read(page), /No form is here/)
+  await hosted.rest.must('POST', `/v1/forms/${id}/resume`)
+  t.is(await statusOf(page), 200)
+  await hosted.operator.must('PUT', `/operator/v1/organizations/${hosted.organizationId}/flags`, { forms: false })
+  t.is(await statusOf(page), 404)
+})
+
+test('themes and the style are kept by browsers for as long as their names hold', async (t) => {
+  const hosted = await startHosted(t)
+  const { page } = await hosted.publish(golden['round'] ?? {})
+  const text = await read(page)
+  const [style, theme] = [...text.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(([, path]) => path ?? '')
+  for (const path of [style, theme]) {
+    const { headers, status } = await fetch(hosted.url + path)
+    t.is(status, 200)
+    t.is(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    t.regex(headers.get('content-type') ?? '', /^text\/css/)
+  }
+  const css = await read(hosted.url + (theme ?? ''))
+  t.regex(css, /--pf-primary: #A01F63;/i)
+  t.regex(css, /--pf-on-primary: #ffffff;/)
+  t.regex(css, /prefers-color-scheme: dark/)
+  const other = await fetch(hosted.url + (theme ?? '').replace(/[0-9a-f]{16}/, '0'.repeat(16)))
+  t.is(other.headers.get('cache-control'), 'no-store')
+  t.is((await fetch(`${page}/theme.css`)).status, 404)
+  t.is((await fetch(`${hosted.url}/f/assets/nothing.css`)).status, 404)
+})
+
+async function oneForm(t: Parameters<typeof startHosted>[0], more: Row = {}): Promise<Hosted & Awaited<ReturnType<Hosted['publish']>>> {
+  const hosted = await startHosted(t)
+  return { ...hosted, ...(await hosted.publish({ ...one, ...more })) }
+}
+
+test('a token that is too old loses nothing, and the one that came back sends the form', async (t) => {
+  const { page, clock, id, submissions } = await oneForm(t)
+  const old = tokenIn(await read(page))
+  clock.advance(25 * 3_600_000)
+  const back = await send(page, { email: 'ada@example.ch', _mnx_ft: old })
+  t.is(back.status, 422)
+  const text = await back.text()
+  t.regex(text, /Nothing is lost/)
+  t.regex(text, /value="ada@example\.ch"/)
+  clock.advance(5000)
+  const sent = await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(text) })
+  t.is(sent.status, 303)
+  t.is((await submissions(id)).length, 1)
+})
+
+test('what was wrong keeps its token, so that who sets it right at once is no robot; a double click is one submission', async (t) => {
+  const { page, clock, id, submissions } = await oneForm(t, { settings: { min_fill_seconds: 60 } })
+  const token = tokenIn(await read(page))
+  clock.advance(61_000)
+  const back = await send(page, { email: 'nonsense', _mnx_ft: token })
+  t.is(back.status, 422)
+  t.is(tokenIn(await back.text()), token)
+  const [first, second] = [
+    await send(page, { email: 'ada@example.ch', _mnx_ft: token }),
+    await send(page, { email: 'ada@example.ch', _mnx_ft: token }),
+  ]
+  t.is(first.headers.get('location'), second.headers.get('location'))
+  const all = await submissions(id)
+  t.deepEqual(
+    all.map(({ status }) => status),
+    ['new'],
+  )
+})
+
+test('a filled trap and a form sent too fast are thanked for like any other', async (t) => {
+  const { page, clock, id, url, submissions } = await oneForm(t)
+  const token = tokenIn(await read(page))
+  t.is((await send(page, { email: 'fast@example.ch', _mnx_ft: token })).status, 303)
+  clock.advance(5000)
+  const trapped = await send(page, { email: 'bot@example.ch', _mnx_hp: 'x', _mnx_ft: tokenIn(await read(page)) })
+  t.is(trapped.status, 303)
+  t.regex(await read(url + (trapped.headers.get('location') ?? '')), /Thank you/)
+  const listed = await submissions(id)
+  t.true(listed.every(({ status }) => status === 'spam'))
+})
+
+test('the link of thanks is sealed, belongs to its form, and ends after a day', async (t) => {
+  const hosted = await oneForm(t)
+  const { page, clock, url } = hosted
+  const token = tokenIn(await read(page))
+  clock.advance(5000)
+  const location = (await send(page, { email: 'ada@example.ch', _mnx_ft: token })).headers.get('location') ?? ''
+  const thanks = await fetch(url + location)
+  t.is(thanks.status, 200)
+  t.is(thanks.headers.get('x-robots-tag'), 'noindex, nofollow')
+  t.regex(await thanks.text(), /a•••@example\.ch/)
+  const { publicId } = await hosted.publish(contact)
+  t.is((await fetch(url + location.replace(/\/f\/[^/]+/, `/f/${publicId}`))).status, 404)
+  t.is((await fetch(`${url}${location}x`)).status, 404)
+  clock.advance(25 * 3_600_000)
+  t.is((await fetch(url + location)).status, 404)
+})
+
+test('rates, origins and the end of a form come back as the form, with what was filled in', async (t) => {
+  const hosted = await oneForm(t, { settings: { allowed_origins: ['https://shop.example.ch'] } })
+  const { page, clock, url } = hosted
+  const values = { email: 'ada@example.ch' }
+  const text = await read(page)
+  clock.advance(5000)
+  const foreign = await send(page, { ...values, _mnx_ft: tokenIn(text) }, { origin: 'https://evil.example' })
+  t.is(foreign.status, 403)
+  t.regex(await foreign.text(), /value="ada@example\.ch"/)
+  t.is((await send(page, { ...values, _mnx_ft: tokenIn(text) }, { origin: url })).status, 303)
+  let last = 0
+  for (let i = 0; i < 12; i++) {
+    const token = tokenIn(await read(page))
+    const answer = await send(page, { ...values, _mnx_ft: token }, { origin: url })
+    last = answer.status
+    if (last !== 429) continue
+    t.truthy(answer.headers.get('retry-after'))
+    t.regex(await answer.text(), /Wait a minute/)
+  }
+  t.is(last, 429)
+  const { page: full } = await hosted.publish({ ...one, settings: { max_submissions: 1, closed_message: 'All seats are taken.' } })
+  const [first, second] = [tokenIn(await read(full)), tokenIn(await read(full))]
+  clock.advance(5000)
+  t.is((await send(full, { ...values, _mnx_ft: first })).status, 303)
+  const late = await send(full, { ...values, _mnx_ft: second })
+  t.regex(await late.text(), /All seats are taken\./)
+})

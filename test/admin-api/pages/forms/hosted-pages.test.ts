@@ -1,0 +1,219 @@
+/** The pages of forms in Chromium without scripts: every golden form, at three widths, light and dark, with nothing wrong in any. */
+import type { ExecutionContext } from 'ava'
+import { axeFaults, browserOf, overflows, squeezed, type Page } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { golden, type Row } from './golden.ts'
+import { startHosted } from './hosted.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+const widths = [320, 768, 1280] as const
+
+interface Look {
+  readonly hasScripts?: boolean
+  readonly colorScheme?: 'light' | 'dark'
+  readonly forcedColors?: 'active'
+}
+
+/** A tab that collects what the policy of a page blocks. */
+async function tab(t: ExecutionContext, { hasScripts = false, ...look }: Look = {}): Promise<{ page: Page; blocked: string[] }> {
+  const context = await browser().newContext({ javaScriptEnabled: hasScripts, ...look })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const blocked: string[] = []
+  page.on('console', (message) => /Content.Security.Policy|Trusted/i.test(message.text()) && blocked.push(message.text()))
+  page.on('pageerror', (error) => blocked.push(String(error)))
+  // the sites of pictures are not there
+  await page.route(/^https:/, (route) => route.abort())
+  return { page, blocked }
+}
+
+const listener =
+  "addEventListener('securitypolicyviolation', (event) => console.error('Content-Security-Policy ' + event.violatedDirective))"
+
+for (const [name, definition] of Object.entries(golden))
+  test(`the form "${name}" fits and is accessible at every width, light and dark, as it opens and as it comes back`, async (t) => {
+    const hosted = await startHosted(t)
+    const { page: address } = await hosted.publish(definition)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, blocked } = await tab(t, { hasScripts: true, colorScheme })
+      await page.addInitScript(listener)
+      await page.goto(address)
+      const check = async (): Promise<void> => {
+        t.deepEqual(await axeFaults(page, { at: widths }), [])
+        t.deepEqual(await overflows(page), [])
+        t.deepEqual(await squeezed(page), [])
+        t.deepEqual(blocked, [])
+      }
+      await check()
+      if ((await page.locator('form').count()) === 0) continue
+      await page.evaluate("document.querySelector('form').setAttribute('novalidate', '')")
+      await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+      await check()
+    }
+  })
+
+test('a form is filled in and sent without a script, after what was wrong was set right', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page: address } = await hosted.publish(golden['contact'] ?? {})
+  const { page, blocked } = await tab(t)
+  await page.goto(address)
+  hosted.clock.advance(5000)
+  await page.fill('#f-name', 'Ruth <b>Amstutz</b>')
+  await page.fill('#f-email', 'ruth@posteo')
+  await page.check('input[name=topic][value=o2]')
+  await page.fill('#f-message', '\nFirst line\n"quoted" </textarea><script>alert(1)</script>')
+  await page.check('#f-privacy')
+  await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+  t.regex(await page.title(), /^Error: /)
+  t.is(await page.innerText('[role=alert] .title'), 'One answer needs another look')
+  t.is(await page.innerText('[role=alert] a'), 'Write the whole address, for example ruth@example.ch.')
+  t.is(await page.getAttribute('[role=alert] a', 'href'), '#f-email')
+  t.is(await page.inputValue('#f-name'), 'Ruth <b>Amstutz</b>')
+  t.is(await page.inputValue('#f-message'), '\nFirst line\n"quoted" </textarea><script>alert(1)</script>')
+  t.true(await page.isChecked('input[name=topic][value=o2]'))
+  t.is(await page.getAttribute('#f-email', 'aria-describedby'), 'f-email-error')
+  await page.fill('#f-email', 'ruth@posteo.de')
+  await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+  t.is(await page.innerText('h1'), 'It is on the workbench')
+  t.regex(page.url(), /\/thanks\?s=/)
+  t.regex(await page.innerText('.slip'), /r•••@posteo\.de/)
+  const [submission] = await hosted.submissions(id)
+  t.like(submission, { status: 'new' })
+  t.like(submission?.['answers'], { name: 'Ruth <b>Amstutz</b>', email: 'ruth@posteo.de', topic: 'o2', privacy: true })
+  t.deepEqual(blocked, [])
+  const scripted = await tab(t, { hasScripts: true })
+  await scripted.page.goto(page.url())
+  t.deepEqual(await axeFaults(scripted.page, { at: widths }), [])
+})
+
+test('steps are sections with links, and conditions are words', async (t) => {
+  const hosted = await startHosted(t)
+  const { page: address } = await hosted.publish(golden['support'] ?? {})
+  const { page } = await tab(t)
+  await page.goto(address)
+  t.deepEqual(await page.locator('.stepper a').allInnerTexts(), ['1\nWhat happened', '2\nDetails', '3\nHow to reach you'])
+  t.deepEqual(await page.locator('section.step').count(), 3)
+  t.deepEqual(await page.locator('.only').allInnerTexts(), [
+    'Only if “What is it about?” is “My website is down or slow”',
+    'Only if “How should we answer?” is “By phone”',
+  ])
+  t.is(
+    await page.innerText('.skip-to'),
+    'If “What is it about?” is “Something else” and it is not so that “Which website?” is empty, go on at step 3.',
+  )
+  // what may be hidden is not required by the browser, whatever the form says of it
+  t.deepEqual(await page.evaluate("[...document.querySelectorAll('[required]')].map(({ name }) => name)"), [
+    'about',
+    'about',
+    'about',
+    'site',
+  ])
+})
+
+test("an answer of one's own, numbers and ticks come back as they were", async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page: address } = await hosted.publish(golden['everything'] ?? {})
+  const { page } = await tab(t)
+  await page.goto(`${address}?email=ada%40example.ch&utm_source=letter&text=no`)
+  hosted.clock.advance(5000)
+  t.is(await page.inputValue('#f-email'), 'ada@example.ch')
+  t.is(await page.inputValue('#f-text'), '', 'only fields that let the address fill them in')
+  t.false((await page.content()).includes('secret-static'))
+  await page.fill('#f-text', 'Words')
+  await page.selectOption('#f-select', '~other')
+  await page.fill('[name="select~other"]', 'Chur')
+  await page.check('input[name=many][value=o1]')
+  await page.check('input[name=many][value=o3]')
+  await page.fill('#f-number', 'three')
+  await page.check('input[name=stars][value="4"]', { force: true })
+  await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+  t.deepEqual(await page.locator('[role=alert] a').allInnerTexts(), ['Years: Enter a number.'])
+  t.is(await page.inputValue('[name="select~other"]'), 'Chur')
+  t.is(await page.inputValue('#f-number'), 'three')
+  await page.fill('#f-number', '3')
+  await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+  const [submission] = await hosted.submissions(id)
+  t.like(submission?.['answers'], {
+    text: 'Words',
+    select: 'Chur',
+    many: ['o1', 'o3'],
+    number: 3,
+    stars: 4,
+    tick: true,
+    from: 'letter',
+    fixed: 'secret-static',
+  })
+})
+
+test('one column up to 640 px, and rows of 12 columns from there', async (t) => {
+  const hosted = await startHosted(t)
+  const { page: address } = await hosted.publish(golden['contact'] ?? {})
+  const { page } = await tab(t)
+  await page.goto(address)
+  const areSideBySide = async (width: number): Promise<boolean> => {
+    await page.setViewportSize({ width, height: 900 })
+    const [name, email] = [await page.locator('#f-name').boundingBox(), await page.locator('#f-email').boundingBox()]
+    return name?.y === email?.y
+  }
+  t.false(await areSideBySide(320))
+  t.false(await areSideBySide(639))
+  t.true(await areSideBySide(640))
+  t.true(await areSideBySide(1280))
+})
+
+test('a language from right to left, a translation, and colours of the system', async (t) => {
+  const hosted = await startHosted(t)
+  const { page: arabic } = await hosted.publish(golden['arabic'] ?? {})
+  const { page: french } = await hosted.publish(golden['french'] ?? {})
+  const { page } = await tab(t, { forcedColors: 'active' })
+  await page.goto(arabic)
+  t.is(await page.getAttribute('html', 'dir'), 'rtl')
+  t.is(await page.evaluate("getComputedStyle(document.querySelector('#f-kind')).appearance"), 'auto')
+  await page.goto(`${french}?lang=fr`)
+  t.is(await page.getAttribute('html', 'lang'), 'fr')
+  t.is(await page.innerText('h1'), 'Parlez à l’atelier')
+  t.is(await page.innerText('.rule'), 'Tout est nécessaire, sauf mention « facultatif ».')
+  t.regex((await page.getAttribute('form', 'action')) ?? '', /\?lang=fr$/)
+})
+
+test('no text of a form and no value becomes markup', async (t) => {
+  const hosted = await startHosted(t)
+  const bad = `"'><img src=x onerror=alert(1)><script>alert(1)</script>&lt;`
+  const hostile = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((each) => hostile(each))
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hostile(each, name)]))
+    const isText = [
+      'name',
+      'label',
+      'help',
+      'placeholder',
+      'text',
+      'title',
+      'body',
+      'submit_label',
+      'alt',
+      'caption',
+      'unit',
+      'low_label',
+      'version_label',
+    ].includes(key)
+    return isText && typeof value === 'string' ? bad.slice(0, key === 'unit' ? 19 : 58) : value
+  }
+  for (const name of ['everything', 'support', 'images', 'contact', 'closed']) {
+    const { page: address } = await hosted.publish(hostile(golden[name]) as Row)
+    const { page, blocked } = await tab(t, { hasScripts: true })
+    await page.goto(address)
+    const check = async (): Promise<void> => {
+      t.is(await page.locator('script, img[onerror], [onerror], body img:not(figure img)').count(), 0)
+      t.deepEqual(blocked, [])
+    }
+    await check()
+    for (const input of await page.locator('form input[type=text]:visible, form textarea:visible').all()) await input.fill(bad)
+    if ((await page.locator('form').count()) === 0) continue
+    await page.evaluate("document.querySelector('form').setAttribute('novalidate', '')")
+    await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+    await check()
+  }
+})
