@@ -11,7 +11,7 @@ const chapters = {
   routing: 'routing.md',
   domains: 'domains.md',
   webhooks: 'webhooks.md',
-  forms: 'publishable-keys.md',
+  forms: 'forms.md',
   'publishable-keys': 'publishable-keys.md',
   smtp: 'smtp.md',
   bounces: 'bounces.md',
