@@ -1,6 +1,6 @@
 /** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
 import test from 'ava'
-import { ConfigInvalid, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
+import { ConfigInvalid, formsUrl, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { defaults } from '#config/settings/setting-list.ts'
 
@@ -235,6 +235,13 @@ test('publicUrl() is the setting, else where the HTTP side listens', (t) => {
   t.is(publicUrl(load({ POSTERN_BASE_URL: 'https://mail.example.org' }), bound), 'https://mail.example.org')
   t.is(publicUrl(load({}), bound), 'http://[::1]:41000')
   t.is(publicUrl(load({ POSTERN_SMTP_HOST: 'mail.example.org' }), { host: '0.0.0.0', port: 80 }), 'http://mail.example.org:80')
+})
+
+test('formsUrl() is the setting, else the public address', (t) => {
+  const bound = { host: '127.0.0.1', port: 8080 }
+  const env = { POSTERN_BASE_URL: 'https://mail.example.org' }
+  t.is(formsUrl(load(env), bound), 'https://mail.example.org')
+  t.is(formsUrl(load({ ...env, POSTERN_FORMS_URL: 'https://Forms.example.org/' }), bound), 'https://forms.example.org')
 })
 
 test('oauthUrls() are those of the settings, else below the public address', (t) => {

@@ -177,6 +177,20 @@ test('a language from right to left, a translation, and colours of the system', 
   t.regex((await page.getAttribute('form', 'action')) ?? '', /\?lang=fr$/)
 })
 
+test('long answers keep their corners where controls are round, and paper has no background', async (t) => {
+  const hosted = await startHosted(t)
+  const { page: address } = await hosted.publish(golden['round'] ?? {})
+  const { page } = await tab(t)
+  await page.goto(address)
+  const styleOf = (selector: string, property: string): Promise<unknown> =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`)
+  t.is(await styleOf('#f-name', 'borderRadius'), '999px')
+  t.is(await styleOf('#f-message', 'borderRadius'), '20px')
+  await page.emulateMedia({ media: 'print' })
+  t.is(await styleOf('.letterhead', 'backgroundColor'), 'rgba(0, 0, 0, 0)')
+  t.is(await styleOf('.actions', 'display'), 'none')
+})
+
 test('no text of a form and no value becomes markup', async (t) => {
   const hosted = await startHosted(t)
   const bad = `"'><img src=x onerror=alert(1)><script>alert(1)</script>&lt;`
