@@ -29,8 +29,13 @@ const require = $require($here)`
 /** What `postern.js` reads: each source with the time and the size that it had. */
 export type BuiltFrom = readonly (readonly [path: string, modifiedMs: number, octets: number])[]
 
+/** The time and the size of each source by its path, before it was read. */
+type Looks = Map<string, readonly [modifiedMs: number, octets: number]>
+
 /** Writes everything anew. */
 export async function buildDaemon(): Promise<void> {
+  const looks: Looks = new Map()
+  for (const path of ['package.json', 'package-lock.json']) lookAt(path, looks)
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: ['daemon/main.ts', ...threads],
@@ -46,21 +51,23 @@ export async function buildDaemon(): Promise<void> {
     external: ['classic-level'],
     legalComments: 'none',
     banner: { js: outside },
-    plugins: [placesOfSources],
+    plugins: [placesOfSources(looks)],
     metafile: true,
     write: false,
     logLevel: 'warning',
   })
   assertNamesAreKept(metafile)
   const files = outputFiles.map(({ path, contents }) => [basename(path), contents] as const)
-  placeFiles(folder, [...files, ['built-from.json', JSON.stringify(builtFrom(metafile))]])
+  placeFiles(folder, [...files, ['built-from.json', JSON.stringify(builtFrom(looks))]])
 }
 
 /** Threads lie beside what starts them; all else that a source looks for is found from where the source lies. */
-const placesOfSources: Plugin = {
+const placesOfSources = (looks: Looks): Plugin => ({
   name: 'places of sources',
   setup(bundler) {
-    bundler.onLoad({ filter: /\.(ts|js|mjs|cjs)$/ }, ({ path }) => {
+    bundler.onLoad({ filter: /./, namespace: 'file' }, ({ path }) => {
+      lookAt(relative(root, path), looks)
+      if (!/\.(ts|js|mjs|cjs)$/.test(path)) return undefined
       const text = readFileSync(path, 'utf8')
       if (!/\bimport\.meta\b|\b__(dirname|filename)\b/.test(text)) return undefined
       const url = (to: string): string => `new URL(${JSON.stringify(relative(folder, to))}, $here).href`
@@ -77,6 +84,13 @@ const placesOfSources: Plugin = {
       return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' }
     })
   },
+})
+
+/** Looks before the source is read, so that a change while the program is built counts as one after it. */
+function lookAt(path: string, looks: Looks): void {
+  if (path.includes('node_modules/')) return
+  const { mtimeMs, size } = statSync(join(root, path))
+  looks.set(path, [mtimeMs, size])
 }
 
 /** A package in CommonJS that is imported when it is needed has its names in Node.js, and its default alone in what esbuild makes of it. */
@@ -94,12 +108,7 @@ function assertNamesAreKept({ inputs }: Metafile): void {
   }
 }
 
-function builtFrom({ inputs }: Metafile): BuiltFrom {
-  const own = Object.keys(inputs).filter((path) => !path.includes('node_modules/'))
-  return [...own, 'package.json', 'package-lock.json'].sort().map((path) => {
-    const { mtimeMs, size } = statSync(join(root, path))
-    return [path, mtimeMs, size]
-  })
-}
+const builtFrom = (looks: Looks): BuiltFrom =>
+  [...looks].map(([path, look]) => [path, ...look] as const).sort(([a], [b]) => (a < b ? -1 : 1))
 
 if (import.meta.main) await buildDaemon()

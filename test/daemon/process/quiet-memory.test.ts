@@ -1,5 +1,7 @@
 /** Memory goes back to the system in quiet times, when that is worth it, and not while the daemon works. */
 import { setImmediate } from 'node:timers/promises'
+import { cachedDataVersionTag } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
 import { QuietMemory, type OwnMemory } from '../../../daemon/process/quiet-memory.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -71,4 +73,12 @@ test('what nothing holds any more is collected', async (t) => {
   clock.advance(lookMs)
   await setImmediate()
   t.is(dead.deref(), undefined)
+})
+
+test('the collection leaves the flags as they were, which kept code and new threads depend on', async (t) => {
+  const before = cachedDataVersionTag()
+  const { clock } = await setUp(t)
+  clock.advance(lookMs)
+  t.is(cachedDataVersionTag(), before)
+  t.is(runInNewContext('typeof gc'), 'undefined')
 })
