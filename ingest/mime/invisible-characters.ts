@@ -8,7 +8,7 @@ export interface RemovedCharacters {
 }
 
 const zeroWidth =
-  /\u00AD|\u034F|[\u115F\u1160\u3164\uFFA0]|[\u17B4\u17B5]|[\u180B-\u180F]|[\u200B-\u200D]|[\u2060-\u2065\u206A-\u206F]|[\uFE00-\uFE0F]|\uFEFF|[\uFFF9-\uFFFB]|[\u{E0000}-\u{E0FFF}]/gu
+  /\u00AD|\u034F|[\u115F\u1160\u3164\uFFA0]|[\u17B4\u17B5]|[\u180B-\u180F]|[\u200B-\u200D]|[\u2060-\u2065\u206A-\u206F]|[\uFE00-\uFE0F]|\uFEFF|[\uFFF0-\uFFFB]|[\u{1BCA0}-\u{1BCA3}]|[\u{1D173}-\u{1D17A}]|[\u{E0000}-\u{E0FFF}]/gu
 const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 // C0 but for tab and line feed, DEL and C1
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/gu

@@ -53,8 +53,9 @@ const badness: readonly TraceStatus[] = [
   'validation_failed',
 ]
 
-/** The status of a message is that of its worst recipient; while any is still queued, it is `queued`. */
+/** The status of a message is that of its worst recipient; while any is still queued, or waits for an approval, it is that. */
 export function worstStatus(statuses: readonly TraceStatus[]): TraceStatus {
   if (statuses.includes('queued')) return 'queued'
+  if (statuses.includes('pending')) return 'pending'
   return statuses.reduce((worst, status) => (badness.indexOf(status) > badness.indexOf(worst) ? status : worst), statuses[0] ?? 'pending')
 }

@@ -34,13 +34,14 @@ test('advance() knows exactly the transitions of the specification and of the ar
   ])
 })
 
-test('worstStatus() is queued while any recipient is, and else the worst', (t) => {
+test('worstStatus() is queued or pending while any recipient is, and else the worst', (t) => {
   const worst = (...statuses: TraceStatus[]) => worstStatus(statuses)
   t.is(worst('sent', 'queued', 'failed'), 'queued')
   t.is(worst('sent', 'failed'), 'failed')
   t.is(worst('delivered', 'sent'), 'sent')
   t.is(worst('bounced', 'delivered', 'complained'), 'bounced')
   t.is(worst('captured'), 'captured')
+  t.is(worst('suppressed', 'pending'), 'pending', 'a report about a message that waits for an approval does not end it')
   t.is(worst(), 'pending')
   for (const a of traceStatuses) for (const b of traceStatuses) t.is(worst(a, b), worst(b, a), `${a} ${b}`)
 })
