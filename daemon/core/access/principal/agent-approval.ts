@@ -17,12 +17,14 @@ interface Within {
 type Asking = Pick<Principal, 'agent'>
 
 /** What agents send to real recipients waits where the project says so, or the one whose partition it is. */
-export function requiresApproval({ projects }: Within, projectId: string, { agent }: Asking): boolean {
-  const project = agent && projects.get(projectId)
-  if (!project) return false
-  const parent = project.parentId === undefined ? undefined : projects.get(project.parentId)
+export function approvesAgents({ projects }: Within, projectId: string): boolean {
+  const project = projects.get(projectId)
+  const parent = projects.get(project?.parentId ?? '')
   return [project, parent].some((one) => one?.agentSendApproval === 'always')
 }
+
+export const requiresApproval = (within: Within, projectId: string, { agent }: Asking): boolean =>
+  agent !== undefined && approvesAgents(within, projectId)
 
 /** A person approves bytes that they have seen, and those of a replay are many messages. Throws `approval_required`. */
 export function refuseUnseen(within: Within, principal: Principal): void {

@@ -3,11 +3,21 @@ import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { keyUses } from '../../access/keys/key-uses.ts'
 import type { KeyFates } from '../../access/keys/dependent-keys.ts'
+import { approvesAgents } from '../../access/principal/agent-approval.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
 import type { Actor } from '../../writes/audit.ts'
 import { endGrant, type GrantEnding } from './end-grant.ts'
 import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
-import { levelOf, levelOfAnonymous, levelOfScopes, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
+import {
+  levelOf,
+  levelOfAnonymous,
+  levelOfScopes,
+  quietLevel,
+  scopesUpTo,
+  type Level,
+  type OAuthScope,
+  type Surface,
+} from '../protocol/scopes.ts'
 
 export interface GrantOptions extends Core {
   readonly scopesOfMember: ScopesOfMember
@@ -79,12 +89,19 @@ export class Grants {
   }
 
   /**
-   * What a token may do now: no more than it says, than its grant says today, and than its holder may. Undefined when the
-   * holder may do nothing in the organization.
+   * What a token may do now: no more than it says, than its grant says today, and than its holder may; and where a person approves what
+   * agents send, an agent reads alone over REST. Undefined when the holder may do nothing in the organization.
    */
   async liveScopes(grant: StoredGrant, inToken: readonly OAuthScope[], surface: Surface): Promise<readonly OAuthScope[] | undefined> {
     const held = await this.levelOfHolder(grant.record, grant.organizationId, surface)
     if (held === undefined) return undefined
-    return scopesUpTo(surface, Math.min(levelOf(inToken, surface), levelOf(grant.record.scopes, surface), held))
+    const most = await this.#mostBeside(grant, surface)
+    return scopesUpTo(surface, Math.min(levelOf(inToken, surface), levelOf(grant.record.scopes, surface), held, most))
+  }
+
+  /** REST sends without asking, and makes what sends: a grant that is for an agent, too, would lead past the approval. */
+  async #mostBeside({ record: { scopes, projectId }, organizationId }: StoredGrant, surface: Surface): Promise<Level> {
+    if (surface === 'mcp' || levelOf(scopes, 'mcp') < 0) return Infinity
+    return approvesAgents(await this.#options.policies.of(organizationId), projectId) ? quietLevel.rest : Infinity
   }
 }

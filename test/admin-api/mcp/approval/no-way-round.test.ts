@@ -2,8 +2,11 @@
 import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { Change } from '#store/change.ts'
+import { addUser } from '#core/people/users/user.ts'
 import { problemsOf } from '../../../support/problems.ts'
-import { startApproval, type ApprovalFixture } from './approval-fixture.ts'
+import { mcpResource, restResource } from '../../oauth/oauth-fixture.ts'
+import { mail, startApproval, type ApprovalFixture } from './approval-fixture.ts'
 
 const key = { name: 'Page', allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.org'], locked_from: 'shop@example.ch' }
 
@@ -71,4 +74,59 @@ test('no tool takes the setting, and the core refuses it to an agent whatever it
   ])
     t.is((await t.throwsAsync(work, { instanceOf: Refusal })).code, 'approval_required')
   t.like(await fixture.rest.must('GET', `/v1/projects/${projectId}`), { agent_send_approval: 'always' })
+})
+
+/** What sends, and what makes something that sends, over REST. */
+const senders = [
+  ['/v1/messages', mail],
+  ['/v1/smtp-credentials', { label: 'Mine' }],
+  ['/v1/publishable-keys', key],
+  ['/v1/api-keys', { name: 'Mine', scopes: ['api:send'] }],
+] as const
+
+test('the agent of a sandbox that was taken over gets no token for REST that sends', async (t) => {
+  const fixture = await startApproval(t)
+  const { bootstrap, token, callRest, claims, database, clock } = fixture
+  const { body: first } = await bootstrap({ resource: mcpResource })
+  const agent = await fixture.agent({ token: String(first['access_token']) })
+  const { user_code: code } = await agent.must('account_claim', { email: 'ada@example.ch' })
+  const change = new Change()
+  const ada = addUser(change, 'ada@example.ch', clock.now())
+  await database.commit(change)
+  await claims.confirm(ada, String(code), ['send_live', 'admin'])
+  const refresh = async (secret: unknown, resource: string) => {
+    const given = { grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(secret), resource }
+    return (await token(given)).body
+  }
+  const mcp = await refresh(first['refresh_token'], mcpResource)
+  const taken = await fixture.agent({ token: String(mcp['access_token']) })
+  const { project_id: projectId } = await taken.must('account_status')
+  const rest = (await refresh(mcp['refresh_token'], restResource))['access_token']
+  t.is((await callRest(rest, '/v1/messages', 'POST', mail)).status, 200, 'nobody asked for an approval')
+  const { organizationId } = await fixture.server.tokenCheck.bearer(String(rest), 'rest')
+  const owner: Principal = { organizationId, projectId: String(projectId), bound: false, scopes: ['api:admin'], credentialId: ada.id }
+  const { projects } = fixture.daemon.part('rest')
+  await projects.update(owner, String(projectId), { agentSendApproval: 'always' })
+  for (const [path, given] of senders) t.is((await callRest(rest, path, 'POST', given)).status, 403, path)
+  t.is((await callRest(rest)).status, 200, 'it reads')
+  await projects.update(owner, String(projectId), { agentSendApproval: 'never' })
+  t.is((await callRest(rest, '/v1/messages', 'POST', mail)).status, 200)
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
+test('an application that was allowed both surfaces sends past no approval; one that was allowed REST alone is no agent', async (t) => {
+  const fixture = await startApproval(t)
+  const { approve, request, signIn, token, callRest, destinationId, transport } = fixture
+  const given = { ...mail, destination_id: destinationId }
+  const { query, verifier } = request({ resource: [mcpResource, restResource], scope: 'mcp:send api:send' })
+  const code = (await approve(query)).searchParams.get('code') ?? ''
+  const { client_id: clientId, redirect_uri: redirectUri } = query
+  const about = { client_id: clientId, redirect_uri: redirectUri, resource: restResource }
+  const both = (await token({ grant_type: 'authorization_code', code, code_verifier: verifier, ...about })).body
+  t.is(both['scope'], 'api:send')
+  t.is((await callRest(both['access_token'], '/v1/messages', 'POST', given)).status, 403)
+  await fixture.settle()
+  t.deepEqual(transport.attempted, [])
+  const alone = await signIn({ resource: restResource, scope: 'api:send' })
+  t.like(await callRest(alone['access_token'], '/v1/messages', 'POST', given), { status: 200, body: { outcome: 'relayed' } })
 })
