@@ -131,7 +131,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
   async get(principal: Principal, id: string): Promise<ProjectView> {
     const policy = await this.#options.policies.of(principal.organizationId)
     const project = find(principal, policy, id)
-    return this.#view(policy, project, await awaitingByProject(this.#options.database, principal.organizationId))
+    return this.#view(policy, project, await awaitingByProject(this.#options.database, principal.organizationId, project.id))
   }
 
   /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */

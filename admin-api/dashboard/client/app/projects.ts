@@ -1,22 +1,33 @@
 /** The projects of the organization, read once for the switcher and for names. */
-import { signal, effect } from '@preact/signals'
+import { batch, effect, signal } from '@preact/signals'
 import { listProjects, type Project } from '../wire/operations.ts'
 import { call } from './api.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
 
 export const projects = signal<readonly Project[]>([])
+/** Whether they were read, or will not be: until then a screen cannot know the default one. */
+export const areProjectsKnown = signal(false)
 
 /** Reads them now, and again when another organization is chosen, whose projects alone are then known. */
 export function followProjects(): void {
   effect(() => {
     projects.value = []
-    if (!organization.value || !mayRead.value) return undefined
+    const canRead = organization.value && mayRead.value
+    areProjectsKnown.value = !canRead
+    if (!canRead) return undefined
     const aborter = new AbortController()
     // after a failure screens say what is wrong, and the switcher shows the organization alone
+    const know = (read: readonly Project[]): void => {
+      if (aborter.signal.aborted) return
+      batch(() => {
+        projects.value = read
+        areProjectsKnown.value = true
+      })
+    }
     call(listProjects, { query: { limit: '200' } }, { signal: aborter.signal }).then(
-      ({ data }) => aborter.signal.aborted || (projects.value = data),
-      () => undefined,
+      ({ data }) => know(data),
+      () => know([]),
     )
     return () => aborter.abort()
   })

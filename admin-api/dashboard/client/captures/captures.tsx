@@ -6,8 +6,8 @@ import { bind } from '../app/keys.ts'
 import { isStreaming } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
-import { homeProject } from '../app/projects.ts'
-import { useList, type Listing } from '../app/query.ts'
+import { areProjectsKnown, homeProject } from '../app/projects.ts'
+import { useList, type Listing, type Read } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -32,8 +32,9 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
   const [isLive, setLive] = useState(true)
-  const list = inboxes.read.data ?? []
-  const chosen = inboxId ?? firstOf(list)?.id
+  const isKnown = inboxId !== undefined || areProjectsKnown.value // without the projects another inbox would be the first
+  const read: Read<readonly Inbox[]> = isKnown ? inboxes.read : { state: 'loading' }
+  const chosen = inboxId ?? firstOf(read.data ?? [])?.id
   const isMaking = isMakingNew(mayChange)
   return (
     <>
@@ -46,7 +47,7 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
         )}
       </TopBar>
       <div class={messageId === undefined ? 'mailbox' : 'mailbox reading'}>
-        <Show read={inboxes.read} reload={inboxes.reload} failure={w.inboxesFailed}>
+        <Show read={read} reload={inboxes.reload} failure={w.inboxesFailed}>
           {(rows) =>
             rows.length === 0 || chosen === undefined ? (
               <State title={w.noInboxes} text={w.noInboxesText} />

@@ -22,13 +22,18 @@ export const noteAsked = (change: Change, organizationId: string, traceId: strin
 /** More than these are not counted. */
 const maxCounted = 10_000
 
-/** How many messages wait for an approval now, by project. */
-export async function awaitingByProject({ kv }: Database, organizationId: string): Promise<ReadonlyMap<string, number>> {
+/** How many messages wait for an approval now, by project; of one, where it is given. */
+export async function awaitingByProject(
+  { kv }: Database,
+  organizationId: string,
+  projectId?: string,
+): Promise<ReadonlyMap<string, number>> {
   const prefix = indexPrefix(traces.name, organizationId, 'awaiting')
   const counts = new Map<string, number>()
-  for await (const { key } of kv.range({ ...within(prefix), limit: maxCounted })) {
-    const projectId = String(unpack(key)[prefix.length])
-    counts.set(projectId, (counts.get(projectId) ?? 0) + 1)
+  const wanted = within(projectId === undefined ? prefix : [...prefix, projectId])
+  for await (const { key } of kv.range({ ...wanted, limit: maxCounted })) {
+    const of = String(unpack(key)[prefix.length])
+    counts.set(of, (counts.get(of) ?? 0) + 1)
   }
   return counts
 }
