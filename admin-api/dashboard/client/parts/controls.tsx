@@ -195,7 +195,7 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
     current?.showModal()
     return () => {
       current?.close()
-      giveBack(before)
+      queueMicrotask(() => giveBack(before)) // when the dialog is out of the page, and with it what had the focus in it
     }
   }, [])
   return (

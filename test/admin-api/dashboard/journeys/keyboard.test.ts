@@ -63,6 +63,12 @@ test('the tab key reaches every control of every screen, and shows where it is',
 
 const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement?.outerHTML.slice(0, 200) ?? ""')
 
+/** Resolves when what begins so has the focus; after five seconds whatever has it. */
+const hasFocus = (page: Page, wanted: string): Promise<unknown> =>
+  page
+    .waitForFunction(`document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`, undefined, { timeout: 5000 })
+    .catch(() => undefined)
+
 test('captured mail and traces are found, opened, read and left by keys alone', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
@@ -102,11 +108,13 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForSelector('.panel .story')
   await press('Escape')
   await page.waitForSelector('.panel', { state: 'detached' })
+  await hasFocus(page, '<tr')
   t.regex(await focused(page), /^<tr/, 'the focus is back on the row')
   await press('Control+k')
   await page.waitForSelector('dialog[open]')
   await press('Escape')
   await page.waitForSelector('dialog[open]', { state: 'detached' })
+  await hasFocus(page, '<tr')
   t.regex(await focused(page), /^<tr/, 'the palette gives the focus back')
   await press('/')
   t.regex(await focused(page), /^<input/)
@@ -150,6 +158,7 @@ test('the palette gives the focus back wherever it was, or to the title where no
     await page.waitForSelector('dialog[open]')
     await page.keyboard.press('Escape')
     await page.waitForSelector('dialog[open]', { state: 'detached' })
+    await hasFocus(page, before)
     t.is(await focused(page), before, path)
   }
   await page.evaluate('document.activeElement.blur()')
@@ -157,5 +166,6 @@ test('the palette gives the focus back wherever it was, or to the title where no
   await page.waitForSelector('dialog[open]')
   await page.keyboard.press('Escape')
   await page.waitForSelector('dialog[open]', { state: 'detached' })
+  await hasFocus(page, '<h1 id="screen-title"')
   t.regex(await focused(page), /^<h1 id="screen-title"/)
 })
