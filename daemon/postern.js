@@ -38,14 +38,15 @@ if (isBuilt()) {
  * profiles or brings code along finds the modules that they know.
  */
 function isBuilt() {
-  if (/--(inspect|cpu-prof|import)/.test([...process.execArgv, process.env.NODE_OPTIONS].join(' '))) return false
+  if (/--(inspect|(cpu-|heap-)?prof|import|(experimental-)?loader)\b/.test([...process.execArgv, process.env.NODE_OPTIONS].join(' ')))
+    return false
   try {
     /** @type {import('./packaging/build.ts').BuiltFrom} */
     const sources = JSON.parse(readFileSync(new URL('build/daemon/built-from.json', root), 'utf8'))
     const folder = fileURLToPath(root)
     return sources.every(([path, modifiedMs, octets]) => {
       const { mtimeMs, size } = statSync(folder + path)
-      return mtimeMs === modifiedMs && size === octets
+      return size === octets && (mtimeMs === modifiedMs || mtimeMs === Math.trunc(modifiedMs / 1000) * 1000) // as archives keep it
     })
   } catch {
     return false

@@ -79,12 +79,18 @@ const placesOfSources = (looks: Looks): Plugin => ({
       }
       const contents = text.replaceAll(
         /new URL\('\.\/([\w-]+-worker)\.ts', import\.meta\.url\)|\bimport\.meta\.(?:url|dirname)\b|\b__(?:dirname|filename)\b/g,
-        (found, thread?: string) => places[found] ?? `new URL('./${String(thread)}.mjs', $here)`,
+        (found, thread?: string) => places[found] ?? `new URL('./${knownThread(path, String(thread))}.mjs', $here)`,
       )
       return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' }
     })
   },
 })
+
+function knownThread(importer: string, name: string): string {
+  const path = relative(root, join(dirname(importer), `${name}.ts`))
+  if (!threads.includes(path)) throw new Error(`${path} is the script of a thread: name it in daemon/packaging/build.ts`)
+  return name
+}
 
 /** Looks before the source is read, so that a change while the program is built counts as one after it. */
 function lookAt(path: string, looks: Looks): void {

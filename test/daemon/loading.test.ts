@@ -2,12 +2,12 @@
  * What a start loads, as Node itself reports it: what was built, until a source changes; after earlier starts nothing is compiled
  * again, and what can wait is not there.
  */
-import { appendFile, chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { buildDaemon } from '../../daemon/packaging/build.ts'
+import { buildDaemon, type BuiltFrom } from '../../daemon/packaging/build.ts'
 import { Daemon } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 
@@ -83,6 +83,9 @@ test('the program runs what was built of it, and the sources once one has change
   t.is(run('daemon/packaging/build.ts'), '')
   await appendFile(join(copy, commandLine), "\nprocess.stdout.write('built\\n')\n")
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/)
+  const sources = JSON.parse(await readFile(join(copy, 'build/daemon/built-from.json'), 'utf8')) as BuiltFrom
+  for (const [path, modifiedMs] of sources) await utimes(join(copy, path), 0, Math.trunc(modifiedMs / 1000))
+  t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/, 'archives and images keep whole seconds')
   t.regex(
     run('--import=data:text/javascript,', 'daemon/postern.js', '--version'),
     /^\d+\.\d+\.\d+\n$/,
