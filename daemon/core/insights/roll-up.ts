@@ -8,7 +8,7 @@ import { encodeCounts, foldSubjects } from '#store/tally.ts'
 import { pack } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import { projects } from '../tenancy/organization.ts'
+import { organizations, projects } from '../tenancy/organization.ts'
 import type { Place } from './count.ts'
 import { countsKey, countsPrefix, levels, maxDomains, ofDomains, rolledKey, wholeOrganization, type Level } from './levels.ts'
 import { addRow, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
@@ -142,16 +142,22 @@ export class RollUp {
     if (change.sets.length > 0) await this.#commit(organizationId, projectId, change)
   }
 
-  /** Writes nothing for a project that was removed meanwhile. */
+  /** Writes nothing for a project, or an organization, that was removed meanwhile. */
   async #commit(organizationId: string, projectId: string, change: Change): Promise<void> {
     const { database, others } = this.#options
-    if (projectId === wholeOrganization || others.some((other) => other.projectId === projectId))
-      return void (await database.commit(change))
+    if (others.some((other) => other.organizationId === organizationId)) return void (await database.commit(change))
     for (;;) {
-      const stored = await database.get(projects, { organizationId }, projectId)
-      if (!stored) return
       change.checks.length = 0
-      if ((await database.commit(change.checkRecord(projects, organizationId, stored))).ok) return
+      if (projectId === wholeOrganization) {
+        const stored = await database.get(organizations, { organizationId }, organizationId)
+        if (!stored) return
+        change.checkRecord(organizations, organizationId, stored)
+      } else {
+        const stored = await database.get(projects, { organizationId }, projectId)
+        if (!stored) return
+        change.checkRecord(projects, organizationId, stored)
+      }
+      if ((await database.commit(change)).ok) return
     }
   }
 

@@ -16,7 +16,7 @@ import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import type { Organization } from '../tenancy/organization.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/sending/cleanup.ts'
 import { traceList } from '../trace/trace-walk.ts'
 import { sweepSubmissions } from '../forms/submissions/sweep.ts'
@@ -139,7 +139,10 @@ export class Retention {
       if (Buffer.compare(key, pack(today)) === 0) return
       before = decode<number>(value)
     }
-    if (count !== before) await database.commit(new Change().setNew(today, encode(count)))
+    if (count === before) return
+    const stored = await database.get(organizations, { organizationId }, organizationId)
+    if (!stored) return // removed meanwhile
+    await database.commit(new Change().setNew(today, encode(count)).checkRecord(organizations, organizationId, stored))
   }
 
   #stored(organizationId: string): Promise<number> {

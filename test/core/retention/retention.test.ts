@@ -4,13 +4,13 @@ import { optOuts } from '#core/feedback/suppression/opt-out.ts'
 import { routingRules } from '#core/routing/rule.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { storedTracesCounter, storedTracesKey } from '#core/tenancy/counters.ts'
-import { type Organization } from '#core/tenancy/organization.ts'
+import { organizations, type Organization } from '#core/tenancy/organization.ts'
 import { engagements, nothingSeen, type Engagement } from '#core/trace/story/engagement.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { traceList } from '#core/trace/trace-walk.ts'
 import { decode } from '#store/change.ts'
-import { pack } from '#store/tuple.ts'
+import { pack, unpack } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, quiet, principal, secrets, type CoreFixture } from '../core-fixture.ts'
 
 const dayMs = 86_400_000
@@ -144,6 +144,20 @@ test('a trace that is queued again while it is looked at stays', async (t) => {
   t.false(await removeTrace(fixture.database, organizationId, id, fixture.clock.now()))
   t.is((await fixture.trace(id)).status, 'queued')
   t.is(await counted(fixture), 1)
+})
+
+test('an organization that goes while its stored traces are counted gets no row any more', async (t) => {
+  const fixture = await fixtureWith(t, {})
+  await submitted(fixture, 1)
+  let isGone = false
+  fixture.kv.beforeWrite = async ({ sets }) => {
+    if (isGone || !sets.some(({ key }) => unpack(key).includes('usage.stored'))) return
+    isGone = true
+    await fixture.remove(organizations, organizationId)
+  }
+  await fixture.part('retention').round()
+  t.true(isGone, 'the row was about to be written')
+  t.deepEqual(await fixture.keys('usage.stored'), [])
 })
 
 test('inboxes lose the captures and stay', async (t) => {
