@@ -26,7 +26,8 @@ export interface OwnMemory {
 
 type Collect = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: 'last-resort' }) => void
 
-const ownMemory: OwnMemory = {
+/** The figures of this process. */
+export const ownMemory: OwnMemory = {
   processorMs() {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { cachedDataVersionTag } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { QuietMemory, type OwnMemory } from '../../../daemon/process/quiet-memory.ts'
+import { ownMemory, QuietMemory, type OwnMemory } from '../../../daemon/process/quiet-memory.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const mib = 1024 ** 2
@@ -66,9 +66,12 @@ test('a large heap, whose collection would take long, is left alone', async (t) 
   t.is(figures.collections, 1)
 })
 
+/** The process itself, at rest whatever the tests beside this one do. */
+const atRest: OwnMemory = { ...ownMemory, processorMs: () => 400, heapBytes: () => 40 * mib }
+
 test('what nothing holds any more is collected', async (t) => {
   const dead = new WeakRef(new Map([[1, 'dead']]))
-  const { clock } = await setUp(t)
+  const { clock } = await setUp(t, atRest)
   await setImmediate() // a WeakRef holds its target until the end of the job
   clock.advance(lookMs)
   await setImmediate()
@@ -77,7 +80,7 @@ test('what nothing holds any more is collected', async (t) => {
 
 test('the collection leaves the flags as they were, which kept code and new threads depend on', async (t) => {
   const before = cachedDataVersionTag()
-  const { clock } = await setUp(t)
+  const { clock } = await setUp(t, atRest)
   clock.advance(lookMs)
   t.is(cachedDataVersionTag(), before)
   t.is(runInNewContext('typeof gc'), 'undefined')
