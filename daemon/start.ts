@@ -99,7 +99,7 @@ const webhooksEndMs = 2000
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
   const { queue, replayRunner, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
-  const { rewriter, engagements, people, ingest, webhooks } = daemon
+  const { rewriter, engagements, ingest, webhooks } = daemon
   const { removals } = daemon.administration
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
@@ -128,7 +128,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', ...mailOf(people) })
+  await lifecycle.start({ name: 'mail of the service', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -167,12 +167,17 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   return listening
 }
 
-const mailOf = ({ outbox, approvalNotices, background }: Daemon['people']): ReturnType<typeof countsOf> => ({
+const mailOf = ({
+  people: { outbox, approvalNotices, background },
+  formNotifier,
+}: Pick<Daemon, 'people' | 'formNotifier'>): ReturnType<typeof countsOf> => ({
   async start() {
     outbox.wake()
     approvalNotices.start()
+    formNotifier.start()
   },
   async stop() {
+    await formNotifier.stop()
     await approvalNotices.stop()
     await background.idle()
   },

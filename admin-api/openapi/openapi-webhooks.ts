@@ -1,4 +1,5 @@
 /** The `webhooks` section of the OpenAPI document: what receivers of events get, as the core writes it. Spec "Outbound event webhooks". */
+import { formSubmissionEventShape } from '#core/forms/notifications/form-webhook.ts'
 import { inboundEventShape } from '#core/inbound-routes/webhook-body.ts'
 import { webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
@@ -25,7 +26,7 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   const parameters = Object.entries(headers).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
-  const contentOf = (shape: typeof webhookEventShape | typeof inboundEventShape): Json => ({
+  const contentOf = (shape: typeof webhookEventShape | typeof inboundEventShape | typeof formSubmissionEventShape): Json => ({
     'application/json': { schema: schemas.toJsonSchema(shape, 'output') },
   })
   const content = contentOf(webhookEventShape)
@@ -49,5 +50,6 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   return {
     ...Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type, summaries[type], content)])),
     inbound_message: describe('inbound_message', 'An inbound route received a mail', contentOf(inboundEventShape)),
+    form_submission: describe('form_submission', 'A visitor sent a form that has a webhook', contentOf(formSubmissionEventShape)),
   }
 }

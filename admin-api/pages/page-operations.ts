@@ -10,6 +10,7 @@ import { applicationOperations } from './consent/applications.ts'
 import { assetOperations } from './layout/assets.ts'
 import { consentUi, type ConsentCore } from './consent/consent.ts'
 import { invitationOperations } from './organizations/invitation.ts'
+import { recipientOperations, type RecipientPagesCore } from './messages/form-recipient.ts'
 import { inboxPageOperations, type InboxPagesCore } from './messages/inboxes.ts'
 import { memberOperations } from './organizations/members.ts'
 import { draftFrameOperation } from './messages/draft-frame.ts'
@@ -28,7 +29,7 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore {
+export interface OwnPagesCore extends PagesCore, DashboardCore, UsagePagesCore, MessageViewCore, InboxPagesCore, RecipientPagesCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 
@@ -41,6 +42,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),
+    ...recipientOperations(pages, core.forms),
     ...memberOperations(pages),
     ...organizationEndOperations(pages, core.organizations),
     ...usageOperations(pages, core),

@@ -16,6 +16,7 @@ import { domainActions } from './routing/domains.ts'
 import { failoverPolicyActions } from './routing/failover-policies.ts'
 import { formActions } from './forms/forms.ts'
 import { publicFormOperations } from './forms/public-forms.ts'
+import { notificationActions } from './forms/notifications.ts'
 import { replyActions } from './forms/replies.ts'
 import { submissionActions } from './forms/submissions.ts'
 import { flagActions } from './organization/flags.ts'
@@ -90,6 +91,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...formActions(core),
   ...submissionActions(core),
   ...replyActions(core),
+  ...notificationActions(core),
   ...publicFormOperations(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),

@@ -10,6 +10,7 @@ import type { Clock } from '#core/clock.ts'
 import type { Core } from '#core/core.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
+import type { FormNotifier } from '#core/forms/notifications/notifier.ts'
 import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
@@ -119,6 +120,7 @@ export interface Parts {
   readonly destinations: Destinations
   readonly engagements: Engagements
   readonly forms: Omit<FormCore, 'replies'>
+  readonly formNotifier: FormNotifier
   readonly guard: AddressGuard
   readonly loginGuard: LoginGuard
   readonly health: Readiness
@@ -201,6 +203,7 @@ const started = [
   'webhooks',
   'inbound',
   'decisions',
+  'formNotifier',
 ] as const satisfies readonly (keyof Parts)[]
 
 /** The parts of a daemon that are started and stopped, and what the start itself needs. */

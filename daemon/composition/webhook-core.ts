@@ -1,4 +1,5 @@
 /** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
+import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { DeliveryAttempts } from '#core/webhooks/sending/attempts.ts'
@@ -12,7 +13,7 @@ import type { WebhookCore } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
 
 /** What has webhooks of its own, beside endpoints. */
-const targets = [routeTarget]
+const targets = [routeTarget, formTarget]
 
 export function webhookCore(composition: Composition): WebhookCore {
   const { get, config, metrics, replace } = composition

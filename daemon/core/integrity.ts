@@ -13,6 +13,7 @@ import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
 import { formDisagreements } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
+import { formNotifications } from './forms/notifications/notification.ts'
 import { formReplies } from './forms/replies/reply.ts'
 import { formSubmissions } from './forms/submissions/submission.ts'
 import { inboxes } from './capture/capture.ts'
@@ -86,6 +87,7 @@ export const recordKinds = [
   formVersions,
   formSubmissions,
   formReplies,
+  formNotifications,
   suppressions,
   optOuts,
   auditEntries,
@@ -169,7 +171,10 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
     { name: 'ingest.unmatched' },
-    ...['capture.pending', 'capture.marked', 'form.leftovers'].map((name) => ({ name, global: true as const })),
+    ...['capture.pending', 'capture.marked', 'form.leftovers', 'form.notice', 'form.digest'].map((name) => ({
+      name,
+      global: true as const,
+    })),
     {
       name: 'capture.read',
       check: async ([organizationId, , id]) =>

@@ -1,6 +1,8 @@
 /** What the operations of forms need of the core. */
 import type { FormDrafts } from '#core/forms/drafts.ts'
 import type { Forms } from '#core/forms/forms.ts'
+import type { FormNotifications } from '#core/forms/notifications/notifications.ts'
+import type { Recipients } from '#core/forms/notifications/recipients.ts'
 import type { Publishing } from '#core/forms/publishing.ts'
 import type { Replies } from '#core/forms/replies/replies.ts'
 import type { SubmissionExports } from '#core/forms/submissions/export.ts'
@@ -19,4 +21,6 @@ export interface FormCore {
   readonly submissions: Submissions
   readonly exports: SubmissionExports
   readonly replies: Replies
+  readonly notifications: FormNotifications
+  readonly recipients: Recipients
 }

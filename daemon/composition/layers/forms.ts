@@ -2,17 +2,23 @@
 import { formsUrl } from '#config/settings/load.ts'
 import { FormDrafts } from '#core/forms/drafts.ts'
 import { Forms } from '#core/forms/forms.ts'
+import { FormNotifications } from '#core/forms/notifications/notifications.ts'
+import { FormNotifier } from '#core/forms/notifications/notifier.ts'
+import { Recipients } from '#core/forms/notifications/recipients.ts'
 import { Publishing } from '#core/forms/publishing.ts'
 import { SubmissionExports } from '#core/forms/submissions/export.ts'
 import { PublicForms } from '#core/forms/submissions/public-forms.ts'
 import { Submissions } from '#core/forms/submissions/submissions.ts'
 import { SubmitForms } from '#core/forms/submissions/submit.ts'
 import { FormThanks } from '#core/forms/submissions/thanks.ts'
-import type { Add } from '../parts.ts'
+import { addressGuard } from '#core/outbound/address-guard.ts'
+import { broke, type Add } from '../parts.ts'
 
 export function addForms(add: Add): void {
   add('forms', ({ get, config }) => {
     const core = get('core')
+    const { mail, outbox } = get('people')
+    const guards = { guard: addressGuard(config.outbound.allow.webhooks), resolver: get('resolver') }
     const publicForms = new PublicForms(core)
     const ownOrigin = new URL(formsUrl(config, config.http.listen)).origin
     return {
@@ -24,6 +30,14 @@ export function addForms(add: Add): void {
       thanks: new FormThanks(core, publicForms),
       submissions: new Submissions(core),
       exports: new SubmissionExports(core),
+      notifications: new FormNotifications({ ...core, ...guards, mail, outbox }),
+      recipients: new Recipients(core),
     }
+  })
+  add('formNotifier', (composition) => {
+    const { get } = composition
+    const { mail } = get('people')
+    const onError = broke(composition, 'notifications of a form')
+    return new FormNotifier({ ...get('core'), sendMessages: get('rest').sendMessages, mail, onError })
   })
 }

@@ -1,5 +1,6 @@
 /** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
 import type { Database } from '#store/database.ts'
+import { formNotifications, type NotificationSettings } from './notifications/notification.ts'
 import { formReplies, type FormReply } from './replies/reply.ts'
 import { formSubmissions, type FormSubmission } from './submissions/submission.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
@@ -18,6 +19,7 @@ export async function formDisagreements(
   }
   if (kind === forms.name) return missingParts(database, organizationId, record as Form)
   if (kind === formDrafts.name) return (await formOf((record as FormDraft).id)) ? [] : ['its form is missing']
+  if (kind === formNotifications.name) return (await formOf((record as NotificationSettings).id)) ? [] : ['its form is missing']
   if (kind !== formVersions.name && kind !== formSubmissions.name) return undefined
   const { formId, version } = record as FormVersion | FormSubmission
   const form = await formOf(formId)

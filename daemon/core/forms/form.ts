@@ -4,6 +4,8 @@ import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Definition } from './definition/definition.ts'
+import { scheduleCleanup } from '../webhooks/sending/cleanup.ts'
+import { formNotifications } from './notifications/notification.ts'
 import { scheduleSubmissionRemoval } from './submissions/remove.ts'
 
 export const formStatuses = ['draft', 'published', 'paused', 'archived'] as const
@@ -88,13 +90,11 @@ const publicIdLength = 22
 /** 131 random bits in letters and digits. */
 export const newPublicId = (): string => Array.from({ length: publicIdLength }, () => letters[randomInt(letters.length)]).join('')
 
-/** Removes a form with its draft and all its versions; its submissions go by themselves. */
+/** Removes a form with its draft, all its versions and its notifications; its submissions and deliveries go by themselves. */
 export function removeForm(change: Change, organizationId: string, stored: Stored<Form>): Change {
   const { id, version: latest } = stored.record
   for (let version = 1; version <= latest; version++) change.delete([organizationId, formVersions.name, versionId(id, version)])
-  return scheduleSubmissionRemoval(change.delete([organizationId, formDrafts.name, id]), organizationId, id).remove(
-    forms,
-    organizationId,
-    stored,
-  )
+  for (const { name } of [formDrafts, formNotifications]) change.delete([organizationId, name, id])
+  scheduleSubmissionRemoval(scheduleCleanup(change, organizationId, id), organizationId, id)
+  return change.remove(forms, organizationId, stored)
 }

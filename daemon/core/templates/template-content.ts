@@ -57,6 +57,14 @@ export function problemsOf(content: TemplateContent): readonly FieldProblem[] {
   return problems.slice(0, maxFaults)
 }
 
+/** What is wrong with a line that stands alone, such as the subject of a notification. */
+export const problemsOfLine = (path: string, source: string): readonly FieldProblem[] =>
+  faultsOf(source, undefined).map((fault) => placed(path, source, fault))
+
+/** Such a line filled in; what is missing is left out. Throws a `TemplateFault`. */
+export const renderLine = (source: string, variables: Variables): string =>
+  render(parseTemplate(source), variables, { escape: onOneLine, strict: false, maxCharacters: maxSubject })
+
 const noSchema = { schema: undefined, problems: [] } as const
 
 function faultsOf(source: string, schema: Schema | undefined): readonly TemplateFault[] {

@@ -10,7 +10,7 @@ import { isAwaited, traceApproval } from './approval/trace-approval.ts'
 import { traceTracking } from './trace-tracking.ts'
 
 /** Where a submission came in. */
-export const doors = ['rest', 'smtp', 'publishable_key', 'mcp'] as const
+export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification'] as const
 export type Door = (typeof doors)[number]
 
 /** Spec "Send response", `outcome`. */

@@ -20,8 +20,8 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const attemptEndings = ['succeeded', 'failed', 'parked'] as const
 export type AttemptEnding = (typeof attemptEndings)[number]
 
-/** `inbound_message`: a mail came in by an inbound route. */
-export const deliveryTypes = [...webhookEventTypes, 'inbound_message'] as const
+/** `inbound_message`: a mail came in by an inbound route. `form_submission`: a visitor sent a form. */
+export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission'] as const
 export type DeliveryType = (typeof deliveryTypes)[number]
 
 const schema = z.strictObject({
@@ -30,7 +30,7 @@ const schema = z.strictObject({
   deliveryId: z.uuidv4(),
   eventId: z.string(),
   eventType: z.enum(deliveryTypes),
-  /** Id of the target, which is an endpoint or an inbound route. */
+  /** Id of the target, which is an endpoint, an inbound route or a form. */
   endpointId: z.string(),
   /** The project of the message, which stays when the endpoint moves. */
   projectId: z.string(),

@@ -15,6 +15,7 @@ import { captchaKey, fillTimeKey, honeypotKey, isReservedKey, type Definition } 
 import { evaluate, type Evaluation } from '../definition/evaluate.ts'
 import { thanksFor } from '../definition/public-definition.ts'
 import { captchaContext, forms, type Form } from '../form.ts'
+import { followSubmission } from '../notifications/follow-submission.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
 import { countInWindows, openFormWindows } from './form-windows.ts'
@@ -171,7 +172,8 @@ export class SubmitForms {
     const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
     const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
     return transact(database, { organizationId }, async (change) => {
-      if ((await change.get(forms, formId))?.record.status !== 'published') throw noForm()
+      const form = (await change.get(forms, formId))?.record
+      if (form?.status !== 'published') throw noForm()
       const nonce = token && !isTrap ? nonceKey(organizationId, formId, token.nonce) : undefined
       const earlier = token && nonce && (await this.#usedBefore(found, token))
       if (earlier?.digest === digestOf(visit)) return earlier
@@ -180,8 +182,10 @@ export class SubmitForms {
       countInWindows(change, windows, organization, nowMs)
       if (nonce && !earlier) change.setNew(nonce, encode({ ...taken, digest: digestOf(visit) })).expire(nowMs + 2 * maxFillMs, nonce)
       if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
+      const submission = this.#submission(draft, taken.id, spam)
       if (spam.length === 0) countTaken(change, draft)
-      change.insert(formSubmissions, organizationId, this.#submission(draft, taken.id, spam))
+      if (spam.length === 0) await followSubmission(change, organizationId, form, submission)
+      change.insert(formSubmissions, organizationId, submission)
       return taken
     })
   }

@@ -125,6 +125,18 @@ export const approvalMail = (project: string, url: string): MailText =>
     footnote: 'The page asks you to sign in. If you did not expect this, refuse the message and review the applications with access.',
   })
 
+/** To an address that somebody wants notified of submissions, and that belongs to no member. */
+export const formRecipientMail = (organization: string, form: string, url: string): MailText =>
+  written({
+    subject: `Do you want to be notified of submissions of ${form}?`,
+    paragraphs: [
+      `${organization} wants to send you the submissions of its form ${form} on Postern.`,
+      'Nothing is sent unless you confirm. Every mail has a link by which you can end it.',
+    ],
+    button: { label: 'Review and confirm', url },
+    footnote: 'If you do not know the sender, ignore this email: nothing happens unless you confirm.',
+  })
+
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
 function written({ subject, paragraphs, button, footnote }: Words): MailText {

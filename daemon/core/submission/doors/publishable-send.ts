@@ -69,7 +69,9 @@ export class PublishableSends {
     await this.#captchas.verify(captchaOwnerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
     await keys.ofBearer(principal) // it can have ended during the wait for the provider
     const once = this.#once(principal, key, visit)
-    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(principal, order, { windows, once }))
+    return this.#windows.during(organizationId, key, counted, (windows) =>
+      sendMessages.send(principal, order, { door: 'publishable_key', windows, once }),
+    )
   }
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */

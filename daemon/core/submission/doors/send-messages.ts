@@ -93,8 +93,8 @@ export class SendMessages {
     }
   }
 
-  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `page`: a web page sends it. */
-  async send(principal: Principal, order: SendOrder, page?: Pick<Submission, 'windows' | 'once'>): Promise<Acceptance> {
+  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `by`: a page or a form that sends it. */
+  async send(principal: Principal, order: SendOrder, by?: Pick<Submission, 'door' | 'windows' | 'once'>): Promise<Acceptance> {
     const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, order.projectId)
@@ -120,8 +120,7 @@ export class SendMessages {
     accept.assertFits(composed.size, request.attachments)
     const draft = await drafted(new Draft(database, principal.organizationId, traceId), composed)
     return accept.accept({
-      ...page,
-      door: page ? 'publishable_key' : principal.agent ? 'mcp' : 'rest',
+      ...{ door: principal.agent ? 'mcp' : 'rest', ...by },
       principal,
       projectId,
       traceId,

@@ -44,7 +44,13 @@ export interface TimelineEntry {
   readonly detail: Readonly<Record<string, unknown>>
 }
 
-const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key', mcp: 'an agent' } as const
+const doorNames = {
+  rest: 'the REST API',
+  smtp: 'SMTP submission',
+  publishable_key: 'a publishable key',
+  mcp: 'an agent',
+  form_notification: 'a form, as a notification of submissions',
+} as const
 
 /** What several sides reported of a trace, in order of time. */
 export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] => entries.toSorted((a, b) => a.at - b.at)

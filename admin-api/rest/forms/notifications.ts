@@ -1,0 +1,45 @@
+/** Who is notified of submissions of a form, by mail and by webhook. */
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { notifications, notificationsInput, recipientInput, toOrder } from '../../wire/forms/notifications.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
+
+export const notificationActions = ({ forms: { notifications: core } }: RestCore): readonly Action[] => [
+  forms.readOf('notifications', {
+    id: 'getFormNotifications',
+    summary: 'Get the notifications of a form',
+    output: notifications,
+    run: ({ principal }, { id }) => core.get(principal, id),
+  }),
+  forms.change({
+    id: 'setFormNotifications',
+    summary: 'Set the notifications of a form',
+    description:
+      'Replaces all of them. A recipient who is no member of the organization gets a mail with a link first, and notifications once its owner has confirmed. Mails go ' +
+      'through the routing of the project, as traces with the door `form_notification`. Spam makes none. The response that sets `webhook_url` first has `webhook_secret`.',
+    errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
+    input: notificationsInput,
+    output: notifications,
+    examples: { input: { recipients: [{ email: 'team@example.ch', digest: 'daily' }], reply_to_field: 'email' } },
+    http: { method: 'PUT', path: '/v1/forms/{id}/notifications' },
+    run: ({ principal }, { id, ...order }) => core.save(principal, id, toOrder(order)),
+  }),
+  forms.act('notifications/ask-again', {
+    id: 'askFormRecipientAgain',
+    summary: 'Send the confirmation link to a recipient again',
+    errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
+    input: recipientInput,
+    output: notifications,
+    run: ({ principal }, { id, email }) => core.askAgain(principal, id, email),
+  }),
+  forms.act('notifications/rotate-secret', {
+    id: 'rotateFormWebhookSecret',
+    summary: 'Rotate the webhook secret of a form',
+    description: 'The next attempt is signed with the new secret, which only this response has.',
+    errors: ['not_found', 'conflict'],
+    output: notifications,
+    run: ({ principal }, { id }) => core.rotateSecret(principal, id),
+  }),
+]

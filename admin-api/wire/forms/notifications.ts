@@ -1,0 +1,104 @@
+/** Notifications of a form on the wire. */
+import * as z from 'zod'
+import { digests, defaultSubject, maxRecipients } from '#core/forms/notifications/notification.ts'
+import type { NotificationOrder, ShownNotifications } from '#core/forms/notifications/notifications.ts'
+import { parseAddress, parseMailbox } from '#core/addresses.ts'
+import { encoderOf, type Decoded } from '../fields/codec.ts'
+import { hmacSecret, isOneLine } from '../fields/text.ts'
+import { toWireTime, wireTime } from '../fields/time.ts'
+
+const json = z.record(z.string(), z.unknown())
+const email = z
+  .string()
+  .trim()
+  .max(320)
+  .refine((text) => parseAddress(text) !== undefined, 'must be an email address such as name@example.org')
+
+const when = json.nullable().meta({
+  description:
+    'A condition as in the logic of the form, such as `{"field": "topic", "op": "eq", "value": "bug"}`; null is every submission.',
+})
+const digest = z.enum(digests).meta({
+  description: '`instant`: a mail for each submission. `hourly` at the full hour and `daily` at 06:00 UTC: one for all since the last.',
+})
+const fields = {
+  from: z.string().nullable().meta({ description: 'The sender; null is that of the destination.' }),
+  reply_to_field: z.string().nullable().meta({ description: 'Key of the email field whose answer replies go to.' }),
+  subject_tmpl: z.string().meta({
+    description: `With \`.form.name\` and \`.fields\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
+  }),
+  include_answers: z.boolean().meta({ description: 'The answers of the visitor, but those of fields with `email_mask`.' }),
+  webhook_url: z.string().nullable().meta({ description: 'An https URL that gets each submission as a signed event.' }),
+} as const
+
+export const notificationsInput = z.strictObject({
+  recipients: z
+    .array(z.strictObject({ email, when: when.optional(), digest: digest.default('instant') }))
+    .max(maxRecipients)
+    .default([]),
+  from: z
+    .string()
+    .max(600)
+    .refine((text) => isOneLine(text) && parseMailbox(text) !== undefined, 'must be one address such as Ada <ada@example.ch>')
+    .nullable()
+    .default(null)
+    .meta({ description: 'The sender; null is that of the destination.' }),
+  reply_to_field: z
+    .string()
+    .min(1)
+    .max(64)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Key of the email field whose answer replies go to.' }),
+  subject_tmpl: z
+    .string()
+    .max(500)
+    .refine(isOneLine, 'must be on one line, without control characters')
+    .default('')
+    .meta({ description: `With \`.form.name\` and \`.fields\`, as templates have them. Empty is \`${defaultSubject}\`.` }),
+  include_answers: z.boolean().default(true),
+  webhook_url: z.string().min(1).max(2048).nullable().default(null).meta({ description: 'An https URL. Redirects are not followed.' }),
+})
+
+export const recipientInput = z.strictObject({ email })
+
+export const toOrder = ({ recipients, ...order }: Decoded<typeof notificationsInput>): NotificationOrder => ({
+  ...order,
+  recipients: recipients.map(({ when: condition = null, ...recipient }) => ({ ...recipient, when: condition })),
+})
+
+const shape = z
+  .object({
+    form_id: z.string(),
+    recipients: z.array(
+      z.object({
+        email: z.string(),
+        when,
+        digest,
+        status: z.enum(['member', 'confirmed', 'unconfirmed']).meta({
+          description:
+            '`unconfirmed` gets no notifications: the address belongs to no member, and its owner has not followed the link yet.',
+        }),
+      }),
+    ),
+    ...fields,
+    webhook_secret: hmacSecret.optional(),
+    problem: z
+      .object({ at: wireTime, message: z.string() })
+      .nullable()
+      .meta({ description: 'Why the last mail could not be sent; it is tried again for most of a day.' }),
+    updated_at: wireTime,
+  })
+  .meta({ id: 'FormNotifications' })
+
+export const notifications = encoderOf(shape, ({ settings, recipients, secret }: ShownNotifications) => ({
+  form_id: settings.id,
+  recipients: recipients.map(({ email: address, when: condition, digest: rhythm, status }) => ({
+    ...{ email: address, when: condition === null ? null : { ...condition }, digest: rhythm, status },
+  })),
+  ...{ from: settings.from, reply_to_field: settings.replyToField, subject_tmpl: settings.subjectTmpl },
+  ...{ include_answers: settings.includeAnswers, webhook_url: settings.webhookUrl },
+  ...(secret !== undefined && { webhook_secret: secret }),
+  problem: settings.problem && { at: toWireTime(settings.problem.at), message: settings.problem.message },
+  updated_at: toWireTime(settings.updatedAt),
+}))

@@ -1,0 +1,15 @@
+/** What follows from a submission that is no spam, as rows of the write that takes it: mail to recipients, and the webhook. */
+import type { Transaction } from '../../writes/transact.ts'
+import type { Form } from '../form.ts'
+import type { FormSubmission } from '../submissions/submission.ts'
+import { announceSubmission } from './form-webhook.ts'
+import { addNotice } from './notice-rows.ts'
+import { formNotifications } from './notification.ts'
+
+export async function followSubmission(change: Transaction, organizationId: string, form: Form, submission: FormSubmission): Promise<void> {
+  const settings = (await change.get(formNotifications, form.id))?.record
+  if (!settings) return
+  const { id: submissionId, createdAt: dueMs } = submission
+  if (settings.recipients.length > 0) addNotice(change, { dueMs, organizationId, formId: form.id, submissionId, tries: 0 })
+  if (settings.webhookUrl !== null) announceSubmission(change, organizationId, form, submission)
+}

@@ -1,0 +1,65 @@
+/** The webhook of a form: who gets its submissions, and what they get. Sent, signed and tried again as event webhooks are. */
+import * as z from 'zod'
+import type { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { addDelivery } from '../../webhooks/events/add-delivery.ts'
+import type { TargetSource } from '../../webhooks/sending/target.ts'
+import { forms, type Form } from '../form.ts'
+import type { FormSubmission } from '../submissions/submission.ts'
+import { formNotifications, webhookSecretContext } from './notification.ts'
+
+const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+
+const dataShape = z
+  .object({
+    form_id: z.string(),
+    public_id: z.string(),
+    form_name: z.string(),
+    project_id: z.string(),
+    submission_id: z.string(),
+    version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
+    answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
+    submitted_at: z.string(),
+  })
+  .meta({ id: 'FormSubmissionEventData' })
+
+export const formSubmissionEventShape = z
+  .object({ id: z.string(), type: z.literal('form_submission'), created_at: z.string(), data: dataShape })
+  .meta({ id: 'FormSubmissionEvent' })
+
+type Wire = z.input<typeof formSubmissionEventShape>
+
+/** Adds the delivery to the write that takes the submission. */
+export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission): void {
+  const { id: endpointId, projectId } = form
+  const { createdAt: at } = submission
+  const eventId = newId('evt', at)
+  const body = bodyOf(eventId, form, submission)
+  addDelivery(change, organizationId, { eventId, eventType: 'form_submission', endpointId, projectId, traceId: null, body, at })
+}
+
+/** The exact text that is sent, at every attempt, and signed. */
+function bodyOf(id: string, form: Form, { id: submissionId, version, answers, createdAt }: FormSubmission): string {
+  const at = new Date(createdAt).toISOString()
+  const wire: Wire = {
+    ...{ id, type: 'form_submission', created_at: at },
+    data: {
+      ...{ form_id: form.id, public_id: form.publicId, form_name: form.name, project_id: form.projectId },
+      ...{ submission_id: submissionId, version, answers: answers as Wire['data']['answers'], submitted_at: at },
+    },
+  }
+  return JSON.stringify(wire)
+}
+
+const whileOff = 'Forms are turned off for this organization.'
+
+/** Deliveries find the webhook of a form by the id of the form. */
+export const formTarget: TargetSource = async (database, reach, id) => {
+  const form = await database.get(forms, reach, id)
+  const settings = form && (await database.get(formNotifications, { organizationId: reach.organizationId }, id))?.record
+  if (!settings || settings.webhookUrl === null || settings.sealedWebhookSecret === null) return undefined
+  return {
+    ...{ projectId: form.record.projectId, targetUrl: settings.webhookUrl, sealedSecret: settings.sealedWebhookSecret },
+    ...{ secretContext: webhookSecretContext(id), feature: 'forms', whileOff },
+  }
+}

@@ -1,0 +1,142 @@
+/** The mails to those who are notified: what visitors answered, field by field, as text and HTML. */
+import { renderLine } from '../../templates/template-content.ts'
+import { escapeHtml } from '../../templates/renderer.ts'
+import { TemplateFault } from '../../templates/template-fault.ts'
+import type { Answer, Definition, Field } from '../definition/definition.ts'
+import { valueKinds } from '../definition/field-properties.ts'
+import { inReadingOrder } from '../definition/layout.ts'
+import type { Form } from '../form.ts'
+import type { FormSubmission } from '../submissions/submission.ts'
+import { defaultSubject, type NotificationSettings } from './notification.ts'
+
+/** A submission with the version that it was given to. */
+export interface Noticed {
+  readonly submission: FormSubmission
+  readonly definition: Definition
+}
+
+export interface NoticeFacts {
+  readonly form: Form
+  readonly settings: Pick<NotificationSettings, 'subjectTmpl' | 'includeAnswers'>
+  /** Ends the notifications of this recipient. */
+  readonly endUrl: string
+}
+
+export interface NoticeMail {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** In place of an answer that no mail has. */
+const mask = '••••••'
+/** A digest shows so many of its submissions; the others are counted. */
+export const maxShown = 50
+/** Characters of one answer in a digest. */
+const maxInDigest = 2000
+
+interface ShownAnswer {
+  readonly label: string
+  readonly answer: string
+}
+
+/** One submission. */
+export function noticeMail(facts: NoticeFacts, noticed: Noticed): NoticeMail {
+  const { form, settings } = facts
+  const title = `New submission: ${form.name}`
+  return written(facts, { subject: subjectOf(settings.subjectTmpl, form, noticed), title, parts: [partOf(settings, noticed)], more: 0 })
+}
+
+/** Several submissions, the oldest first; `count` of them in all. */
+export function digestMail(facts: NoticeFacts, all: readonly Noticed[], count: number): NoticeMail {
+  const title = `${count === 1 ? '1 new submission' : `${count} new submissions`}: ${facts.form.name}`
+  const shown = all.slice(0, maxShown)
+  const parts = shown.map((noticed) => {
+    const part = partOf(facts.settings, noticed)
+    return { ...part, answers: part.answers.map(({ label, answer }) => ({ label, answer: shortened(answer) })) }
+  })
+  return written(facts, { subject: title, title, parts, more: count - shown.length })
+}
+
+const shortened = (text: string): string => (text.length > maxInDigest ? `${text.slice(0, maxInDigest).toWellFormed()}…` : text)
+
+/** A template that cannot be filled in with these answers gives way to the usual subject. */
+function subjectOf(template: string, { name }: Form, { submission, definition }: Noticed): string {
+  const answers = shownAnswers({ submission, definition })
+  const fields = Object.fromEntries(answers.map(({ key, answer }) => [key, answer]))
+  const variables = { form: { name }, fields, submission: { id: submission.id } }
+  try {
+    const subject = renderLine(template === '' ? defaultSubject : template, variables).trim()
+    if (subject !== '') return subject
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error
+  }
+  return renderLine(defaultSubject, variables)
+}
+
+interface Part {
+  readonly answers: readonly ShownAnswer[]
+  /** When, and what names it. */
+  readonly facts: string
+}
+
+function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): Part {
+  const { id, createdAt } = noticed.submission
+  const at = `${new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · ${id}` }
+}
+
+/** Answers as people read them, in the order of the form; what was not visible has none. */
+function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswer & { readonly key: string })[] {
+  return inReadingOrder(definition.schema).flatMap((field) => {
+    const { key, label = field.key, email_mask: isMasked = false } = field
+    const answer = Object.hasOwn(submission.answers, key) ? submission.answers[key] : undefined
+    if (answer === undefined || valueKinds[field.type] === 'none') return []
+    return [{ key, label, answer: isMasked ? mask : inWords(field, answer) }]
+  })
+}
+
+function inWords({ type, options = [] }: Field, answer: Answer): string {
+  const labelOf = (value: string): string => options.find((option) => option.value === value)?.label ?? value
+  if (typeof answer === 'boolean') return answer ? 'Yes' : 'No'
+  if (type === 'file_upload') return 'A file'
+  if (typeof answer === 'object') return answer.map(labelOf).join(', ')
+  return typeof answer === 'string' ? labelOf(answer) : String(answer)
+}
+
+interface Words {
+  readonly subject: string
+  readonly title: string
+  readonly parts: readonly Part[]
+  /** Submissions that are not shown. */
+  readonly more: number
+}
+
+function written({ form, endUrl }: NoticeFacts, { subject, title, parts, more }: Words): NoticeMail {
+  const rest = more === 0 ? [] : [`And ${more} more; read them in the list of submissions.`]
+  const why = `You get this as a recipient of the notifications of the form ${form.name}. To end them, open:`
+  const blocks = parts.map(({ answers, facts }) => [...answers.map(lineOf), facts].join('\n'))
+  const text = [title, ...blocks, ...rest, `-- \n${why}\n${endUrl}`].join('\n\n')
+  return { subject, text: `${text}\n`, html: htmlOf(title, [...parts.map(htmlPart), ...rest.map(paragraph)].join(''), why, endUrl) }
+}
+
+const lineOf = ({ label, answer }: ShownAnswer): string => (answer.includes('\n') ? `${label}:\n${answer}\n` : `${label}: ${answer}`)
+
+const paragraph = (text: string): string => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`
+
+function htmlPart({ answers, facts }: Part): string {
+  const rows = answers.map(
+    ({ label, answer }) =>
+      `<p style="margin:0 0 2px;font-size:13px;color:#51606b">${escapeHtml(label)}</p>` +
+      `<p style="margin:0 0 14px;white-space:pre-wrap;overflow-wrap:anywhere">${escapeHtml(answer)}</p>`,
+  )
+  const note = `<p style="margin:0 0 20px;padding:0 0 16px;border-bottom:1px solid #d8dfe3;font-size:13px;color:#51606b">${escapeHtml(facts)}</p>`
+  return `${rows.join('')}${note}`
+}
+
+const htmlOf = (title: string, body: string, why: string, endUrl: string): string =>
+  '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light">' +
+  `<title>${escapeHtml(title)}</title></head><body style="margin:0;padding:24px;background:#f3f5f6">` +
+  '<div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Arial,sans-serif;color:#14212b">' +
+  `<h1 style="margin:0 0 20px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>${body}` +
+  `<p style="margin:0;font-size:13px;color:#51606b">${escapeHtml(why)} <a href="${escapeHtml(endUrl)}" style="color:#0f5f5c">${escapeHtml(endUrl)}</a></p></div></body></html>`

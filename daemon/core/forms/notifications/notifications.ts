@@ -1,0 +1,210 @@
+/** Notifications of a form: set and shown with its members and confirmations, confirmed and ended by those who get them. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import { foldAddress } from '../../addresses.ts'
+import type { Core } from '../../core.ts'
+import type { Outbox } from '../../people/mail/outbox.ts'
+import { formRecipientMail } from '../../people/mail/mail-texts.ts'
+import type { SystemMail } from '../../people/mail/system-mail.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import { RateWindow } from '../../visitors/rate-window.ts'
+import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
+import { scheduleCleanup } from '../../webhooks/sending/cleanup.ts'
+import { newWebhookSecret } from '../../webhooks/sending/signature.ts'
+import { must } from '../../writes/transact.ts'
+import { forms, type Form } from '../form.ts'
+import { isMember } from './members.ts'
+import { formNotifications, webhookSecretContext, type NotificationRecipient, type NotificationSettings } from './notification.ts'
+import { recipientPath } from './recipient-link.ts'
+import { problemsOf } from './settings-check.ts'
+
+export interface NotificationsOptions extends TargetGuards, Core {
+  readonly mail: SystemMail
+  readonly outbox: Outbox
+}
+
+export interface NewRecipient extends Pick<NotificationRecipient, 'email' | 'digest'> {
+  /** A condition, once it was checked. */
+  readonly when: unknown
+}
+
+/** What is set, as a whole. */
+export interface NotificationOrder extends Pick<
+  NotificationSettings,
+  'from' | 'replyToField' | 'subjectTmpl' | 'includeAnswers' | 'webhookUrl'
+> {
+  readonly recipients: readonly NewRecipient[]
+}
+
+export type RecipientStatus = 'member' | 'confirmed' | 'unconfirmed'
+
+export interface ShownRecipient extends NotificationRecipient {
+  readonly status: RecipientStatus
+}
+
+/** Settings as they are shown; the secret in the response that makes it. */
+export interface ShownNotifications {
+  readonly settings: NotificationSettings
+  readonly recipients: readonly ShownRecipient[]
+  readonly secret: string | undefined
+}
+
+const hourMs = 3_600_000
+const confirmations = {
+  organization: { windowMs: hourMs, most: 30, message: 'This organization asked too many addresses in the last hour; add the rest later.' },
+  address: { windowMs: 24 * hourMs, most: 3, message: 'This address was asked to confirm three times today; wait until tomorrow.' },
+} as const
+
+export class FormNotifications {
+  readonly #options: NotificationsOptions
+  /** Mails that ask strangers, by organization and by address, so that an address is not flooded by them. */
+  readonly #asked: { readonly [Whose in keyof typeof confirmations]: RateWindow }
+
+  constructor(options: NotificationsOptions) {
+    this.#options = options
+    const { clock } = options
+    this.#asked = {
+      organization: new RateWindow(clock, confirmations.organization),
+      address: new RateWindow(clock, confirmations.address),
+    }
+  }
+
+  /** What is set; nothing and no recipient by default. Throws `not_found` for a form out of reach. */
+  async get(principal: Principal, formId: string): Promise<ShownNotifications> {
+    const { database, clock } = this.#options
+    const { record: form } = await must(database, forms, principal, formId)
+    const stored = await this.#stored(principal, formId)
+    return this.#shown(principal, stored?.record ?? emptySettings(form, clock.now()))
+  }
+
+  /**
+   * Replaces what is set. Who is no member and not yet confirmed gets a mail with a link first. Throws `validation_failed`, and
+   * `conflict` for such an address where the service sends no mail of its own.
+   */
+  async save(principal: Principal, formId: string, order: NotificationOrder): Promise<ShownNotifications> {
+    const { writes, database, secrets, outbox } = this.#options
+    await must(database, forms, principal, formId)
+    const webhookUrl = order.webhookUrl === null ? null : await checkTargetUrl(order.webhookUrl, this.#options, 'webhook_url')
+    const secret = newWebhookSecret()
+    const sealedSecret = secrets.seal(secret, webhookSecretContext(formId))
+    const saved = await writes.runAudited(principal, 'form_notifications.updated', async (change) => {
+      const { record: form } = await must(database, forms, principal, formId)
+      const stored = await this.#stored(principal, formId)
+      const before = stored?.record ?? emptySettings(form, this.#options.clock.now())
+      const { recipients: asked, ...own } = order
+      const problems = await problemsOf(database, principal, form, order)
+      if (problems.length > 0) throw invalid(problems)
+      const recipients = asked.map((one) => this.#recipient(before, one))
+      const sealedWebhookSecret = webhookUrl === null ? null : (before.sealedWebhookSecret ?? sealedSecret)
+      const next: NotificationSettings = { ...before, ...own, recipients, webhookUrl, sealedWebhookSecret }
+      if (stored && isDeepStrictEqual(next, before)) return next
+      await this.#askStrangers(change, principal, form, before, recipients)
+      if (before.webhookUrl !== null && webhookUrl === null) scheduleCleanup(change, principal.organizationId, formId)
+      return this.#put(change, principal.organizationId, stored, next)
+    })
+    outbox.wake()
+    return this.#shown(principal, saved, saved.sealedWebhookSecret === sealedSecret ? secret : undefined)
+  }
+
+  /** The next attempt is signed with the new secret. Throws `conflict` without a webhook. */
+  async rotateSecret(principal: Principal, formId: string): Promise<ShownNotifications> {
+    const { writes, secrets } = this.#options
+    const secret = newWebhookSecret()
+    const sealedWebhookSecret = secrets.seal(secret, webhookSecretContext(formId))
+    const saved = await writes.runAudited(principal, 'form_notifications.secret_rotated', async (change) => {
+      await must(this.#options.database, forms, principal, formId)
+      const stored = await this.#stored(principal, formId)
+      if (!stored || stored.record.webhookUrl === null) throw new Refusal('conflict', 'The form has no webhook; set webhook_url first.')
+      return this.#put(change, principal.organizationId, stored, { ...stored.record, sealedWebhookSecret })
+    })
+    return this.#shown(principal, saved, secret)
+  }
+
+  /** Sends the link again. Throws `not_found` for an address that is no recipient, and `conflict` for one that needs no link. */
+  async askAgain(principal: Principal, formId: string, email: string): Promise<ShownNotifications> {
+    const { writes, database, outbox } = this.#options
+    const settings = await writes.runAudited(principal, 'form_notifications.asked_again', async (change) => {
+      const { record: form } = await must(database, forms, principal, formId)
+      const stored = await this.#stored(principal, formId)
+      const recipient = stored?.record.recipients.find((one) => one.email === foldAddress(email))
+      if (!stored || !recipient) throw new Refusal('not_found', 'This address is no recipient of the form.')
+      if (recipient.confirmedAt !== null || (await isMember(database, principal.organizationId, recipient.email)))
+        throw new Refusal('conflict', 'This address gets notifications already.')
+      await this.#ask(change, principal, form, recipient)
+      return stored.record
+    })
+    outbox.wake()
+    return this.#shown(principal, settings)
+  }
+
+  /** An address that was there keeps what is known of it. */
+  #recipient({ recipients }: NotificationSettings, { email, when, digest }: NewRecipient): NotificationRecipient {
+    const folded = foldAddress(email)
+    const known = recipients.find((one) => one.email === folded)
+    const { id, confirmedAt } = known ?? { id: newId('fnr', this.#options.clock.now()), confirmedAt: null }
+    return { id, email: folded, when: when as NotificationRecipient['when'], digest, confirmedAt }
+  }
+
+  async #askStrangers(
+    change: Change,
+    principal: Principal,
+    form: Form,
+    before: NotificationSettings,
+    recipients: readonly NotificationRecipient[],
+  ): Promise<void> {
+    const known = new Set(before.recipients.map(({ id }) => id))
+    for (const recipient of recipients)
+      if (!known.has(recipient.id) && !(await isMember(this.#options.database, principal.organizationId, recipient.email)))
+        await this.#ask(change, principal, form, recipient)
+  }
+
+  async #ask(change: Change, { organizationId }: Principal, { name, publicId }: Form, { id, email }: NotificationRecipient): Promise<void> {
+    const { mail, outbox, policies, secrets } = this.#options
+    if (!(await mail.isReady())) {
+      const why = 'is no member, and this service sends no mail of its own by which it could be asked'
+      throw new Refusal('conflict', `${email} ${why}; invite the person, or let the operator set POSTERN_SYSTEM_DESTINATION.`)
+    }
+    this.#asked.organization.take(organizationId)
+    this.#asked.address.take(email)
+    const { organization } = await policies.of(organizationId)
+    const url = mail.urlOf(recipientPath(secrets, { publicId, recipientId: id }))
+    await outbox.add(change, email, formRecipientMail(organization.name, name, url))
+  }
+
+  #put(
+    change: Change,
+    organizationId: string,
+    stored: Stored<NotificationSettings> | undefined,
+    settings: NotificationSettings,
+  ): NotificationSettings {
+    const next = { ...settings, updatedAt: this.#options.clock.now() }
+    if (stored) change.replace(formNotifications, organizationId, stored, next)
+    else change.insert(formNotifications, organizationId, next)
+    return next
+  }
+
+  async #shown(
+    { organizationId }: Principal,
+    settings: NotificationSettings,
+    secret: string | undefined = undefined,
+  ): Promise<ShownNotifications> {
+    const recipients: ShownRecipient[] = []
+    for (const recipient of settings.recipients) {
+      const isOne = await isMember(this.#options.database, organizationId, recipient.email)
+      recipients.push({ ...recipient, status: isOne ? 'member' : recipient.confirmedAt === null ? 'unconfirmed' : 'confirmed' })
+    }
+    return { settings, recipients, secret }
+  }
+
+  #stored({ organizationId }: Principal, formId: string): Promise<Stored<NotificationSettings> | undefined> {
+    return this.#options.database.get(formNotifications, { organizationId }, formId)
+  }
+}
+
+const emptySettings = ({ id }: Form, now: number): NotificationSettings => ({
+  ...{ id, recipients: [], from: null, replyToField: null, subjectTmpl: '', includeAnswers: true },
+  ...{ webhookUrl: null, sealedWebhookSecret: null, problem: null, createdAt: now, updatedAt: now },
+})

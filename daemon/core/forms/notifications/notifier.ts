@@ -1,0 +1,272 @@
+/**
+ * Mails submissions to those who are notified of them, through the routing of the project. What is due stands in the store since the
+ * write that took the submission; each mail has a key by which it is accepted once, whatever is repeated.
+ */
+import { Change } from '#store/change.ts'
+import { parseMailbox, type Mailbox } from '../../addresses.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { Timer } from '../../clock.ts'
+import type { Core } from '../../core.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
+import { Refusal } from '../../refusals.ts'
+import type { SystemMail } from '../../people/mail/system-mail.ts'
+import type { SendMessages } from '../../submission/doors/send-messages.ts'
+import { WorkLoop } from '../../work-loop.ts'
+import { transact } from '../../writes/transact.ts'
+import { holds } from '../definition/conditions.ts'
+import { forms, formVersions, versionId, type Form } from '../form.ts'
+import { formSubmissions } from '../submissions/submission.ts'
+import { isMember } from './members.ts'
+import { formNotifications, type NotificationRecipient, type NotificationSettings } from './notification.ts'
+import { digestMail, noticeMail, type Noticed, type NoticeMail } from './notice-mail.ts'
+import {
+  addNotice,
+  addToDigest,
+  dueDigest,
+  dueNotices,
+  nextDigestMs,
+  nextDueMs,
+  noticeWork,
+  removeFromDigest,
+  removeNotice,
+  type DigestEntry,
+  type Notice,
+} from './notice-rows.ts'
+import { recipientPath } from './recipient-link.ts'
+
+export interface NotifierOptions extends Core {
+  readonly sendMessages: Pick<SendMessages, 'send'>
+  readonly mail: Pick<SystemMail, 'urlOf'>
+  readonly onError: (error: unknown, id?: string) => void
+}
+
+/** A form with what it notifies by. */
+interface Notifying {
+  readonly organizationId: string
+  readonly form: Form
+  readonly settings: NotificationSettings
+}
+
+/** Notices at a time, whose writes share a disk sync. */
+const atOnce = 16
+/** Submissions in one digest; what is beyond makes another one. */
+const maxInDigest = 500
+/** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
+const maxAlarmMs = 60_000
+/** What could not even be put off is looked at again after it. */
+const minAlarmMs = 1000
+const minuteMs = 60_000
+/** Pauses after refusals; all of them together are shorter than keys of acceptance are kept. */
+const pausesMs = [1, 5, 30, 120, 360, 720].map((minutes) => minutes * minuteMs)
+/** What a digest could not be sent of for so long is given up. */
+const maxDigestAgeMs = 3 * 24 * 60 * minuteMs
+
+export class FormNotifier {
+  readonly #options: NotifierOptions
+  readonly #loop: WorkLoop
+  #alarm: Timer | undefined
+
+  constructor(options: NotifierOptions) {
+    this.#options = options
+    this.#loop = new WorkLoop({ round: () => this.#round(), onError: options.onError })
+    options.database.onWork(noticeWork, () => this.#loop.wake())
+  }
+
+  /** Also what a crash has left. */
+  start(): void {
+    this.#loop.wake()
+  }
+
+  /** Resolves when nothing is under way; what is due later waits. */
+  idle(): Promise<void> {
+    return this.#loop.idle()
+  }
+
+  async stop(): Promise<void> {
+    this.#alarm?.cancel()
+    await this.#loop.stop()
+    this.#alarm?.cancel()
+  }
+
+  async #round(): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    try {
+      while (!this.#loop.stopping) {
+        const notices = await dueNotices(database, now, atOnce)
+        if (notices.length === 0) break
+        await Promise.all(notices.map((notice) => this.#take(notice)))
+      }
+      while (!this.#loop.stopping) {
+        const entries = await dueDigest(database, now, maxInDigest)
+        if (entries.length === 0) break
+        await this.#sendDigest(entries)
+      }
+    } finally {
+      await this.#setAlarm()
+    }
+  }
+
+  async #setAlarm(): Promise<void> {
+    const { database, clock } = this.#options
+    const dueMs = await nextDueMs(database)
+    this.#alarm?.cancel()
+    if (dueMs === Infinity || this.#loop.stopping) return
+    this.#alarm = clock.after(Math.min(maxAlarmMs, Math.max(minAlarmMs, dueMs - clock.now())), () => this.#loop.wake())
+  }
+
+  /** Mails it at once or adds it to digests. What could not be mailed is tried again later, whoever has it already. */
+  async #take(notice: Notice): Promise<void> {
+    const { database, clock, onError } = this.#options
+    const { organizationId, formId, submissionId } = notice
+    const change = removeNotice(new Change(), notice)
+    try {
+      const notifying = await this.#notifying(notice)
+      const noticed = notifying && (await this.#noticed(organizationId, formId, [submissionId]))[0]
+      if (notifying && noticed) await this.#mail(change, notifying, noticed)
+      if (notifying?.settings.problem) await this.#noteProblem(notice, null)
+    } catch (error) {
+      if (!(error instanceof Refusal)) onError(error, formId)
+      const pauseMs = pausesMs[notice.tries]
+      const again = new Change()
+      if (pauseMs !== undefined) addNotice(again, { ...notice, dueMs: clock.now() + pauseMs, tries: notice.tries + 1 })
+      await database.commit(removeNotice(again, notice))
+      return this.#noteProblem(notice, messageOf(error))
+    }
+    await database.commit(change)
+  }
+
+  async #mail(change: Change, notifying: Notifying, noticed: Noticed): Promise<void> {
+    const { form, settings, organizationId } = notifying
+    const fields = new Map(noticed.definition.schema.fields.map((field) => [field.key, field]))
+    const { answers, id: submissionId } = noticed.submission
+    for (const recipient of settings.recipients) {
+      if (recipient.when !== null && !holds(recipient.when, answers, fields)) continue
+      if (!(await this.#isOn(organizationId, recipient))) continue
+      const { id: recipientId, digest } = recipient
+      if (digest === 'instant') {
+        const mail = noticeMail({ form, settings, endUrl: this.#endUrl(form, recipientId) }, noticed)
+        const replyTo = replyToOf(settings, noticed)
+        await this.#send(notifying, recipient, { mail, replyTo, key: `form notification ${submissionId} ${recipientId}` })
+      } else {
+        const dueMs = nextDigestMs(digest, this.#options.clock.now())
+        addToDigest(change, { dueMs, organizationId, formId: form.id, recipientId, submissionId })
+      }
+    }
+  }
+
+  /** All entries are of one recipient and time. The key is that of the first one, so that the same entries are mailed once. */
+  async #sendDigest(entries: readonly DigestEntry[]): Promise<void> {
+    const { database, onError, clock } = this.#options
+    const [first] = entries
+    if (!first) return
+    const change = new Change()
+    for (const entry of entries) removeFromDigest(change, entry)
+    try {
+      const notifying = await this.#notifying(first)
+      const recipient = notifying?.settings.recipients.find(({ id }) => id === first.recipientId)
+      const ids = entries.map(({ submissionId }) => submissionId)
+      const all = notifying && recipient ? await this.#noticed(first.organizationId, first.formId, ids) : []
+      if (notifying && recipient && all.length > 0 && (await this.#isOn(first.organizationId, recipient))) {
+        const { form, settings } = notifying
+        const mail = digestMail({ form, settings, endUrl: this.#endUrl(form, recipient.id) }, all, all.length)
+        const key = `form digest ${recipient.id} ${first.dueMs} ${first.submissionId}`
+        await this.#send(notifying, recipient, { mail, replyTo: [], key })
+        if (settings.problem) await this.#noteProblem(first, null)
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) onError(error, first.formId)
+      const now = clock.now()
+      const dueMs = nextDigestMs('hourly', now)
+      const kept = await this.#young(first.organizationId, entries, now)
+      for (const entry of kept) addToDigest(change, { ...entry, dueMs })
+      await this.#noteProblem(first, messageOf(error))
+    }
+    await database.commit(change)
+  }
+
+  async #young(organizationId: string, entries: readonly DigestEntry[], now: number): Promise<readonly DigestEntry[]> {
+    const ids = entries.map(({ submissionId }) => submissionId)
+    const found = await this.#options.database.getMany(formSubmissions, { organizationId }, ids)
+    return entries.filter((_, at) => (found[at]?.record.createdAt ?? 0) > now - maxDigestAgeMs)
+  }
+
+  /** Undefined where nothing is to be sent: the form is gone, or switched off. */
+  async #notifying({ organizationId, formId }: Pick<Notice, 'organizationId' | 'formId'>): Promise<Notifying | undefined> {
+    const { database, policies } = this.#options
+    const form = (await database.get(forms, { organizationId }, formId))?.record
+    const settings = (await database.get(formNotifications, { organizationId }, formId))?.record
+    if (!form || !settings) return undefined
+    const { organization, projects } = await policies.of(organizationId)
+    const isOff = organization.deletedAt !== undefined || !projects.has(form.projectId) || !isSwitchedOn(organization, 'forms')
+    return isOff ? undefined : { organizationId, form, settings }
+  }
+
+  /** Those that are still there and that were not marked as spam since, with the versions that they were given to. */
+  async #noticed(organizationId: string, formId: string, ids: readonly string[]): Promise<readonly Noticed[]> {
+    const { database } = this.#options
+    const versions = new Map<number, Noticed['definition']>()
+    const all: Noticed[] = []
+    for (const stored of await database.getMany(formSubmissions, { organizationId }, ids)) {
+      if (stored?.record.formId !== formId || stored.record.status === 'spam') continue
+      const { record: submission } = stored
+      const known = versions.get(submission.version)
+      const found =
+        known ?? (await database.get(formVersions, { organizationId }, versionId(formId, submission.version)))?.record.definition
+      if (!found) continue
+      versions.set(submission.version, found)
+      all.push({ submission, definition: found })
+    }
+    return all
+  }
+
+  async #isOn(organizationId: string, { confirmedAt, email }: NotificationRecipient): Promise<boolean> {
+    return confirmedAt !== null || isMember(this.#options.database, organizationId, email)
+  }
+
+  #endUrl({ publicId }: Form, recipientId: string): string {
+    return this.#options.mail.urlOf(recipientPath(this.#options.secrets, { publicId, recipientId }))
+  }
+
+  /** Routing, suppressions, budgets and captures hold as for any send of the project. */
+  async #send(
+    { organizationId, form, settings }: Notifying,
+    { email }: NotificationRecipient,
+    { mail, replyTo, key }: { readonly mail: NoticeMail; readonly replyTo: readonly Mailbox[]; readonly key: string },
+  ): Promise<void> {
+    const recipient = parseMailbox(email)
+    if (!recipient) throw new Error('a recipient without an address')
+    const { projectId, id: credentialId } = form
+    const principal: Principal = { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId }
+    const none = { cc: [], bcc: [], attachments: [], template: undefined, destinationId: undefined }
+    const from = settings.from === null ? undefined : parseMailbox(settings.from)
+    const headers = [{ name: 'Auto-Submitted', value: 'auto-generated' }] // RFC 3834 §5
+    const order = { ...none, ...mail, to: [recipient], replyTo, from, headers, projectId, idempotencyKey: key }
+    await this.#options.sendMessages.send(principal, order, { door: 'form_notification' })
+  }
+
+  /** Shown with the settings, so that whoever set them sees why nothing comes. */
+  async #noteProblem(
+    { organizationId, formId }: { readonly organizationId: string; readonly formId: string },
+    message: string | null,
+  ): Promise<void> {
+    const { database, clock } = this.#options
+    await transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(formNotifications, formId)
+      if (!stored || (stored.record.problem === null && message === null)) return
+      const problem = message === null ? null : { at: clock.now(), message }
+      change.replace(formNotifications, organizationId, stored, { ...stored.record, problem })
+    })
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Refusal ? error.message : 'The mail could not be made.')
+
+/** The address that the visitor gave, where the version that they saw does not mask it. */
+function replyToOf({ replyToField }: NotificationSettings, { submission, definition }: Noticed): readonly Mailbox[] {
+  const field = definition.schema.fields.find(({ key }) => key === replyToField)
+  if (field?.type !== 'email' || field.email_mask === true) return []
+  const { [field.key]: answer } = submission.answers
+  const mailbox = typeof answer === 'string' ? parseMailbox(answer) : undefined
+  return mailbox ? [mailbox] : []
+}
