@@ -1,7 +1,7 @@
 /** Who is notified of submissions of a form, by mail and by webhook. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { notifications, notificationsInput, recipientInput, toOrder } from '../../wire/forms/notifications.ts'
+import { notifications, notificationsInput, toOrder } from '../../wire/forms/notifications.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
@@ -17,7 +17,8 @@ export const notificationActions = ({ forms: { notifications: core } }: RestCore
     id: 'setFormNotifications',
     summary: 'Set the notifications of a form',
     description:
-      'Replaces all of them. A recipient who is no member of the organization gets a mail with a link first, and notifications once its owner has confirmed. Mails go ' +
+      'Replaces all of them. A recipient who is no member of the organization gets a mail with a link first, and notifications once its owner has confirmed; taken off ' +
+      'and set again, an address is asked again. Mails go ' +
       'through the routing of the project, as traces with the door `form_notification`. Spam makes none. The response that sets `webhook_url` first has `webhook_secret`.',
     errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
     input: notificationsInput,
@@ -25,14 +26,6 @@ export const notificationActions = ({ forms: { notifications: core } }: RestCore
     examples: { input: { recipients: [{ email: 'team@example.ch', digest: 'daily' }], reply_to_field: 'email' } },
     http: { method: 'PUT', path: '/v1/forms/{id}/notifications' },
     run: ({ principal }, { id, ...order }) => core.save(principal, id, toOrder(order)),
-  }),
-  forms.act('notifications/ask-again', {
-    id: 'askFormRecipientAgain',
-    summary: 'Send the confirmation link to a recipient again',
-    errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
-    input: recipientInput,
-    output: notifications,
-    run: ({ principal }, { id, email }) => core.askAgain(principal, id, email),
   }),
   forms.act('notifications/rotate-secret', {
     id: 'rotateFormWebhookSecret',

@@ -60,8 +60,6 @@ export const notificationsInput = z.strictObject({
   webhook_url: z.string().min(1).max(2048).nullable().default(null).meta({ description: 'An https URL. Redirects are not followed.' }),
 })
 
-export const recipientInput = z.strictObject({ email })
-
 export const toOrder = ({ recipients, ...order }: Decoded<typeof notificationsInput>): NotificationOrder => ({
   ...order,
   recipients: recipients.map(({ when: condition = null, ...recipient }) => ({ ...recipient, when: condition })),

@@ -57,9 +57,15 @@ export function problemsOf(content: TemplateContent): readonly FieldProblem[] {
   return problems.slice(0, maxFaults)
 }
 
-/** What is wrong with a line that stands alone, such as the subject of a notification. */
-export const problemsOfLine = (path: string, source: string): readonly FieldProblem[] =>
-  faultsOf(source, undefined).map((fault) => placed(path, source, fault))
+/** What is wrong with a line that stands alone, such as the subject of a notification, whatever its variables. */
+export function problemsOfLine(path: string, source: string): readonly FieldProblem[] {
+  try {
+    parseTemplate(source)
+    return []
+  } catch (error) {
+    return [placed(path, source, asFault(error))]
+  }
+}
 
 /** Such a line filled in; what is missing is left out. Throws a `TemplateFault`. */
 export const renderLine = (source: string, variables: Variables): string =>

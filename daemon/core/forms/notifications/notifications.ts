@@ -123,23 +123,6 @@ export class FormNotifications {
     return this.#shown(principal, saved, secret)
   }
 
-  /** Sends the link again. Throws `not_found` for an address that is no recipient, and `conflict` for one that needs no link. */
-  async askAgain(principal: Principal, formId: string, email: string): Promise<ShownNotifications> {
-    const { writes, database, outbox } = this.#options
-    const settings = await writes.runAudited(principal, 'form_notifications.asked_again', async (change) => {
-      const { record: form } = await must(database, forms, principal, formId)
-      const stored = await this.#stored(principal, formId)
-      const recipient = stored?.record.recipients.find((one) => one.email === foldAddress(email))
-      if (!stored || !recipient) throw new Refusal('not_found', 'This address is no recipient of the form.')
-      if (recipient.confirmedAt !== null || (await isMember(database, principal.organizationId, recipient.email)))
-        throw new Refusal('conflict', 'This address gets notifications already.')
-      await this.#ask(change, principal, form, recipient)
-      return stored.record
-    })
-    outbox.wake()
-    return this.#shown(principal, settings)
-  }
-
   /** An address that was there keeps what is known of it. */
   #recipient({ recipients }: NotificationSettings, { email, when, digest }: NewRecipient): NotificationRecipient {
     const folded = foldAddress(email)

@@ -1,0 +1,262 @@
+/** Notifications of submissions: to whom, when, with what, and that each is mailed once. */
+import test from 'ava'
+import { createHmac } from 'node:crypto'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { readContent } from '#store/content.ts'
+import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
+import { within } from '../../../support/deadline.ts'
+import { errorOf, refusal } from '../fixture/rest-fixture.ts'
+import { formFixture, type FormFixture } from './visitor.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const from = 'Forms <forms@example.ch>'
+const team = 'team@example.ch'
+const stranger = 'stranger@example.net'
+const good = { email: 'ada@example.ch', message: 'Hello.' }
+
+interface Mail {
+  readonly trace: Trace
+  readonly to: string
+  readonly raw: string
+}
+
+/** Every mail of an organization, the oldest first, once the notifier has nothing to do. */
+async function mails({ daemon, database, organizationId }: FormFixture, of = organizationId): Promise<readonly Mail[]> {
+  await daemon.formNotifier.idle()
+  await daemon.people.background.idle()
+  const all: Mail[] = []
+  for (const { record: trace } of await database.all(traces, { organizationId: of })) {
+    const pieces: Uint8Array[] = []
+    for await (const piece of readContent(database, of, trace.content)) pieces.push(piece)
+    const [header = '', ...bodies] = (trace.prefix + Buffer.concat(pieces).toString()).split('\r\n\r\n')
+    const raw = [`${header}\r`, ...bodies.map((body) => body.replaceAll('=\r\n', ''))].join('\r\n')
+    all.push({ trace, to: trace.recipients.map(({ address }) => address).join(' '), raw })
+  }
+  return all.toSorted((a, b) => a.trace.createdAt - b.trace.createdAt)
+}
+
+/** Lets time pass; what came due meanwhile is found by the next look at the clock. */
+async function pass({ clock, daemon }: FormFixture, ms: number): Promise<void> {
+  for (const step of [ms, 1000]) {
+    clock.advance(step)
+    await daemon.formNotifier.idle()
+  }
+}
+
+const put = ({ rest, path }: FormFixture, body: Row) => rest.call('PUT', `${path}/notifications`, { from, ...body })
+
+/** A form whose submissions a member is mailed. */
+async function notifying(t: Parameters<typeof formFixture>[0], body: Row = {}, changes: Row = {}): Promise<FormFixture> {
+  const fixture = await formFixture(t, changes, { hasMail: true })
+  await fixture.addMember(team, 'developer')
+  const answer = await put(fixture, { recipients: [{ email: 'Team@Example.ch' }], reply_to_field: 'email', ...body })
+  t.is(answer.status, 200, answer.bytes.toString())
+  return fixture
+}
+
+test('a member is mailed each submission once, with the answers that may be seen and replies to the visitor', async (t) => {
+  const fields = [
+    { key: 'email', type: 'email', label: 'Email', required: true },
+    { key: 'message', type: 'textarea', label: 'Message' },
+    { key: 'pin', type: 'text', label: 'PIN', email_mask: true },
+    { key: 'hidden_one', type: 'text', label: 'Secret detail' },
+  ]
+  const rules = [{ id: 'r1', when: { field: 'message', op: 'eq', value: 'more' }, then: [{ action: 'show', target: 'hidden_one' }] }]
+  const fixture = await notifying(
+    t,
+    { subject_tmpl: '{{.form.name}}: {{.fields.message}} {{.fields.pin}}' },
+    { schema: { version: 1, fields }, logic: { version: 1, rules } },
+  )
+  const { rest, path, form, send } = fixture
+  t.like(await rest.must('GET', `${path}/notifications`), {
+    ...{ form_id: form, recipients: [{ email: team, when: null, digest: 'instant', status: 'member' }], problem: null },
+    ...{ from, reply_to_field: 'email', include_answers: true, webhook_url: null },
+  })
+  const { body } = await send({ ...good, pin: '4711', hidden_one: 'not shown' })
+  const [mail, ...others] = await mails(fixture)
+  t.deepEqual(others, [])
+  t.like(mail, { to: team, trace: { door: 'form_notification', submittedBy: form, headerFrom: 'forms@example.ch' } })
+  const raw = mail?.raw ?? ''
+  t.regex(raw, /^Subject: Contact: Hello\. /m)
+  t.regex(raw, /^Reply-To: ada@example\.ch\r$/m)
+  t.regex(raw, /^Auto-Submitted: auto-generated\r$/m)
+  t.regex(raw, /Email: ada@example\.ch/)
+  t.true(raw.includes(String((body as Row)['id'])))
+  t.false(raw.includes('4711'), 'what is masked is in no part of the mail')
+  t.false(raw.includes('not shown'), 'nor is what the visitor did not see')
+  t.like(await rest.must('GET', '/v1/traces'), { data: [{ door: 'form_notification', to: [team] }] })
+  await pass(fixture, 3_600_000)
+  t.is((await mails(fixture)).length, 1)
+  t.deepEqual(
+    (await mails(fixture)).filter(({ to }) => to.includes('ada@')),
+    [],
+    'the visitor is mailed nothing',
+  )
+})
+
+test('spam is mailed to none, conditions choose, and answers can be left out', async (t) => {
+  const recipients = [{ email: team, when: { field: 'topics', op: 'contains', value: 'a' } }, { email: 'bea@example.ch' }]
+  const fixture = await formFixture(t, {}, { hasMail: true })
+  const { addMember, send, token } = fixture
+  for (const email of [team, 'bea@example.ch']) await addMember(email, 'developer')
+  t.is((await put(fixture, { recipients, include_answers: false })).status, 200)
+  await send(good, { _mnx_hp: 'filled' })
+  await send(good, { _mnx_ft: await token(500) })
+  t.deepEqual(await mails(fixture), [])
+  await send({ ...good, topics: ['b'] })
+  t.deepEqual(
+    (await mails(fixture)).map(({ to }) => to),
+    ['bea@example.ch'],
+  )
+  await send({ ...good, topics: ['a', 'b'] })
+  const all = await mails(fixture)
+  t.deepEqual(all.map(({ to }) => to).toSorted(), ['bea@example.ch', 'bea@example.ch', team])
+  t.false(all.some(({ raw }) => raw.includes('Hello.')))
+})
+
+test('who is no member confirms by a link first, and can end it by every mail', async (t) => {
+  const fixture = await formFixture(t, {}, { hasMail: true })
+  const { rest, path, send, address } = fixture
+  t.like((await put(fixture, { recipients: [{ email: stranger }] })).body, { recipients: [{ email: stranger, status: 'unconfirmed' }] })
+  await send(good)
+  t.deepEqual(await mails(fixture), [])
+  const asked = await mails(fixture, systemOrganizationId)
+  t.deepEqual(
+    asked.map(({ to }) => to),
+    [stranger],
+  )
+  const link = /\/form-notifications\/[\w.-]+/.exec(asked[0]?.raw ?? '')?.[0] ?? ''
+  const visit = (where: string, method = 'GET', origin = 'https://post.example.ch') =>
+    fetch(`http://${address}${where}`, {
+      method,
+      redirect: 'manual',
+      headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+    })
+  const shown = await visit(link)
+  t.is(shown.status, 200)
+  t.regex(await shown.text(), /Send me the submissions/)
+  t.like(await rest.must('GET', `${path}/notifications`), { recipients: [{ status: 'unconfirmed' }] }, 'looking changes nothing')
+  t.is((await visit(`${link}/confirm`, 'POST', 'https://evil.example')).status, 403)
+  t.is((await visit(`${link.slice(0, -2)}xx/confirm`, 'POST')).status, 404)
+  t.is((await visit(`${link}/confirm`, 'POST')).status, 303)
+  t.like(await rest.must('GET', `${path}/notifications`), { recipients: [{ status: 'confirmed' }] })
+  await send(good)
+  const [mail] = await mails(fixture)
+  t.is(mail?.to, stranger)
+  t.true(mail?.raw.includes(link))
+  t.is((await visit(`${link}/end`, 'POST')).status, 200)
+  t.like(await rest.must('GET', `${path}/notifications`), { recipients: [] })
+  await send(good)
+  t.is((await mails(fixture)).length, 1)
+  t.is((await visit(link)).status, 404)
+})
+
+test('an address is asked few times a day, and not at all where the service sends no mail', async (t) => {
+  const fixture = await formFixture(t, {}, { hasMail: true })
+  const set = async (...emails: readonly string[]): Promise<number> =>
+    (await put(fixture, { recipients: emails.map((email) => ({ email })) })).status
+  for (let times = 1; times <= 3; times++) {
+    t.is(await set(stranger), 200)
+    t.is(await set(), 200)
+  }
+  t.is(await set(stranger), 429)
+  t.is(await set(stranger, 'other@example.net'), 429)
+  t.is((await mails(fixture, systemOrganizationId)).length, 3)
+  const without = await formFixture(t)
+  t.is(errorOf(await put(without, { recipients: [{ email: stranger }] })).code, 'conflict')
+  t.like(await without.rest.must('GET', `${without.path}/notifications`), { recipients: [] })
+})
+
+test('digests are mailed at the full hour and in the morning, one for all that came', async (t) => {
+  const fixture = await notifying(t, {
+    recipients: [
+      { email: team, digest: 'hourly' },
+      { email: 'bea@example.ch', digest: 'daily' },
+    ],
+  })
+  const { addMember, send } = fixture
+  await addMember('bea@example.ch', 'developer')
+  await send(good)
+  await send({ ...good, message: 'Second.' })
+  t.deepEqual(await mails(fixture), [])
+  await pass(fixture, 3_600_000)
+  const [hourly, ...more] = await mails(fixture)
+  t.deepEqual(more, [])
+  t.is(hourly?.to, team)
+  t.regex(hourly?.raw ?? '', /^Subject: 2 new submissions: Contact\r$/m)
+  t.regex(hourly?.raw ?? '', /Hello\.[\s\S]*Second\./)
+  await pass(fixture, 5 * 3_600_000)
+  t.deepEqual(
+    (await mails(fixture)).map(({ to }) => to),
+    [team, 'bea@example.ch'],
+  )
+  await pass(fixture, 24 * 3_600_000)
+  t.is((await mails(fixture)).length, 2)
+})
+
+test('settings that do not fit are refused by their places', async (t) => {
+  const fixture = await notifying(t)
+  const paths = async (body: Row): Promise<unknown> => {
+    const answer = await put(fixture, body)
+    return ((errorOf(answer).details?.['fields'] ?? []) as { path: string }[]).map(({ path }) => path)
+  }
+  t.deepEqual(await paths({ recipients: [{ email: team }, { email: 'TEAM@example.ch' }] }), ['recipients[1].email'])
+  t.deepEqual(await paths({ recipients: [{ email: team, when: { field: 'nothing', op: 'eq', value: 'x' } }] }), [
+    'recipients[0].when.field',
+  ])
+  t.deepEqual(await paths({ reply_to_field: 'message' }), ['reply_to_field'])
+  t.deepEqual(await paths({ subject_tmpl: '{{.form.name' }), ['subject_tmpl'])
+  t.deepEqual(await paths({ webhook_url: 'http://example.com/' }), ['webhook_url'])
+  t.like(await fixture.rest.must('GET', `${fixture.path}/notifications`), { recipients: [{ email: team }] })
+})
+
+test('a mail that is refused is tried again, and the settings say why until it went', async (t) => {
+  const fixture = await notifying(t)
+  const { rest, path, send } = fixture
+  const before = { recipients: [{ email: team }], from: null }
+  await put(fixture, before)
+  await send(good)
+  t.deepEqual(await mails(fixture), [])
+  t.regex(String(((await rest.must('GET', `${path}/notifications`))['problem'] as Row)['message']), /^from: is required/)
+  await put(fixture, { recipients: [{ email: team }] })
+  await pass(fixture, 61_000)
+  t.is((await mails(fixture)).length, 1)
+  t.is((await rest.must('GET', `${path}/notifications`))['problem'], null)
+})
+
+test('the webhook of a form gets each submission, signed, with its attempts on record; and no other endpoint does', async (t) => {
+  await using receiver = await new WebhookReceiver().listen()
+  await using others = await new WebhookReceiver().listen()
+  const fixture = await formFixture(t)
+  const { rest, path, form, send, webhookDispatcher } = fixture
+  await rest.must('POST', '/v1/webhooks', { name: 'All', target_url: others.url })
+  const made = (await put(fixture, { webhook_url: receiver.url })).body as Row
+  t.regex(String(made['webhook_secret']), /^whsec_/)
+  t.false('webhook_secret' in ((await put(fixture, { webhook_url: receiver.url, subject_tmpl: 'x' })).body as Row))
+  await send(good, { _mnx_hp: 'filled' })
+  const { body } = await send(good)
+  const [got] = await within(60_000, 'the event arrives', receiver.hasReceived(1))
+  t.like(JSON.parse(got?.body ?? ''), {
+    type: 'form_submission',
+    data: { form_id: form, form_name: 'Contact', submission_id: (body as Row)['id'], version: 1, answers: good },
+  })
+  const signed = (secret: unknown, text = ''): string => `sha256=${createHmac('sha256', String(secret)).update(text).digest('hex')}`
+  t.is(got?.headers['x-service-signature'], signed(made['webhook_secret'], got?.body))
+  await webhookDispatcher.idle()
+  t.like(await rest.must('GET', `/v1/webhooks/attempts?endpoint_id=${form}`), {
+    data: [{ event_type: 'form_submission', status: 'succeeded', trace_id: null }],
+  })
+  t.is(others.connections, 0)
+  const rotated = await rest.must('POST', `${path}/notifications/rotate-secret`)
+  t.not(rotated['webhook_secret'], made['webhook_secret'])
+  await send(good)
+  const [, second] = await within(60_000, 'the next one arrives', receiver.hasReceived(2))
+  t.is(second?.headers['x-service-signature'], signed(rotated['webhook_secret'], second?.body))
+  t.is((await put(fixture, { webhook_url: null })).status, 200)
+  await send(good)
+  await webhookDispatcher.idle()
+  t.is(receiver.received.length, 2)
+  t.is(refusal(await rest.call('POST', `${path}/notifications/rotate-secret`))[1], 'conflict')
+})
