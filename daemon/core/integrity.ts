@@ -11,6 +11,7 @@ import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tena
 import { auditEntries } from './writes/audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
+import { checkFormDay, formDayRows } from './forms/analytics/form-counts.ts'
 import { formDisagreements } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
 import { formNotifications } from './forms/notifications/notification.ts'
@@ -139,6 +140,12 @@ export function integrityChecks(database: Database): VerifyOptions {
   }
 }
 
+/** Rows of the whole store that say by themselves what is to be done. */
+const uncheckedRows = [
+  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked'],
+  ...['form.leftovers', 'form.notice', 'form.digest'],
+] as const
+
 /** Rows beside records. */
 function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
   return [
@@ -171,10 +178,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
     { name: 'ingest.unmatched' },
-    ...['capture.pending', 'capture.marked', 'form.leftovers', 'form.notice', 'form.digest'].map((name) => ({
-      name,
-      global: true as const,
-    })),
+    ...uncheckedRows.map((name) => ({ name, global: true as const })),
     {
       name: 'capture.read',
       check: async ([organizationId, , id]) =>
@@ -207,9 +211,9 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.refresh-token', global: true },
     { name: 'oauth.sandbox', global: true },
     { name: 'oauth.limit', global: true },
-    ...['carried', 'people.outbox', 'approval.asked'].map((name) => ({ name, global: true as const })),
     { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
+    { name: formDayRows, check: checkFormDay },
     { name: 'insight.rolled', global: true },
   ]
 }

@@ -98,7 +98,7 @@ class FormPages {
   }
 
   async read(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
-    const form = await this.#core.forms.publicForms.read(publicId, languageOf(query, headers))
+    const form = await this.#core.forms.publicForms.show(publicId, languageOf(query, headers))
     return formPage(this.#view(form, { values: initial(form.schema.fields, query) }), this.#facts(query))
   }
 

@@ -1,4 +1,6 @@
 /** What the operations of forms need of the core. */
+import type { FormAnalytics } from '#core/forms/analytics/analytics.ts'
+import type { FormVisits } from '#core/forms/analytics/form-visits.ts'
 import type { FormDrafts } from '#core/forms/drafts.ts'
 import type { Forms } from '#core/forms/forms.ts'
 import type { FormNotifications } from '#core/forms/notifications/notifications.ts'
@@ -16,6 +18,8 @@ export interface FormCore {
   readonly drafts: FormDrafts
   readonly publishing: Publishing
   readonly publicForms: PublicForms
+  readonly visits: FormVisits
+  readonly analytics: FormAnalytics
   readonly submit: SubmitForms
   readonly thanks: FormThanks
   readonly submissions: Submissions

@@ -21,6 +21,7 @@ import {
   formVersion,
   formVersionSummary,
   importInput,
+  listedForm,
   maxDefinitionBodyBytes,
   newForm,
   publication,
@@ -49,10 +50,10 @@ const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
   forms.list({
     summary: 'List forms, newest first',
     filter: formFilter,
-    item: form,
+    item: listedForm,
     run: ({ principal }, query) => core.list(principal, query),
   }),
-  forms.read({ summary: 'Get a form', output: form, run: ({ principal }, { id }) => core.get(principal, id) }),
+  forms.read({ summary: 'Get a form', output: listedForm, run: ({ principal }, { id }) => core.get(principal, id) }),
 ]
 
 const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [

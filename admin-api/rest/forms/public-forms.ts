@@ -5,7 +5,15 @@ import { streamed } from '../../bodies/body-stream.ts'
 import { maxSubmissionBytes, readSubmission } from '../../bodies/submission-body.ts'
 import type { Cors } from '../../credentials/credentials.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { publicForm, publicFormInput, publicFormParams, submissionBody, taken, takenShape } from '../../wire/forms/public-form.ts'
+import {
+  progressInput,
+  publicForm,
+  publicFormInput,
+  publicFormParams,
+  submissionBody,
+  taken,
+  takenShape,
+} from '../../wire/forms/public-form.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['forms']
@@ -20,7 +28,7 @@ const refusals = [
   ...['captcha_required', 'captcha_failed', 'captcha_unavailable', 'captcha_not_configured', 'file_uploads_unavailable', 'storage_full'],
 ] as const
 
-export const publicFormOperations = ({ forms: { publicForms, submit } }: RestCore): readonly (Action | Operation)[] => [
+export const publicFormOperations = ({ forms: { publicForms, submit, visits } }: RestCore): readonly (Action | Operation)[] => [
   action({
     id: 'getPublicForm',
     summary: 'Get a published form',
@@ -36,7 +44,20 @@ export const publicFormOperations = ({ forms: { publicForms, submit } }: RestCor
       ...{ method: 'GET', path: '/v1/public/forms/{public_id}', cors },
       headers: { 'Cache-Control': { description: 'no-store: the token is good once.', of: () => 'no-store' } },
     },
-    run: (_, { publicId, lang }) => publicForms.read(publicId, lang),
+    run: (_, { publicId, lang }) => publicForms.show(publicId, lang),
+  }),
+  action({
+    id: 'noteFormProgress',
+    summary: 'Say how far a visitor has come in a form',
+    description:
+      'For web pages, without a key: the first page once something was filled in, and each further one. It is counted for the figures of the form, once for each ' +
+      '`fill_time_token` and page; nothing else is kept of it. What is wrong counts nothing.',
+    tags,
+    scope: 'none',
+    errors: ['form_not_found', 'rate_limit_exceeded'],
+    input: progressInput,
+    http: { method: 'POST', path: '/v1/public/forms/{public_id}/progress', cors },
+    run: ({ client: { address } }, { publicId, ...progress }) => visits.progressed(publicId, { ...progress, remoteAddress: address }),
   }),
   operation({
     ...{ method: 'POST', path: '/v1/public/forms/{public_id}/submissions', operationId: 'submitForm' },

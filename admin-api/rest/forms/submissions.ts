@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
+import { analyticsInput, formAnalytics } from '../../wire/forms/analytics.ts'
 import { bulkInput, bulkResult, submission, submissionChanges, submissionFilter, submissionInput } from '../../wire/forms/submission.ts'
 import { exportPieces, exportQuery, exportTypes } from '../../wire/forms/submission-export.ts'
 import { media, raw } from '../../operation/answer.ts'
@@ -38,7 +39,16 @@ const exporting = ({ forms: { exports } }: RestCore): Operation =>
 
 export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [...actions(core), exporting(core)]
 
-const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] => [
+const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonly Action[] => [
+  forms.readOf('analytics', {
+    id: 'getFormAnalytics',
+    summary: 'Get the figures of a form',
+    description:
+      'By day (UTC), from counts that are written as things happen. Where pages of visitors say how far they have come, `pages` shows where they leave.',
+    input: analyticsInput,
+    output: formAnalytics,
+    run: ({ principal }, { id, ...span }) => analytics.get(principal, id, span),
+  }),
   forms.listOf('submissions', {
     summary: 'List the submissions of a form, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',

@@ -5,6 +5,7 @@ import { definitionLimits } from '#core/forms/definition/definition.ts'
 import type { DefinitionChange } from '#core/forms/definition/diff.ts'
 import type { CheckedDraft } from '#core/forms/drafts.ts'
 import { formStatuses, type Form, type FormVersion } from '#core/forms/form.ts'
+import type { ListedForm } from '#core/forms/forms.ts'
 import { starterNames } from '#core/forms/starters.ts'
 import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
 import { listEncoder, project } from '../fields/paging.ts'
@@ -105,20 +106,22 @@ export const diffInput = z.strictObject({
   ),
 })
 
-const formShape = z
-  .object({
-    id: z.string(),
-    public_id: z.string().meta({ description: 'Names the form in its public addresses.' }),
-    name: z.string(),
-    status: z.enum(formStatuses).meta({ description: 'Visitors get published forms only.' }),
-    version: z.int().meta({ description: 'The version that is published or was last; 0 before the first.' }),
-    project_id: z.string(),
-    has_captcha_secret: z.boolean(),
-    published_at: wireTime.nullable(),
-    created_at: wireTime,
-    updated_at: wireTime,
-  })
-  .meta({ id: 'Form' })
+const formFields = {
+  id: z.string(),
+  public_id: z.string().meta({ description: 'Names the form in its public addresses.' }),
+  name: z.string(),
+  status: z.enum(formStatuses).meta({ description: 'Visitors get published forms only.' }),
+  version: z.int().meta({ description: 'The version that is published or was last; 0 before the first.' }),
+  project_id: z.string(),
+  has_captcha_secret: z.boolean(),
+  published_at: wireTime.nullable(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+const formShape = z.object(formFields).meta({ id: 'Form' })
+const listedFormShape = z
+  .object({ ...formFields, submissions_new: z.int().meta({ description: 'Submissions with the status `new`.' }) })
+  .meta({ id: 'ListedForm' })
 
 const error = z.object({ path: z.string(), code: z.string(), message: z.string() })
 const warning = z.object({
@@ -171,6 +174,9 @@ const checksOf = ({ errors, warnings }: Pick<CheckedDefinition, 'errors' | 'warn
 })
 
 export const form = encoder(formShape).from<Form>({ has_captcha_secret: ({ sealedCaptchaSecret }) => sealedCaptchaSecret !== null })
+export const listedForm = encoder(listedFormShape).from<ListedForm>({
+  has_captcha_secret: ({ sealedCaptchaSecret }) => sealedCaptchaSecret !== null,
+})
 const draftFacts = encoder(draftShape.omit({ valid: true, errors: true, warnings: true })).from<CheckedDraft['draft']>({
   form_id: ({ id: formId }) => formId,
 })

@@ -1,7 +1,7 @@
 /** Notifications of a form on the wire. */
 import * as z from 'zod'
-import { digests, defaultSubject, maxRecipients } from '#core/forms/notifications/notification.ts'
-import type { NotificationOrder, ShownNotifications } from '#core/forms/notifications/notifications.ts'
+import { digests, defaultSubject, maxRecipients, type NotificationOrder } from '#core/forms/notifications/notification.ts'
+import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
 import { parseAddress, parseMailbox } from '#core/addresses.ts'
 import { encoderOf, type Decoded } from '../fields/codec.ts'
 import { hmacSecret, isOneLine } from '../fields/text.ts'

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Taken } from '#core/forms/submissions/submit.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
+import { definitionLimits } from '#core/forms/definition/definition.ts'
 import { localePattern } from '#core/forms/definition/translations.ts'
 
 const json = z.record(z.string(), z.unknown())
@@ -13,6 +14,11 @@ export const publicFormInput = z.strictObject({
   lang: z.string().max(35).regex(localePattern, 'must be a language such as fr or de-CH').optional().meta({
     description: 'The language of the texts, where the form has it.',
   }),
+})
+export const progressInput = z.strictObject({
+  public_id: publicId,
+  fill_time_token: z.string().min(1).max(200).meta({ description: 'The one that came with the form.' }),
+  page: z.int().min(1).max(definitionLimits.pages).default(1).meta({ description: 'The page that the visitor is on, from 1.' }),
 })
 export const publicFormParams = z.strictObject({ public_id: publicId })
 

@@ -3,14 +3,17 @@ import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
 import { byProject, listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { Core } from '../core.ts'
 import { invalid, Refusal } from '../refusals.ts'
+import { count, projectNames } from '../insights/count.ts'
 import { must } from '../writes/transact.ts'
 import { checkDefinition, type DefinitionProblem } from './definition/check-definition.ts'
 import { captchaContext, formDrafts, forms, newPublicId, removeForm, type Form, type FormStatus } from './form.ts'
+import { newCounter } from './submissions/submission.ts'
 import { blankDefinition, starterDefinition, type StarterName } from './starters.ts'
 
 export interface NewForm {
@@ -28,7 +31,12 @@ export interface FormFilter extends OfProject {
   readonly q?: string | undefined
 }
 
-export class Forms implements List<FormFilter, Form> {
+/** With how many of its submissions are new. */
+export interface ListedForm extends Form {
+  readonly submissionsNew: number
+}
+
+export class Forms implements List<FormFilter, ListedForm> {
   readonly #core: Core
 
   constructor(core: Core) {
@@ -58,18 +66,27 @@ export class Forms implements List<FormFilter, Form> {
   }
 
   /** Newest first. */
-  list(principal: Principal, query: PageQuery & FormFilter): Promise<Page<Form>> {
+  async list(principal: Principal, query: PageQuery & FormFilter): Promise<Page<ListedForm>> {
     const { status, q } = query
     const wanted = q?.toLowerCase()
     const fits = (form: Form): boolean =>
       (status === undefined || form.status === status) && (wanted === undefined || form.name.toLowerCase().includes(wanted))
     const chosen = status === undefined && wanted === undefined ? {} : { sieve: sieve(fits) }
-    return listReachable(this.#core, forms, principal, query, (project) => ({ ...byProject(project), ...chosen }))
+    const { rows, nextCursor } = await listReachable(this.#core, forms, principal, query, (project) => ({
+      ...byProject(project),
+      ...chosen,
+    }))
+    return { rows: await Promise.all(rows.map((form) => this.#listed(principal, form))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(principal: Principal, id: string): Promise<Form> {
-    return (await this.#get(principal, id)).record
+  async get(principal: Principal, id: string): Promise<ListedForm> {
+    return this.#listed(principal, (await this.#get(principal, id)).record)
+  }
+
+  async #listed({ organizationId }: Principal, form: Form): Promise<ListedForm> {
+    const submissionsNew = await this.#core.database.kv.counter(pack(newCounter(organizationId, form.id)))
+    return { ...form, submissionsNew: Math.max(0, submissionsNew) }
   }
 
   /** The draft is called so too; what is published keeps its name until it is published again. */
@@ -120,6 +137,7 @@ export class Forms implements List<FormFilter, Form> {
         throw invalid([{ path: 'confirm', message }])
       }
       removeForm(change, principal.organizationId, stored)
+      noteForm(change, principal, stored.record, this.#core.clock.now())
     })
   }
 
@@ -139,17 +157,24 @@ export class Forms implements List<FormFilter, Form> {
     }
     const draft = { id, definition: content, revision: 1, editedBy: principal.credentialId, editedAt: now }
     change.insert(forms, principal.organizationId, form).insert(formDrafts, principal.organizationId, draft)
+    count(change, { organizationId: principal.organizationId, projectId }, [projectNames.form], now)
     return form
   }
 
-  #replace(change: Change, { organizationId }: Principal, stored: Stored<Form>, form: Form): Form {
-    change.replace(forms, organizationId, stored, form)
+  #replace(change: Change, principal: Principal, stored: Stored<Form>, form: Form): Form {
+    change.replace(forms, principal.organizationId, stored, form)
+    noteForm(change, principal, form, form.updatedAt)
     return form
   }
 
   #get(principal: Principal, id: string): Promise<Stored<Form>> {
     return must(this.#core.database, forms, principal, id)
   }
+}
+
+/** Whoever looks at the list of forms now reads it again. */
+export function noteForm(change: Change, { organizationId }: Principal, { projectId }: Form, nowMs: number): void {
+  count(change, { organizationId, projectId }, [projectNames.formChanged], nowMs)
 }
 
 /** Throws `definition_invalid` with all that is wrong. */

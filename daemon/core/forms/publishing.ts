@@ -11,7 +11,7 @@ import { must } from '../writes/transact.ts'
 import type { Definition } from './definition/definition.ts'
 import { diffDefinitions, type DefinitionChange } from './definition/diff.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormStatus, type FormVersion } from './form.ts'
-import { requireSound } from './forms.ts'
+import { noteForm, requireSound } from './forms.ts'
 
 /** What is said about a version, and what it repeats. */
 interface VersionFacts {
@@ -107,6 +107,7 @@ export class Publishing {
     const version = before.version + (isNew ? 1 : 0)
     const form: Form = { ...before, status: 'published', version, publishedAt: now, updatedAt: now }
     change.replace(forms, organizationId, stored, form)
+    noteForm(change, principal, form, now)
     if (isNew)
       change.insert(formVersions, organizationId, {
         ...{ id: versionId(formId, version), formId, version, definition },
@@ -125,6 +126,7 @@ export class Publishing {
       }
       const form = { ...stored.record, status: to(stored.record), updatedAt: this.#core.clock.now() }
       change.replace(forms, principal.organizationId, stored, form)
+      noteForm(change, principal, form, form.updatedAt)
       return form
     })
   }

@@ -27,6 +27,11 @@ export const projectNames = {
   webhookParked: 'p',
   login: 'l',
   loginRefused: 'm',
+  /** A submission of a form came in, and one was changed or removed; the same of forms. */
+  formSubmission: 'i',
+  formSubmissionChanged: 'I',
+  form: 'N',
+  formChanged: 'F',
 } as const
 export const refusedLetter = 'x'
 export const smtpRefusedLetter = 'z'
@@ -71,7 +76,7 @@ export const countSuppressed = (
 ): void => count(change, { organizationId, projectId: projectId ?? wholeOrganization }, [suppressedLetter + source], nowMs, entries)
 
 /** Lists in which what is counted shows. */
-export type ListName = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions'
+export type ListName = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions' | 'forms' | 'form_submissions'
 
 const newTraces: ReadonlySet<string> = new Set<string>(Object.values(outcomes).flat())
 
@@ -83,6 +88,7 @@ export function listsOf(subject: string, names: readonly string[], delta: number
   if (subject !== ofProject) return lists.set('traces', 0)
   for (const name of names) {
     const isTrace = newTraces.has(name)
+    for (const [list, isNew] of formLists.get(name) ?? []) add(list, isNew ? delta : 0)
     if (name === projectNames.capturesLater) add('captures', -delta)
     if (name === projectNames.capturedLater) add('captures', delta)
     if (name === projectNames.capturedLater) add('traces', 0)
@@ -93,6 +99,25 @@ export function listsOf(subject: string, names: readonly string[], delta: number
   }
   return lists
 }
+/** With whether entries are new; forms show how many of their submissions are. */
+const formLists: ReadonlyMap<string, readonly (readonly [ListName, boolean])[]> = new Map([
+  [
+    projectNames.formSubmission,
+    [
+      ['form_submissions', true],
+      ['forms', false],
+    ],
+  ],
+  [
+    projectNames.formSubmissionChanged,
+    [
+      ['form_submissions', false],
+      ['forms', false],
+    ],
+  ],
+  [projectNames.form, [['forms', true]]],
+  [projectNames.formChanged, [['forms', false]]],
+])
 const webhookNames: ReadonlySet<string> = new Set([projectNames.webhookSucceeded, projectNames.webhookFailed, projectNames.webhookParked])
 
 /** An attempt at a destination, as far as it is counted. */

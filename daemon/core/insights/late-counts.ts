@@ -1,5 +1,5 @@
 /**
- * Counts what writes nothing by itself: refused sends and logins over SMTP. They are held for a second, so that whoever is refused in
+ * Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. They are held for a second, so that whoever is refused in
  * a row costs one write; a crash loses that second.
  */
 import { Change } from '#store/change.ts'
@@ -11,8 +11,12 @@ export interface LateCountsOptions extends Core {
   readonly onError: (error: unknown) => void
 }
 
+/** Adds to a write that each of the names happened so often. */
+type Adding = (change: Change, names: readonly string[], nowMs: number, times: number) => void
+
 interface Held {
   readonly place: Place
+  readonly adding: Adding
   readonly counts: Map<string, number>
 }
 
@@ -28,10 +32,16 @@ export class LateCounts {
     this.#options = options
   }
 
+  /** In the row of the project. */
   count(place: Place, name: string): void {
-    const key = `${place.organizationId} ${place.projectId}`
+    this.countIn('', place, name, (change, names, nowMs, times) => count(change, place, names, nowMs, times))
+  }
+
+  /** In other rows of what belongs to a project; `where` names them. */
+  countIn(where: string, place: Place, name: string, adding: Adding): void {
+    const key = `${place.organizationId} ${place.projectId} ${where}`
     let held = this.#held.get(key)
-    if (!held) this.#held.set(key, (held = { place, counts: new Map() }))
+    if (!held) this.#held.set(key, (held = { place, adding, counts: new Map() }))
     held.counts.set(name, (held.counts.get(name) ?? 0) + 1)
     this.#timer ??= this.#options.clock.after(heldMs, () => this.#write())
   }
@@ -54,10 +64,10 @@ export class LateCounts {
   async #commit(all: readonly Held[]): Promise<void> {
     const { database, policies, clock } = this.#options
     const change = new Change()
-    for (const { place, counts } of all) {
+    for (const { place, adding, counts } of all) {
       const { projects } = await policies.of(place.organizationId)
       if (!projects.has(place.projectId)) continue // deleted meanwhile
-      for (const [name, times] of counts) count(change, place, [name], clock.now(), times)
+      for (const [name, times] of counts) adding(change, [name], clock.now(), times)
     }
     if (change.tallies.length > 0) await database.commit(change)
   }

@@ -6,6 +6,7 @@ import type { Database } from '#store/database.ts'
 import type { Tally } from '#store/kv.ts'
 import { unpack } from '#store/tuple.ts'
 import { listsOf, type ListName } from '../insights/count.ts'
+import { levels } from '../insights/levels.ts'
 
 export type { ListName }
 
@@ -51,7 +52,8 @@ export class Changes {
   }
 
   #report({ key, names, delta = 1 }: Tally): void {
-    const [organizationId, , project, , subject] = unpack(key)
+    const [organizationId, family, project, , subject] = unpack(key)
+    if (family !== levels[0].name) return // counts of something else
     const watchers = this.#watchers.get(String(organizationId))
     if (!watchers) return
     const projectId = project === '' ? null : String(project)

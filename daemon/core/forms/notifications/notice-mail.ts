@@ -86,7 +86,7 @@ function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): 
   return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · ${id}` }
 }
 
-/** Answers as people read them, in the order of the form; what was not visible has none. */
+/** What was answered, as people read it and in the order of the form; what was not visible has no answer. */
 function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswer & { readonly key: string })[] {
   return inReadingOrder(definition.schema).flatMap((field) => {
     const { key, label = field.key, email_mask: isMasked = false } = field

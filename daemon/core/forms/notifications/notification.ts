@@ -50,6 +50,19 @@ export const formNotifications = defineRecord<NotificationSettings>({
   isTracked: true,
 })
 
+export interface NewRecipient extends Pick<NotificationRecipient, 'email' | 'digest'> {
+  /** A condition, once it was checked. */
+  readonly when: unknown
+}
+
+/** What is set, as a whole. */
+export interface NotificationOrder extends Pick<
+  NotificationSettings,
+  'from' | 'replyToField' | 'subjectTmpl' | 'includeAnswers' | 'webhookUrl'
+> {
+  readonly recipients: readonly NewRecipient[]
+}
+
 export const defaultSubject = 'New submission: {{.form.name}}'
 
 /** Of a form. */

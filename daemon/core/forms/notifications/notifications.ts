@@ -17,26 +17,20 @@ import { newWebhookSecret } from '../../webhooks/sending/signature.ts'
 import { must } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { isMember } from './members.ts'
-import { formNotifications, webhookSecretContext, type NotificationRecipient, type NotificationSettings } from './notification.ts'
+import {
+  formNotifications,
+  webhookSecretContext,
+  type NewRecipient,
+  type NotificationOrder,
+  type NotificationRecipient,
+  type NotificationSettings,
+} from './notification.ts'
 import { recipientPath } from './recipient-link.ts'
 import { problemsOf } from './settings-check.ts'
 
 export interface NotificationsOptions extends TargetGuards, Core {
   readonly mail: SystemMail
   readonly outbox: Outbox
-}
-
-export interface NewRecipient extends Pick<NotificationRecipient, 'email' | 'digest'> {
-  /** A condition, once it was checked. */
-  readonly when: unknown
-}
-
-/** What is set, as a whole. */
-export interface NotificationOrder extends Pick<
-  NotificationSettings,
-  'from' | 'replyToField' | 'subjectTmpl' | 'includeAnswers' | 'webhookUrl'
-> {
-  readonly recipients: readonly NewRecipient[]
 }
 
 export type RecipientStatus = 'member' | 'confirmed' | 'unconfirmed'
@@ -60,7 +54,7 @@ const confirmations = {
 
 export class FormNotifications {
   readonly #options: NotificationsOptions
-  /** Mails that ask strangers, by organization and by address, so that an address is not flooded by them. */
+  /** Mails that ask outsiders, by organization and by address, so that an address is not flooded by them. */
   readonly #asked: { readonly [Whose in keyof typeof confirmations]: RateWindow }
 
   constructor(options: NotificationsOptions) {
@@ -101,7 +95,7 @@ export class FormNotifications {
       const sealedWebhookSecret = webhookUrl === null ? null : (before.sealedWebhookSecret ?? sealedSecret)
       const next: NotificationSettings = { ...before, ...own, recipients, webhookUrl, sealedWebhookSecret }
       if (stored && isDeepStrictEqual(next, before)) return next
-      await this.#askStrangers(change, principal, form, before, recipients)
+      await this.#askOutsiders(change, principal, form, before, recipients)
       if (before.webhookUrl !== null && webhookUrl === null) scheduleCleanup(change, principal.organizationId, formId)
       return this.#put(change, principal.organizationId, stored, next)
     })
@@ -131,7 +125,7 @@ export class FormNotifications {
     return { id, email: folded, when: when as NotificationRecipient['when'], digest, confirmedAt }
   }
 
-  async #askStrangers(
+  async #askOutsiders(
     change: Change,
     principal: Principal,
     form: Form,

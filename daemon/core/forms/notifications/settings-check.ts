@@ -9,7 +9,7 @@ import { checkDefinition } from '../definition/check-definition.ts'
 import { Findings } from '../definition/checks.ts'
 import type { Definition } from '../definition/definition.ts'
 import { formDrafts, formVersions, versionId, type Form } from '../form.ts'
-import type { NotificationOrder } from './notifications.ts'
+import type { NotificationOrder } from './notification.ts'
 
 export async function problemsOf(
   database: Database,

@@ -14,7 +14,7 @@ import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
-import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
+import { formSubmissions, replaceSubmission, type FormSubmission } from '../submissions/submission.ts'
 import { formReplies, maxReplies, type FormReply } from './reply.ts'
 
 export interface RepliesOptions extends Core {
@@ -138,7 +138,7 @@ export class Replies {
       const submission = await database.get(formSubmissions, { organizationId }, reply.submissionId)
       if (submission && submission.record.status !== 'replied') {
         const replied: FormSubmission = { ...submission.record, status: 'replied', updatedAt: now }
-        change.replace(formSubmissions, organizationId, submission, replied)
+        replaceSubmission(change, organizationId, submission, replied)
       }
       return reply
     })

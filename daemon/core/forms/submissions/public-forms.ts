@@ -34,24 +34,25 @@ export interface PublicForm extends PublicDefinition {
 
 export class PublicForms {
   readonly #core: Core
+  readonly #onShown: (found: FoundForm) => void
 
-  constructor(core: Core) {
+  /** `onShown` is notified of each form that a visitor begins with; must not throw. */
+  constructor(core: Core, onShown: (found: FoundForm) => void) {
     this.#core = core
+    this.#onShown = onShown
+  }
+
+  /** For a visitor who begins, which counts as a view; in the language that is wished for. Throws `form_not_found`. */
+  async show(publicId: string, language: string | undefined): Promise<PublicForm> {
+    const found = await this.find(publicId)
+    const form = await this.#form(found, language, undefined)
+    this.#onShown(found)
+    return form
   }
 
   /** In the language that is wished for, with a fresh token, or the given one where it is still good. Throws `form_not_found`. */
   async read(publicId: string, language: string | undefined, givenToken?: string): Promise<PublicForm> {
-    const found = await this.find(publicId)
-    const { id, version } = found.stored.record
-    const definition = await this.definition(found, version)
-    const { settings } = definition
-    return {
-      ...publicDefinition(localized(definition, language)),
-      ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
-      ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
-      fillTimeToken: freshOr(givenToken, this.#core.secrets, { id, version }, this.#core.clock.now()),
-      uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
-    }
+    return this.#form(await this.find(publicId), language, givenToken)
   }
 
   /** Throws `form_not_found` alike for what is not there, not published, or of an organization for which forms are switched off. */
@@ -65,6 +66,19 @@ export class PublicForms {
     const stored = await database.get(forms, { organizationId }, record.id)
     if (stored?.record.status !== 'published') throw noForm()
     return { organization, stored }
+  }
+
+  async #form(found: FoundForm, language: string | undefined, givenToken: string | undefined): Promise<PublicForm> {
+    const { publicId, id, version } = found.stored.record
+    const definition = await this.definition(found, version)
+    const { settings } = definition
+    return {
+      ...publicDefinition(localized(definition, language)),
+      ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
+      ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
+      fillTimeToken: freshOr(givenToken, this.#core.secrets, { id, version }, this.#core.clock.now()),
+      uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
+    }
   }
 
   async definition({ organization, stored }: FoundForm, version: number): Promise<Definition> {

@@ -4,7 +4,8 @@ import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { removeReplies } from '../replies/reply.ts'
-import { formSubmissions, nonceKey, takenCounter } from './submission.ts'
+import { leftFormDays } from '../analytics/form-counts.ts'
+import { formSubmissions, newCounter, nonceKey, takenCounter } from './submission.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
 export interface SubmissionRemoval {
@@ -33,7 +34,7 @@ export async function removeLeftSubmissions(work: SubmissionRemoval): Promise<vo
   }
 }
 
-/** With the tokens that were used and the count. False when it was stopped before the end. */
+/** With the tokens that were used and the counts. False when it was stopped before the end. */
 export async function removeSubmissions(
   { database, stopping }: SubmissionRemoval,
   organizationId: string,
@@ -48,8 +49,9 @@ export async function removeSubmissions(
     }
     const { start, end } = within(nonceKey(organizationId, formId, '').slice(0, -1))
     for await (const { key } of database.kv.range({ start, end, limit: batch })) change.deletes.push(key)
+    change.deletes.push(...(await leftFormDays(database, organizationId, formId, batch)))
     const isLast = change.deletes.length === 0
-    if (isLast) change.delete(takenCounter(organizationId, formId))
+    if (isLast) change.delete(takenCounter(organizationId, formId)).delete(newCounter(organizationId, formId))
     await database.commit(change) // when one was changed meanwhile, the next look sees it as it is
     if (isLast) return true
   }

@@ -1,5 +1,6 @@
 /** What came in by a form: the answers of one visitor, with the version that they were given to. */
-import { defineRecord, type Immutable } from '#store/record-kind.ts'
+import type { Change } from '#store/change.ts'
+import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 
@@ -65,3 +66,28 @@ export const takenCounter = (organizationId: string, formId: string): readonly E
   'form_taken',
   formId,
 ]
+
+/** Submissions of a form that are new. */
+export const newCounter = (organizationId: string, formId: string): readonly Element[] => [organizationId, 'counter', 'form_new', formId]
+
+/** Adds to a write what happens to a submission, with the count of those that are new. Whoever removes a whole form removes that too. */
+export function insertSubmission(change: Change, organizationId: string, submission: FormSubmission): void {
+  change.insert(formSubmissions, organizationId, submission)
+  countNew(change, organizationId, undefined, submission)
+}
+
+export function replaceSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>, next: FormSubmission): void {
+  change.replace(formSubmissions, organizationId, stored, next)
+  countNew(change, organizationId, stored.record, next)
+}
+
+export function removeSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
+  change.remove(formSubmissions, organizationId, stored)
+  countNew(change, organizationId, stored.record, undefined)
+}
+
+function countNew(change: Change, organizationId: string, before: FormSubmission | undefined, after: FormSubmission | undefined): void {
+  const delta = Number(after?.status === 'new') - Number(before?.status === 'new')
+  const formId = (after ?? before)?.formId
+  if (delta !== 0 && formId !== undefined) change.add(newCounter(organizationId, formId), delta)
+}

@@ -7,9 +7,10 @@ import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import { must, transact, type Transaction } from '../../writes/transact.ts'
-import { forms } from '../form.ts'
+import { forms, type Form } from '../form.ts'
 import { removeReplies } from '../replies/reply.ts'
-import { formSubmissions, type FormSubmission, type SubmissionStatus } from './submission.ts'
+import { formSubmissions, removeSubmission, replaceSubmission, type FormSubmission, type SubmissionStatus } from './submission.ts'
+import { count, projectNames } from '../../insights/count.ts'
 
 export interface SubmissionFilter {
   readonly id: string
@@ -68,7 +69,7 @@ export class Submissions {
 
   update(principal: Principal, formId: string, id: string, changes: SubmissionChanges): Promise<FormSubmission> {
     return transact(this.#core.database, principal, async (change) => {
-      await change.must(forms, formId)
+      this.#note(change, principal, (await change.must(forms, formId)).record)
       const stored = await this.#get(principal, formId, id)
       const { status, tags, assignee, note } = changes
       return this.#change(change, principal, stored, {
@@ -83,11 +84,12 @@ export class Submissions {
   /** Returns how many there were; ids that are not there are passed over. */
   bulk(principal: Principal, formId: string, ids: readonly string[], action: BulkAction): Promise<number> {
     return transact(this.#core.database, principal, async (change) => {
-      await change.must(forms, formId)
+      const { record: form } = await change.must(forms, formId)
       const { organizationId } = principal
       const found = await this.#core.database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
       const own = found.flatMap((stored) => (stored?.record.formId === formId ? [stored] : []))
       for (const stored of own) await this.#act(change, principal, stored, action)
+      if (own.length > 0) this.#note(change, principal, form)
       return own.length
     })
   }
@@ -96,9 +98,15 @@ export class Submissions {
   async remove(principal: Principal, formId: string, id: string): Promise<void> {
     const { writes, database } = this.#core
     await writes.runAudited(principal, 'form_submission.deleted', async (change) => {
-      await must(database, forms, principal, formId)
+      const { record: form } = await must(database, forms, principal, formId)
+      this.#note(change, principal, form)
       await this.#remove(change, principal, await this.#get(principal, formId, id))
     })
+  }
+
+  /** Whoever looks at the list of the form now reads it again. */
+  #note(change: Change, { organizationId }: Principal, { projectId }: Form): void {
+    count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], this.#core.clock.now())
   }
 
   async #act(change: Transaction, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): Promise<void> {
@@ -110,12 +118,12 @@ export class Submissions {
 
   async #remove(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>): Promise<void> {
     await removeReplies(this.#core.database, change, organizationId, stored.record)
-    change.remove(formSubmissions, organizationId, stored)
+    removeSubmission(change, organizationId, stored)
   }
 
   #change(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>, changes: Partial<FormSubmission>): FormSubmission {
     const record = { ...stored.record, ...changes, updatedAt: this.#core.clock.now() }
-    change.replace(formSubmissions, organizationId, stored, record)
+    replaceSubmission(change, organizationId, stored, record)
     return record
   }
 

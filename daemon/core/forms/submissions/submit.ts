@@ -20,10 +20,14 @@ import { clientNetwork } from '../../access/client-network.ts'
 import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
 import { countInWindows, openFormWindows } from './form-windows.ts'
 import { noForm, PublicForms, type FoundForm } from './public-forms.ts'
-import { formSubmissions, nonceKey, takenCounter, type FormSubmission, type SpamReason } from './submission.ts'
+import { countInForm, fillName, formNames } from '../analytics/form-counts.ts'
+import type { FormVisits } from '../analytics/form-visits.ts'
+import { count, projectNames } from '../../insights/count.ts'
+import { insertSubmission, nonceKey, takenCounter, type FormSubmission, type SpamReason } from './submission.ts'
 
 export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
   readonly publicForms: PublicForms
+  readonly visits: Pick<FormVisits, 'fresh'>
   /** The origin of the pages of this service, which may always send. */
   readonly ownOrigin: string
 }
@@ -170,6 +174,7 @@ export class SubmitForms {
     const { id: formId } = stored.record
     const { id: organizationId } = organization
     const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
+    const passed = this.#pagesPassed(draft)
     const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
     return transact(database, { organizationId }, async (change) => {
       const form = (await change.get(forms, formId))?.record
@@ -185,9 +190,19 @@ export class SubmitForms {
       const submission = this.#submission(draft, taken.id, spam)
       if (spam.length === 0) countTaken(change, draft)
       if (spam.length === 0) await followSubmission(change, organizationId, form, submission)
-      change.insert(formSubmissions, organizationId, submission)
+      insertSubmission(change, organizationId, submission)
+      const { fillMs } = submission
+      const figures =
+        spam.length > 0 ? [formNames.spam] : [...passed, formNames.submissions, ...(fillMs === null ? [] : [fillName(fillMs)])]
+      countInForm(change, { organizationId, formId }, figures, nowMs)
+      count(change, { organizationId, projectId: form.projectId }, [projectNames.formSubmission], nowMs)
       return taken
     })
+  }
+
+  /** Pages that nothing was counted for on the way: without scripts, nothing is before the end. */
+  #pagesPassed({ found, token, spam, evaluation }: Draft): readonly string[] {
+    return token && spam.length === 0 ? this.#options.visits.fresh(found.stored.record, token.nonce, evaluation.pages) : []
   }
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
 import { removeReplies } from '../replies/reply.ts'
-import { formSubmissions } from './submission.ts'
+import { formSubmissions, removeSubmission } from './submission.ts'
 
 /** What the sweep works with. `stopping` is asked between two writes. */
 interface SweepWork {
@@ -40,7 +40,7 @@ async function removeBefore({ database, stopping }: SweepWork, organizationId: s
     const change = new Change()
     for (const stored of old) {
       await removeReplies(database, change, organizationId, stored.record)
-      change.remove(formSubmissions, organizationId, stored)
+      removeSubmission(change, organizationId, stored)
     }
     if (old.length === 0 || !(await database.commit(change)).ok) break
     removed += old.length

@@ -65,6 +65,7 @@ const expected = [
   'GET /v1/forms/{id}',
   'GET /v1/forms/{id}/draft',
   'GET /v1/forms/{id}/export-definition',
+  'GET /v1/forms/{id}/notifications',
   'GET /v1/forms/{id}/submissions',
   'GET /v1/forms/{id}/submissions/export',
   'GET /v1/forms/{id}/submissions/{submission_id}',
@@ -171,6 +172,7 @@ const expected = [
   'POST /v1/forms/import',
   'POST /v1/forms/{id}/archive',
   'POST /v1/forms/{id}/duplicate',
+  'POST /v1/forms/{id}/notifications/rotate-secret',
   'POST /v1/forms/{id}/pause',
   'POST /v1/forms/{id}/publish',
   'POST /v1/forms/{id}/reply-drafts/{draft_id}/send',
@@ -229,6 +231,7 @@ const expected = [
   'PUT /operator/v1/organizations/{id}/prices',
   'PUT /v1/forms/{id}/captcha-secret',
   'PUT /v1/forms/{id}/draft',
+  'PUT /v1/forms/{id}/notifications',
   'PUT /v1/templates/{id}',
 ]
 

@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 
 const from = 'Forms <forms@example.ch>'
 const team = 'team@example.ch'
-const stranger = 'stranger@example.net'
+const outsider = 'outsider@example.net'
 const good = { email: 'ada@example.ch', message: 'Hello.' }
 
 interface Mail {
@@ -119,13 +119,13 @@ test('spam is mailed to none, conditions choose, and answers can be left out', a
 test('who is no member confirms by a link first, and can end it by every mail', async (t) => {
   const fixture = await formFixture(t, {}, { hasMail: true })
   const { rest, path, send, address } = fixture
-  t.like((await put(fixture, { recipients: [{ email: stranger }] })).body, { recipients: [{ email: stranger, status: 'unconfirmed' }] })
+  t.like((await put(fixture, { recipients: [{ email: outsider }] })).body, { recipients: [{ email: outsider, status: 'unconfirmed' }] })
   await send(good)
   t.deepEqual(await mails(fixture), [])
   const asked = await mails(fixture, systemOrganizationId)
   t.deepEqual(
     asked.map(({ to }) => to),
-    [stranger],
+    [outsider],
   )
   const link = /\/form-notifications\/[\w.-]+/.exec(asked[0]?.raw ?? '')?.[0] ?? ''
   const visit = (where: string, method = 'GET', origin = 'https://post.example.ch') =>
@@ -144,7 +144,7 @@ test('who is no member confirms by a link first, and can end it by every mail', 
   t.like(await rest.must('GET', `${path}/notifications`), { recipients: [{ status: 'confirmed' }] })
   await send(good)
   const [mail] = await mails(fixture)
-  t.is(mail?.to, stranger)
+  t.is(mail?.to, outsider)
   t.true(mail?.raw.includes(link))
   t.is((await visit(`${link}/end`, 'POST')).status, 200)
   t.like(await rest.must('GET', `${path}/notifications`), { recipients: [] })
@@ -158,14 +158,14 @@ test('an address is asked few times a day, and not at all where the service send
   const set = async (...emails: readonly string[]): Promise<number> =>
     (await put(fixture, { recipients: emails.map((email) => ({ email })) })).status
   for (let times = 1; times <= 3; times++) {
-    t.is(await set(stranger), 200)
+    t.is(await set(outsider), 200)
     t.is(await set(), 200)
   }
-  t.is(await set(stranger), 429)
-  t.is(await set(stranger, 'other@example.net'), 429)
+  t.is(await set(outsider), 429)
+  t.is(await set(outsider, 'other@example.net'), 429)
   t.is((await mails(fixture, systemOrganizationId)).length, 3)
   const without = await formFixture(t)
-  t.is(errorOf(await put(without, { recipients: [{ email: stranger }] })).code, 'conflict')
+  t.is(errorOf(await put(without, { recipients: [{ email: outsider }] })).code, 'conflict')
   t.like(await without.rest.must('GET', `${without.path}/notifications`), { recipients: [] })
 })
 

@@ -1,0 +1,47 @@
+/** Figures of a form on the wire. */
+import * as z from 'zod'
+import type { FormFigures, FormReport, PageFigures } from '#core/forms/analytics/analytics.ts'
+import { encoderOf } from '../fields/codec.ts'
+import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
+
+export const analyticsInput = z.strictObject({
+  from: timeInput.optional().meta({ description: 'Begin of its day (UTC). Defaults to 30 days before `to`.' }),
+  to: timeInput.optional().meta({ description: 'End of the time, rounded up to a whole day (UTC). Defaults to the end of today.' }),
+})
+
+const figures = {
+  views: z.int().meta({ description: 'How often the form was shown.' }),
+  starts: z.int().meta({ description: 'Visitors who began to fill it in.' }),
+  submissions: z.int().meta({ description: 'Without spam.' }),
+  spam: z.int(),
+}
+
+const shape = z
+  .object({
+    form_id: z.string(),
+    from: wireTime,
+    to: wireTime,
+    totals: z.object({
+      ...figures,
+      median_fill_ms: z.int().nullable().meta({
+        description: 'Half of the submissions took at most so long, from the form to the submission. At most a quarter too long.',
+      }),
+    }),
+    pages: z.array(
+      z.object({
+        page: z.int(),
+        title: z.string().nullable(),
+        reached: z.int().meta({ description: 'Visitors who came to it.' }),
+        left: z.int().meta({ description: 'Of them, those who came no further.' }),
+      }),
+    ),
+    days: z.array(z.object({ at: wireTime, ...figures })),
+  })
+  .meta({ id: 'FormAnalytics' })
+
+export const formAnalytics = encoderOf(shape, ({ formId, from, to, totals, medianFillMs, pages, days }: FormReport) => ({
+  ...{ form_id: formId, from: toWireTime(from), to: toWireTime(to) },
+  totals: { ...totals, median_fill_ms: medianFillMs },
+  pages: pages.map((page: PageFigures) => ({ ...page })),
+  days: days.map(({ at, ...day }: FormFigures & { readonly at: number }) => ({ at: toWireTime(at), ...day })),
+}))

@@ -1,0 +1,78 @@
+/**
+ * Visitors on their way through forms: who has a form shown, begins and comes to a page. Each token counts once for each page; which
+ * ones came how far is remembered of the latest only, so that a restart may count some of them twice.
+ */
+import type { Core } from '../../core.ts'
+import { clientNetwork } from '../../access/client-network.ts'
+import type { LateCounts } from '../../insights/late-counts.ts'
+import { RecentMap } from '../../recent-map.ts'
+import { RateWindow } from '../../visitors/rate-window.ts'
+import { pagesOf } from '../definition/layout.ts'
+import type { Form } from '../form.ts'
+import { maxFillMs, readFillTimeToken } from '../submissions/fill-time-token.ts'
+import type { FoundForm, PublicForms } from '../submissions/public-forms.ts'
+import { countInForm, formNames } from './form-counts.ts'
+
+export interface FormVisitsOptions extends Core {
+  readonly publicForms: PublicForms
+  readonly lateCounts: Pick<LateCounts, 'countIn'>
+}
+
+/** How far somebody has come. */
+export interface Progress {
+  readonly fillTimeToken: string
+  /** From 1. */
+  readonly page: number
+  readonly remoteAddress: string
+}
+
+const maxRemembered = 20_000
+const tries = { windowMs: 60_000, most: 120, message: 'Progress of this form was sent too often from your network; wait a minute.' }
+
+export class FormVisits {
+  readonly #options: FormVisitsOptions
+  /** Numbers of the pages that were counted, by token. */
+  readonly #pages = new RecentMap<string, ReadonlySet<number>>(maxRemembered)
+  readonly #tries: RateWindow
+
+  constructor(options: FormVisitsOptions) {
+    this.#options = options
+    this.#tries = new RateWindow(options.clock, tries)
+  }
+
+  /** Somebody has the form shown. Counted within a second. */
+  viewed(found: FoundForm): void {
+    this.#count(found, [formNames.views])
+  }
+
+  /** What no token of the form stands for, or is no page of it, counts nothing. Throws `form_not_found` and `rate_limit_exceeded`. */
+  async progressed(publicId: string, { fillTimeToken, page, remoteAddress }: Progress): Promise<void> {
+    const { publicForms, secrets, clock } = this.#options
+    const found = await publicForms.find(publicId)
+    const { record: form } = found.stored
+    this.#tries.take(`${form.id} ${clientNetwork(remoteAddress)}`)
+    const token = readFillTimeToken(secrets, form.id, fillTimeToken)
+    if (!token || token.version > form.version || clock.now() - token.issuedAt > maxFillMs) return
+    const { schema } = await publicForms.definition(found, token.version)
+    if (page <= pagesOf(schema).length) this.#count(found, this.fresh(form, token.nonce, [page]))
+  }
+
+  /** The names that count these pages, and a beginning with the first of them, where they were not counted for the token before. */
+  fresh({ id }: Form, nonce: string, pages: Iterable<number>): readonly string[] {
+    const key = `${id} ${nonce}`
+    const known = this.#pages.get(key) ?? new Set<number>()
+    const added = [...pages].filter((page) => !known.has(page))
+    if (added.length === 0) return []
+    this.#pages.set(key, new Set([...known, ...added]))
+    return [...(known.size === 0 ? [formNames.starts] : []), ...added.map((page) => `${formNames.page}${page}`)]
+  }
+
+  #count({ organization, stored: { record: form } }: FoundForm, names: readonly string[]): void {
+    const place = { organizationId: organization.id, projectId: form.projectId }
+    const formId = form.id
+    for (const name of names)
+      this.#options.lateCounts.countIn(formId, place, name, (change, counted, nowMs, times) =>
+        countInForm(change, { organizationId: organization.id, formId }, counted, nowMs, times),
+      )
+  }
+}

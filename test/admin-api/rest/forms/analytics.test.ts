@@ -1,0 +1,88 @@
+/** Figures of a form: counted as things happen, by day, and where visitors leave. */
+import test from 'ava'
+import { eventually } from '../../../support/deadline.ts'
+import { codeOf } from '../fixture/publishable-page.ts'
+import { formFixture, type FormFixture } from './visitor.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const schema = {
+  version: 1,
+  fields: [
+    { key: 'email', type: 'email', label: 'Email', required: true },
+    { key: 'second', type: 'page_break', title: 'More' },
+    { key: 'message', type: 'textarea', label: 'Message' },
+  ],
+}
+const good = { email: 'ada@example.ch', message: 'Hello.' }
+
+/** What was counted late is on disk a second later. */
+async function figures({ rest, path, clock }: FormFixture, query = ''): Promise<Row> {
+  clock.advance(1100)
+  await rest.must('GET', path)
+  return rest.must('GET', `${path}/analytics?${query}`)
+}
+
+test('views, beginnings, pages, submissions, spam and the usual time are counted by day', async (t) => {
+  const fixture = await formFixture(t, { schema })
+  const { publicId, rest, send, token, clock } = fixture
+  const progress = (fill_time_token: string, page?: number) =>
+    rest.call('POST', `/v1/public/forms/${publicId}/progress`, { fill_time_token, ...(page && { page }) })
+  const [left, stayed] = [await token(), await token()]
+  for (const one of [left, stayed, left]) t.is(codeOf(await progress(one)), 204)
+  t.is(codeOf(await progress(stayed, 2)), 204)
+  t.is(codeOf(await progress('ft1.wrong', 2)), 204)
+  t.is(codeOf(await progress(left, 19)), 204, 'no page of this form')
+  await send(good, { _mnx_ft: stayed })
+  await send(good)
+  await send(good, { _mnx_hp: 'filled' })
+  const wanted = { views: 4, starts: 3, submissions: 2, spam: 1 }
+  const report = await eventually(30_000, 'all is counted', async () => {
+    const now = await figures(fixture)
+    return (now['totals'] as Row)['views'] === 4 ? now : undefined
+  })
+  t.like(report, { totals: wanted })
+  const median = Number((report['totals'] as Row)['median_fill_ms'])
+  t.true(median >= 5000 && median <= 12_500, String(median))
+  t.like(report['pages'], [
+    { page: 1, title: null, reached: 3, left: 1 },
+    { page: 2, title: 'More', reached: 2, left: 0 },
+  ])
+  const days = report['days'] as Row[]
+  t.is(days.length, 30)
+  t.like(days.at(-1), wanted)
+  clock.advance(24 * 3_600_000)
+  await send(good)
+  const tomorrow = (await figures(fixture, 'from=2030-01-01T12:00:00Z&to=2030-01-03T00:00:00Z'))['days'] as Row[]
+  t.deepEqual(
+    tomorrow.map(({ submissions }) => submissions),
+    [2, 1],
+  )
+  t.is(
+    codeOf(await rest.call('GET', `${fixture.path}/analytics?from=2030-02-01T00:00:00Z&to=2030-01-01T00:00:00Z`)),
+    '400 validation_failed',
+  )
+  t.is(codeOf(await rest.call('GET', `${fixture.path}/analytics?from=2020-01-01T00:00:00Z`)), '400 validation_failed')
+})
+
+test('lists say how many submissions are new, whatever becomes of them', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, send, submissions, form } = fixture
+  const count = async (): Promise<unknown> => {
+    const [row] = ((await rest.must('GET', '/v1/forms'))['data'] as Row[]).filter(({ id }) => id === form)
+    return row?.['submissions_new']
+  }
+  t.is(await count(), 0)
+  for (let n = 0; n < 4; n++) await send(good)
+  await send(good, { _mnx_hp: 'filled' })
+  t.is(await count(), 4)
+  const [spam, first, second, third] = (await submissions()).map(({ id }) => String(id))
+  await rest.must('PATCH', `${path}/submissions/${String(first)}`, { status: 'read' })
+  t.is(await count(), 3)
+  await rest.must('POST', `${path}/submissions/bulk`, { ids: [second, third], action: 'archive' })
+  t.is(await count(), 1)
+  await rest.must('POST', `${path}/submissions/bulk`, { ids: [spam], action: 'not_spam' })
+  t.is(await count(), 2)
+  await rest.must('POST', `${path}/submissions/bulk`, { ids: [spam, first], action: 'delete' })
+  t.is(await count(), 1)
+})
