@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { firstSecrets } from '#core/first-secrets.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
+import { formNotifications } from '#core/forms/notifications/notification.ts'
 import { formReplies } from '#core/forms/replies/reply.ts'
 import { formSubmissions } from '#core/forms/submissions/submission.ts'
 import { dkimKeyContext, sendingDomains } from '#core/domains/sending-domain.ts'
@@ -62,6 +63,7 @@ test('the first form: every record fits its schema of now, and would be written 
     formVersions,
     formSubmissions,
     formReplies,
+    formNotifications,
   ]
   const expected = [...recordKinds, ...earlierKinds].filter((kind) => !absent.includes(kind)).map(({ name }) => name)
   t.deepEqual([...seen].toSorted(), expected.toSorted())

@@ -15,8 +15,8 @@ export const liveOperations = ({ changeStreams }: RestCore): readonly Operation[
     operationId: 'streamEvents',
     summary: 'Stream which lists have changed',
     description:
-      'Server-Sent Events. `change` names a `list` (`traces`, `captures`, `webhook_deliveries`, `suppressions`), its `project_id` and how many entries were ' +
-      '`added`, 0 where entries changed: read the list again. Nothing is kept: after an interruption (`Last-Event-ID`) the first event is `reset` in place of ' +
+      'Server-Sent Events. `change` names a `list` (`traces`, `captures`, `webhook_deliveries`, `suppressions`, `forms`, `form_submissions`), its `project_id` and how many ' +
+      'entries were `added`, 0 where entries changed: read the list again. Nothing is kept: after an interruption (`Last-Event-ID`) the first event is `reset` in place of ' +
       '`open`, for which every list is to be read again. A comment comes every 15 seconds. The stream ends with the access of the caller and when the service stops. ' +
       'At most 10 may be open for each caller.',
     tags: ['events'],

@@ -75,7 +75,7 @@ const summary = {
   outcome_reason: z.string(),
   project_id: z.string(),
   door: z.enum(doors),
-  submitted_by: z.string().meta({ description: 'Id of the API key, publishable key or SMTP credential.' }),
+  submitted_by: z.string().meta({ description: 'Id of the API key, publishable key, SMTP credential or form.' }),
   from: z.string(),
   mail_from: z.string(),
   to: z.array(z.string()),

@@ -21,26 +21,16 @@ export function addForms(add: Add): void {
     const core = get('core')
     const { mail, outbox } = get('people')
     const guards = { guard: addressGuard(config.outbound.allow.webhooks), resolver: get('resolver') }
-<<<<<<< HEAD
-    const publicForms = new PublicForms(core)
-    const ownOrigin = new URL(formsUrl(config, config.http.listen)).origin
-=======
     const publicForms: PublicForms = new PublicForms(core, (found) => visits.viewed(found))
     const visits = new FormVisits({ ...core, publicForms, lateCounts: get('lateCounts') })
-    const ownOrigin = new URL(publicUrl(config, config.http.listen)).origin
->>>>>>> 3b566757 (forms: figures from counts, new submissions in lists, live changes of forms)
+    const ownOrigin = new URL(formsUrl(config, config.http.listen)).origin
     return {
       forms: new Forms(core),
       drafts: new FormDrafts(core),
       publishing: new Publishing(core),
-<<<<<<< HEAD
-      publicForms,
-      submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, ownOrigin }),
-      thanks: new FormThanks(core, publicForms),
-=======
       ...{ publicForms, visits, analytics: new FormAnalytics(core) },
       submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, visits, ownOrigin }),
->>>>>>> 3b566757 (forms: figures from counts, new submissions in lists, live changes of forms)
+      thanks: new FormThanks(core, publicForms),
       submissions: new Submissions(core),
       exports: new SubmissionExports(core),
       notifications: new FormNotifications({ ...core, ...guards, mail, outbox }),

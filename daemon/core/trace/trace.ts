@@ -117,7 +117,7 @@ const schema = z.strictObject({
   id: z.uuidv4(),
   projectId: z.string(),
   door: z.enum(doors),
-  /** Id of the API key or SMTP credential that submitted it. */
+  /** Id of the API key or SMTP credential that submitted it, or of the form that notifies by it. */
   submittedBy: z.string(),
   createdAt: z.int(),
   updatedAt: z.int(),

@@ -105,6 +105,28 @@ test('a scheduled send that is captured is new in the captures at its time, and 
   t.is(added('traces'), 1)
 })
 
+test('forms and what comes in by them are lists of their own', async (t) => {
+  const clock = new FakeClock(Date.now())
+  const daemon = await startDaemon(t, { replacements: { clock } })
+  const { rest } = daemon
+  const events = await Events.open(t, daemon)
+  await eventually(20_000, 'it has begun', async () => events.seen[0]?.event === 'open' || undefined)
+  const added = (list: string): number[] =>
+    events.seen.flatMap(({ event, data }) => (event === 'change' && data['list'] === list ? [Number(data['added'])] : []))
+  const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
+  await passing(clock, 'the form is new', () => added('forms').includes(1))
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+  await passing(clock, 'it has changed', () => added('forms').includes(0))
+  const open = `/v1/public/forms/${String(public_id)}`
+  const { fill_time_token } = await rest.must('GET', open)
+  const data = { name: 'Ada', email: 'ada@peer.test', message: 'Hello.' }
+  const { id: submission } = await rest.must('POST', `${open}/submissions`, { data, _mnx_ft: fill_time_token })
+  await passing(clock, 'the submission is new', () => added('form_submissions').includes(1))
+  await rest.must('PATCH', `/v1/forms/${String(id)}/submissions/${String(submission)}`, { status: 'read' })
+  await passing(clock, 'it has changed', () => added('form_submissions').includes(0))
+  t.deepEqual([added('traces'), added('webhook_deliveries')], [[], []])
+})
+
 test('no other organization and no other project is seen; the stream ends with the key, and with the service', async (t) => {
   const clock = new FakeClock(Date.now())
   const daemon = await startDaemon(t, { replacements: { clock } })

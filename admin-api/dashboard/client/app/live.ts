@@ -9,7 +9,7 @@ import { streamEvents } from '../wire/operations.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
 
-export type LiveList = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions'
+export type LiveList = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions' | 'forms' | 'form_submissions'
 
 /** A stream is open. */
 export const isStreaming = signal(false)
