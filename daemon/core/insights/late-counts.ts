@@ -12,7 +12,7 @@ export interface LateCountsOptions extends Core {
 }
 
 /** Adds to a write that each of the names happened so often. */
-type Adding = (change: Change, names: readonly string[], nowMs: number, times: number) => void
+type Adding = (change: Change, names: readonly string[], nowMs: number, times: number) => void | Promise<void>
 
 interface Held {
   readonly place: Place
@@ -67,7 +67,7 @@ export class LateCounts {
     for (const { place, adding, counts } of all) {
       const { projects } = await policies.of(place.organizationId)
       if (!projects.has(place.projectId)) continue // deleted meanwhile
-      for (const [name, times] of counts) adding(change, [name], clock.now(), times)
+      for (const [name, times] of counts) await adding(change, [name], clock.now(), times)
     }
     if (change.tallies.length > 0) await database.commit(change)
   }

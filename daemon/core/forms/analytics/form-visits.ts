@@ -8,7 +8,7 @@ import type { LateCounts } from '../../insights/late-counts.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import { pagesOf } from '../definition/layout.ts'
-import type { Form } from '../form.ts'
+import { forms, type Form } from '../form.ts'
 import { maxFillMs, readFillTimeToken } from '../submissions/fill-time-token.ts'
 import type { FoundForm, PublicForms } from '../submissions/public-forms.ts'
 import { countInForm, formNames } from './form-counts.ts'
@@ -68,11 +68,12 @@ export class FormVisits {
   }
 
   #count({ organization, stored: { record: form } }: FoundForm, names: readonly string[]): void {
-    const place = { organizationId: organization.id, projectId: form.projectId }
-    const formId = form.id
+    const { database, lateCounts } = this.#options
+    const [organizationId, formId] = [organization.id, form.id]
     for (const name of names)
-      this.#options.lateCounts.countIn(formId, place, name, (change, counted, nowMs, times) =>
-        countInForm(change, { organizationId: organization.id, formId }, counted, nowMs, times),
-      )
+      lateCounts.countIn(formId, { organizationId, projectId: form.projectId }, name, async (change, counted, nowMs, times) => {
+        const isThere = (await database.get(forms, { organizationId }, formId)) !== undefined // or deleted meanwhile
+        if (isThere) countInForm(change, { organizationId, formId }, counted, nowMs, times)
+      })
   }
 }

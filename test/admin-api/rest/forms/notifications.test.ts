@@ -1,9 +1,17 @@
 /** Notifications of submissions: to whom, when, with what, and that each is mailed once. */
 import test from 'ava'
 import { createHmac } from 'node:crypto'
+import { formDayRows } from '#core/forms/analytics/form-counts.ts'
+import { addNotice } from '#core/forms/notifications/notice-rows.ts'
+import { formNotifications } from '#core/forms/notifications/notification.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
+import { within as keysWithin } from '#store/tuple.ts'
+import { verify } from '#store/verify/verify.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { within } from '../../../support/deadline.ts'
 import { errorOf, refusal } from '../fixture/rest-fixture.ts'
@@ -259,4 +267,45 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   await webhookDispatcher.idle()
   t.is(receiver.received.length, 2)
   t.is(refusal(await rest.call('POST', `${path}/notifications/rotate-secret`))[1], 'conflict')
+})
+
+test('a crash between a submission and its mail loses neither, and what is gone through again is mailed once', async (t) => {
+  const fixture = await notifying(t)
+  const { daemon, send, organizationId, form, clock } = fixture
+  const { body } = await send(good)
+  await daemon.crash()
+  const next = await daemon.again()
+  const sent = async (): Promise<number> => {
+    await next.formNotifier.idle()
+    const all = await next.part('database').all(traces, { organizationId })
+    return all.filter(({ record }) => record.door === 'form_notification').length
+  }
+  t.is(await sent(), 1)
+  const notice = { dueMs: clock.now(), organizationId, formId: form, submissionId: String((body as Row)['id']), tries: 0 }
+  await next.part('database').commit(addNotice(new Change(), notice))
+  t.is(await sent(), 1, 'as after a crash between the acceptance of the mail and the removal of its row')
+  t.deepEqual((await verify(next.part('database'), integrityChecks(next.part('database')))).problems, [])
+})
+
+test('a form takes its notifications, its webhook and its figures along when it goes', async (t) => {
+  await using receiver = await new WebhookReceiver({ answer: () => undefined }).listen()
+  const fixture = await notifying(t, { recipients: [{ email: team, digest: 'daily' }], webhook_url: receiver.url })
+  const { rest, path, send, database, organizationId, removals, webhookDispatcher, form } = fixture
+  await send(good)
+  await within(60_000, 'the event is on its way', receiver.hasReceived(1))
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  const rowsOf = async (): Promise<readonly number[]> => {
+    const days = await Array.fromAsync(database.kv.range(keysWithin([organizationId, formDayRows, form])))
+    const records = [formNotifications, webhookDeliveries].map((kind) => database.all(kind as typeof formNotifications, { organizationId }))
+    return [days.length, ...(await Promise.all(records)).map(({ length }) => length)]
+  }
+  t.deepEqual(await rowsOf(), [1, 1, 1])
+  receiver.answer = (response) => response.writeHead(204).end()
+  await rest.must('DELETE', `${path}?confirm=Contact`)
+  await removals.idle()
+  await webhookDispatcher.idle()
+  t.deepEqual(await rowsOf(), [0, 0, 0])
+  await pass(fixture, 25 * 3_600_000)
+  t.deepEqual(await mails(fixture), [], 'what waited for a digest is not mailed')
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
 })
