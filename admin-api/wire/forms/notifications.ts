@@ -21,15 +21,15 @@ const when = json.nullable().meta({
 const digest = z.enum(digests).meta({
   description: '`instant`: a mail for each submission. `hourly` at the full hour and `daily` at 06:00 UTC: one for all since the last.',
 })
-const fields = {
-  from: z.string().nullable().meta({ description: 'The sender; null is that of the destination.' }),
-  reply_to_field: z.string().nullable().meta({ description: 'Key of the email field whose answer replies go to.' }),
-  subject_tmpl: z.string().meta({
-    description: `With \`.form.name\` and \`.fields\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
-  }),
-  include_answers: z.boolean().meta({ description: 'The answers of the visitor, but those of fields with `email_mask`.' }),
-  webhook_url: z.string().nullable().meta({ description: 'An https URL that gets each submission as a signed event.' }),
-} as const
+const words = {
+  from: { description: 'The sender; null is that of the destination.' },
+  replyTo: { description: 'Key of the email field whose answer replies go to.' },
+  subject: {
+    description: `With \`.form.name\`, \`.fields\` and \`.submission.id\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
+  },
+  answers: { description: 'Mails have the answers of the visitor, but those of fields with `email_mask`.' },
+  webhook: { description: 'An https URL that gets each submission as a signed event. Redirects are not followed.' },
+}
 
 export const notificationsInput = z.strictObject({
   recipients: z
@@ -42,22 +42,11 @@ export const notificationsInput = z.strictObject({
     .refine((text) => isOneLine(text) && parseMailbox(text) !== undefined, 'must be one address such as Ada <ada@example.ch>')
     .nullable()
     .default(null)
-    .meta({ description: 'The sender; null is that of the destination.' }),
-  reply_to_field: z
-    .string()
-    .min(1)
-    .max(64)
-    .nullable()
-    .default(null)
-    .meta({ description: 'Key of the email field whose answer replies go to.' }),
-  subject_tmpl: z
-    .string()
-    .max(500)
-    .refine(isOneLine, 'must be on one line, without control characters')
-    .default('')
-    .meta({ description: `With \`.form.name\` and \`.fields\`, as templates have them. Empty is \`${defaultSubject}\`.` }),
-  include_answers: z.boolean().default(true),
-  webhook_url: z.string().min(1).max(2048).nullable().default(null).meta({ description: 'An https URL. Redirects are not followed.' }),
+    .meta(words.from),
+  reply_to_field: z.string().min(1).max(64).nullable().default(null).meta(words.replyTo),
+  subject_tmpl: z.string().max(500).refine(isOneLine, 'must be on one line, without control characters').default('').meta(words.subject),
+  include_answers: z.boolean().default(true).meta(words.answers),
+  webhook_url: z.string().min(1).max(2048).nullable().default(null).meta(words.webhook),
 })
 
 export const toOrder = ({ recipients, ...order }: Decoded<typeof notificationsInput>): NotificationOrder => ({
@@ -79,7 +68,11 @@ const shape = z
         }),
       }),
     ),
-    ...fields,
+    from: z.string().nullable().meta(words.from),
+    reply_to_field: z.string().nullable().meta(words.replyTo),
+    subject_tmpl: z.string().meta(words.subject),
+    include_answers: z.boolean().meta(words.answers),
+    webhook_url: z.string().nullable().meta(words.webhook),
     webhook_secret: hmacSecret.optional(),
     problem: z
       .object({ at: wireTime, message: z.string() })

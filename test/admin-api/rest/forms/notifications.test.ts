@@ -288,19 +288,20 @@ test('a crash between a submission and its mail loses neither, and what is gone 
 })
 
 test('a form takes its notifications, its webhook and its figures along when it goes', async (t) => {
-  await using receiver = await new WebhookReceiver({ answer: () => undefined }).listen()
+  await using receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(500).end() }).listen()
   const fixture = await notifying(t, { recipients: [{ email: team, digest: 'daily' }], webhook_url: receiver.url })
   const { rest, path, send, database, organizationId, removals, webhookDispatcher, form } = fixture
   await send(good)
   await within(60_000, 'the event is on its way', receiver.hasReceived(1))
+  await webhookDispatcher.idle()
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
   const rowsOf = async (): Promise<readonly number[]> => {
     const days = await Array.fromAsync(database.kv.range(keysWithin([organizationId, formDayRows, form])))
-    const records = [formNotifications, webhookDeliveries].map((kind) => database.all(kind as typeof formNotifications, { organizationId }))
-    return [days.length, ...(await Promise.all(records)).map(({ length }) => length)]
+    const settings = await database.all(formNotifications, { organizationId })
+    const deliveries = await database.all(webhookDeliveries, { organizationId })
+    return [days.length, settings.length, deliveries.length]
   }
   t.deepEqual(await rowsOf(), [1, 1, 1])
-  receiver.answer = (response) => response.writeHead(204).end()
   await rest.must('DELETE', `${path}?confirm=Contact`)
   await removals.idle()
   await webhookDispatcher.idle()
