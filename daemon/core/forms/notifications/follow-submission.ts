@@ -10,6 +10,6 @@ export async function followSubmission(change: Transaction, organizationId: stri
   const settings = (await change.get(formNotifications, form.id))?.record
   if (!settings) return
   const { id: submissionId, createdAt: dueMs } = submission
-  if (settings.recipients.length > 0) addNotice(change, { dueMs, organizationId, formId: form.id, submissionId, tries: 0 })
+  if (settings.recipients.length > 0) addNotice(change, { dueMs, organizationId, formId: form.id, submissionId, recipientId: '', tries: 0 })
   if (settings.webhookUrl !== null) announceSubmission(change, organizationId, form, submission)
 }

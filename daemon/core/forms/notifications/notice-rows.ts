@@ -1,23 +1,25 @@
-/** What is to be mailed of submissions, as rows by the time at which it is due: a submission, or one of a digest of a recipient. */
+/**
+ * What is to be mailed of submissions, as rows by the time at which it is due: a submission whose recipients are still to be found, one
+ * for a recipient, or one of a digest of a recipient.
+ */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 
-/** A submission whose recipients are still to be found. */
 export interface Notice {
   readonly dueMs: number
   readonly organizationId: string
   readonly formId: string
   readonly submissionId: string
+  /** Empty while the recipients are still to be found. */
+  readonly recipientId: string
   /** How often it was tried. */
   readonly tries: number
 }
 
 /** A submission in the next digest of a recipient. */
-export interface DigestEntry extends Omit<Notice, 'tries'> {
-  readonly recipientId: string
-}
+export type DigestEntry = Omit<Notice, 'tries'>
 
 const noticePrefix = globalKey('form.notice')
 const digestPrefix = globalKey('form.digest')
@@ -25,9 +27,9 @@ const digestPrefix = globalKey('form.digest')
 /** See `Database.onWork`. */
 export const noticeWork = 'form.notice'
 
-const noticeKey = ({ dueMs, organizationId, formId, submissionId }: Omit<Notice, 'tries'>): readonly Element[] => [
+const noticeKey = ({ dueMs, organizationId, formId, submissionId, recipientId }: Notice): readonly Element[] => [
   ...noticePrefix,
-  ...[dueMs, organizationId, formId, submissionId],
+  ...[dueMs, organizationId, formId, submissionId, recipientId],
 ]
 
 /** The notifier is woken when the write is durable. */
@@ -50,9 +52,10 @@ export const removeFromDigest = (change: Change, entry: DigestEntry): Change => 
 export async function dueNotices({ kv }: Pick<Database, 'kv'>, nowMs: number, limit: number): Promise<readonly Notice[]> {
   const found: Notice[] = []
   for await (const { key, value } of kv.range({ start: pack(noticePrefix), end: pack([...noticePrefix, nowMs + 1]), limit })) {
-    const [dueMs, organizationId = '', formId = '', submissionId = ''] = unpack(key).slice(noticePrefix.length)
+    const [dueMs, organizationId, formId, submissionId, recipientId] = unpack(key).slice(noticePrefix.length)
     found.push({
-      ...{ dueMs: Number(dueMs), organizationId: String(organizationId), formId: String(formId), submissionId: String(submissionId) },
+      ...{ dueMs: Number(dueMs), organizationId: String(organizationId), formId: String(formId) },
+      ...{ submissionId: String(submissionId), recipientId: String(recipientId) },
       tries: decode<number>(value),
     })
   }

@@ -115,43 +115,46 @@ export class FormNotifier {
     this.#alarm = clock.after(Math.min(maxAlarmMs, Math.max(minAlarmMs, dueMs - clock.now())), () => this.#loop.wake())
   }
 
-  /** Mails it at once or adds it to digests. What could not be mailed is tried again later, whoever has it already. */
+  /** What could not be done is tried again later. */
   async #take(notice: Notice): Promise<void> {
     const { database, clock, onError } = this.#options
     const { organizationId, formId, submissionId } = notice
-    const change = removeNotice(new Change(), notice)
+    let change = new Change()
     try {
       const notifying = await this.#notifying(notice)
-      const noticed = notifying && (await this.#noticed(organizationId, formId, [submissionId]))[0]
-      if (notifying && noticed) await this.#mail(change, notifying, noticed)
-      if (notifying?.settings.problem) await this.#noteProblem(notice, null)
+      const [noticed] = notifying ? await this.#noticed(organizationId, formId, [submissionId]) : []
+      if (notifying && noticed) await this.#follow(change, notice, notifying, noticed)
     } catch (error) {
       if (!(error instanceof Refusal)) onError(error, formId)
       const pauseMs = pausesMs[notice.tries]
-      const again = new Change()
-      if (pauseMs !== undefined) addNotice(again, { ...notice, dueMs: clock.now() + pauseMs, tries: notice.tries + 1 })
-      await database.commit(removeNotice(again, notice))
-      return this.#noteProblem(notice, messageOf(error))
+      change = new Change()
+      if (pauseMs !== undefined) addNotice(change, { ...notice, dueMs: clock.now() + pauseMs, tries: notice.tries + 1 })
+      await this.#noteProblem(notice, messageOf(error))
     }
-    await database.commit(change)
+    await database.commit(removeNotice(change, notice))
   }
 
-  async #mail(change: Change, notifying: Notifying, noticed: Noticed): Promise<void> {
-    const { form, settings, organizationId } = notifying
+  /** Finds the recipients, each of whom gets a row of their own; or mails the one that it is for. */
+  async #follow(change: Change, notice: Notice, notifying: Notifying, noticed: Noticed): Promise<void> {
+    const { form, settings } = notifying
+    const recipient = settings.recipients.find(({ id }) => id === notice.recipientId)
+    if (notice.recipientId === '') return this.#share(change, notice, notifying, noticed)
+    if (!recipient || !(await this.#isOn(notice.organizationId, recipient))) return
+    const mail = noticeMail({ form, settings, endUrl: this.#endUrl(form, recipient.id) }, noticed)
+    const key = `form notification ${notice.submissionId} ${recipient.id}`
+    await this.#send(notifying, recipient, { mail, replyTo: replyToOf(settings, noticed), key })
+    if (settings.problem) await this.#noteProblem(notice, null)
+  }
+
+  async #share(change: Change, notice: Notice, { organizationId, settings }: Notifying, noticed: Noticed): Promise<void> {
+    const now = this.#options.clock.now()
     const fields = new Map(noticed.definition.schema.fields.map((field) => [field.key, field]))
-    const { answers, id: submissionId } = noticed.submission
     for (const recipient of settings.recipients) {
-      if (recipient.when !== null && !holds(recipient.when, answers, fields)) continue
+      if (recipient.when !== null && !holds(recipient.when, noticed.submission.answers, fields)) continue
       if (!(await this.#isOn(organizationId, recipient))) continue
       const { id: recipientId, digest } = recipient
-      if (digest === 'instant') {
-        const mail = noticeMail({ form, settings, endUrl: this.#endUrl(form, recipientId) }, noticed)
-        const replyTo = replyToOf(settings, noticed)
-        await this.#send(notifying, recipient, { mail, replyTo, key: `form notification ${submissionId} ${recipientId}` })
-      } else {
-        const dueMs = nextDigestMs(digest, this.#options.clock.now())
-        addToDigest(change, { dueMs, organizationId, formId: form.id, recipientId, submissionId })
-      }
+      if (digest === 'instant') addNotice(change, { ...notice, recipientId, tries: 0 })
+      else addToDigest(change, { ...notice, recipientId, dueMs: nextDigestMs(digest, now) })
     }
   }
 

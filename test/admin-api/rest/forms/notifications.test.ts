@@ -281,7 +281,7 @@ test('a crash between a submission and its mail loses neither, and what is gone 
     return all.filter(({ record }) => record.door === 'form_notification').length
   }
   t.is(await sent(), 1)
-  const notice = { dueMs: clock.now(), organizationId, formId: form, submissionId: String((body as Row)['id']), tries: 0 }
+  const notice = { dueMs: clock.now(), organizationId, formId: form, submissionId: String((body as Row)['id']), recipientId: '', tries: 0 }
   await next.part('database').commit(addNotice(new Change(), notice))
   t.is(await sent(), 1, 'as after a crash between the acceptance of the mail and the removal of its row')
   t.deepEqual((await verify(next.part('database'), integrityChecks(next.part('database')))).problems, [])
