@@ -31,9 +31,10 @@ export interface NoticeMail {
 /** In place of an answer that no mail has. */
 const mask = '••••••'
 /** A digest shows so many of its submissions; the others are counted. */
-export const maxShown = 50
-/** Characters of one answer in a digest. */
-const maxInDigest = 2000
+const maxShown = 50
+/** Characters of one answer in a digest, and of all of them. */
+const maxAnswer = 2000
+const maxAnswers = 200_000
 
 interface ShownAnswer {
   readonly label: string
@@ -50,15 +51,24 @@ export function noticeMail(facts: NoticeFacts, noticed: Noticed): NoticeMail {
 /** Several submissions, the oldest first; `count` of them in all. */
 export function digestMail(facts: NoticeFacts, all: readonly Noticed[], count: number): NoticeMail {
   const title = `${count === 1 ? '1 new submission' : `${count} new submissions`}: ${facts.form.name}`
-  const shown = all.slice(0, maxShown)
-  const parts = shown.map((noticed) => {
-    const part = partOf(facts.settings, noticed)
-    return { ...part, answers: part.answers.map(({ label, answer }) => ({ label, answer: shortened(answer) })) }
-  })
-  return written(facts, { subject: title, title, parts, more: count - shown.length })
+  let room = maxAnswers
+  const parts = all
+    .slice(0, maxShown)
+    .map((noticed) => shortened(partOf(facts.settings, noticed)))
+    .filter(({ answers }, at) => {
+      room -= answers.reduce((sum, { label, answer }) => sum + label.length + answer.length, 0)
+      return room >= 0 || at === 0
+    })
+  return written(facts, { subject: title, title, parts, more: count - parts.length })
 }
 
-const shortened = (text: string): string => (text.length > maxInDigest ? `${text.slice(0, maxInDigest).toWellFormed()}…` : text)
+const shortened = (part: Part): Part => ({
+  ...part,
+  answers: part.answers.map(({ label, answer }) => ({
+    label,
+    answer: answer.length > maxAnswer ? `${answer.slice(0, maxAnswer).toWellFormed()}…` : answer,
+  })),
+})
 
 /** A template that cannot be filled in with these answers gives way to the usual subject. */
 function subjectOf(template: string, { name }: Form, { submission, definition }: Noticed): string {

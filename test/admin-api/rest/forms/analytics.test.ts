@@ -25,9 +25,10 @@ async function figures({ rest, path, clock }: FormFixture, query = ''): Promise<
 
 test('views, beginnings, pages, submissions, spam and the usual time are counted by day', async (t) => {
   const fixture = await formFixture(t, { schema })
-  const { publicId, rest, send, token, clock } = fixture
+  const { publicId, rest, send, token, clock, address } = fixture
   const progress = (fill_time_token: string, page?: number) =>
     rest.call('POST', `/v1/public/forms/${publicId}/progress`, { fill_time_token, ...(page && { page }) })
+  t.is((await fetch(`http://${address}/f/${publicId}`)).status, 200, 'the page counts as the definition does')
   const [left, stayed] = [await token(), await token()]
   for (const one of [left, stayed, left]) t.is(codeOf(await progress(one)), 204)
   t.is(codeOf(await progress(stayed, 2)), 204)
@@ -36,10 +37,10 @@ test('views, beginnings, pages, submissions, spam and the usual time are counted
   await send(good, { _mnx_ft: stayed })
   await send(good)
   await send(good, { _mnx_hp: 'filled' })
-  const wanted = { views: 4, starts: 3, submissions: 2, spam: 1 }
+  const wanted = { views: 5, starts: 3, submissions: 2, spam: 1 }
   const report = await eventually(30_000, 'all is counted', async () => {
     const now = await figures(fixture)
-    return (now['totals'] as Row)['views'] === 4 ? now : undefined
+    return (now['totals'] as Row)['views'] === 5 ? now : undefined
   })
   t.like(report, { totals: wanted })
   const median = Number((report['totals'] as Row)['median_fill_ms'])
