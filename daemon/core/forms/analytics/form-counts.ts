@@ -43,7 +43,12 @@ export async function formDays(
 }
 
 /** Rows of a form that was deleted, a few at a time. */
-export async function leftFormDays({ kv }: Pick<Database, 'kv'>, organizationId: string, formId: string, limit: number) {
+export async function leftFormDays(
+  { kv }: Pick<Database, 'kv'>,
+  organizationId: string,
+  formId: string,
+  limit: number,
+): Promise<readonly Uint8Array[]> {
   const keys: Uint8Array[] = []
   for await (const { key } of kv.range({ ...within(rowsOfForm(organizationId, formId)), limit })) keys.push(key)
   return keys
