@@ -1,6 +1,6 @@
 /**
- * Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. They are held for a second, so that whoever is refused in
- * a row costs one write; a crash loses that second.
+ * Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. They are held for a second, so that whoever is
+ * refused in a row costs one write; a crash loses that second.
  */
 import { Change } from '#store/change.ts'
 import type { Timer } from '../clock.ts'
