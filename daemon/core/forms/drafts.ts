@@ -8,6 +8,7 @@ import { must, transact } from '../writes/transact.ts'
 import { checkDefinition, type CheckedDefinition } from './definition/check-definition.ts'
 import { definitionLimits } from './definition/definition.ts'
 import { formDrafts, forms, type FormDraft } from './form.ts'
+import { noteForm } from './forms.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
@@ -48,6 +49,7 @@ export class FormDrafts {
       const draft = { id, definition, revision: stored.record.revision + 1, editedBy, editedAt: now }
       change.replace(formDrafts, organizationId, stored, draft)
       change.replace(forms, organizationId, form, { ...form.record, name: nameIn(definition) ?? form.record.name, updatedAt: now })
+      noteForm(change, principal, form.record, now)
       return draft
     })
     return checked(saved)

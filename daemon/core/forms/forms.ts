@@ -164,6 +164,7 @@ export class Forms implements List<FormFilter, ListedForm> {
   #replace(change: Change, principal: Principal, stored: Stored<Form>, form: Form): Form {
     change.replace(forms, principal.organizationId, stored, form)
     noteForm(change, principal, form, form.updatedAt)
+    if (form.projectId !== stored.record.projectId) noteForm(change, principal, stored.record, form.updatedAt)
     return form
   }
 

@@ -7,6 +7,7 @@ import { newId } from '#store/ids.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Core } from '../../core.ts'
+import { count, projectNames } from '../../insights/count.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Acceptance } from '../../submission/submission.ts'
 import type { SendMessages } from '../../submission/doors/send-messages.ts'
@@ -123,10 +124,10 @@ export class Replies {
       idempotencyKey: `form reply ${id}`,
     })
     if (reply.traceId !== null) return { reply, acceptance }
-    return { reply: await this.#markSent(principal, formId, id, acceptance.traceId), acceptance }
+    return { reply: await this.#markSent(principal, form, id, acceptance.traceId), acceptance }
   }
 
-  #markSent(principal: Principal, formId: string, id: string, traceId: string): Promise<FormReply> {
+  #markSent(principal: Principal, { id: formId, projectId }: Form, id: string, traceId: string): Promise<FormReply> {
     const { database, clock } = this.#options
     const { organizationId } = principal
     return transact(database, { organizationId }, async (change) => {
@@ -139,6 +140,7 @@ export class Replies {
       if (submission && submission.record.status !== 'replied') {
         const replied: FormSubmission = { ...submission.record, status: 'replied', updatedAt: now }
         replaceSubmission(change, organizationId, submission, replied)
+        count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], now)
       }
       return reply
     })
