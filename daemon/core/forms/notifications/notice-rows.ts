@@ -6,6 +6,7 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import type { Digest } from './notification.ts'
 
 export interface Notice {
   readonly dueMs: number
@@ -95,5 +96,5 @@ const dayMs = 24 * hourMs
 const dailyAtMs = 6 * hourMs
 
 /** The next time at which a digest is sent, in full hours of UTC. */
-export const nextDigestMs = (digest: 'hourly' | 'daily', nowMs: number): number =>
+export const nextDigestMs = (digest: Exclude<Digest, 'instant'>, nowMs: number): number =>
   digest === 'hourly' ? (Math.floor(nowMs / hourMs) + 1) * hourMs : (Math.floor((nowMs - dailyAtMs) / dayMs) + 1) * dayMs + dailyAtMs
