@@ -46,7 +46,7 @@ export type NotificationRecipient = Omit<Immutable<z.infer<typeof recipient>>, '
 export const formNotifications = defineRecord<NotificationSettings>({
   name: 'form_notifications',
   noun: 'notifications of a form',
-  schema: schema as unknown as z.ZodType<NotificationSettings>,
+  schema,
   isTracked: true,
 })
 

@@ -163,11 +163,7 @@ export class FormNotifications {
     return next
   }
 
-  async #shown(
-    { organizationId }: Principal,
-    settings: NotificationSettings,
-    secret: string | undefined = undefined,
-  ): Promise<ShownNotifications> {
+  async #shown({ organizationId }: Principal, settings: NotificationSettings, secret?: string): Promise<ShownNotifications> {
     const recipients: ShownRecipient[] = []
     for (const recipient of settings.recipients) {
       const isOne = await isMember(this.#options.database, organizationId, recipient.email)
