@@ -60,12 +60,16 @@ export class ApprovalNotices {
   }
 
   async #round(): Promise<void> {
-    const { database, mail, outbox } = this.#options
+    const { database, mail, outbox, onError } = this.#options
     for await (const { key } of database.kv.range(within(askedPrefix))) {
       if (this.#loop.stopping) return
       const [organizationId = '', traceId = ''] = unpack(key).slice(askedPrefix.length).map(String)
-      if (await mail.isReady()) await this.#notify(organizationId, traceId)
-      else await database.commit(new Change().delete(askedKey(organizationId, traceId)))
+      try {
+        if (await mail.isReady()) await this.#notify(organizationId, traceId)
+        else await database.commit(new Change().delete(askedKey(organizationId, traceId)))
+      } catch (error) {
+        onError(error) // those behind it go on; it is tried again with the next
+      }
     }
     outbox.wake()
   }

@@ -156,3 +156,31 @@ test('a message that a crash left without its mail gets it at the next start; on
   t.is((await mailsOf(fixture)).length, 1)
   t.deepEqual(await problemsOf(fixture), [])
 })
+
+test('a message whose mail fails does not hold up those behind it, and gets its mail with the next', async (t) => {
+  const fixture = await startApproval(t, { hasMail: true })
+  await fixture.member('olga@example.ch', 'owner')
+  await fixture.people.approvalNotices.stop()
+  const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Second' })
+  await fixture.rest.must('PATCH', `/v1/projects/${String(id)}`, { agent_send_approval: 'always' })
+  await fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { scope: 'org' })
+  await fixture.hold()
+  await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
+  const { mail: own, outbox } = fixture.people
+  let looks = 0
+  const failingOnce = {
+    isReady: () => (++looks === 1 ? Promise.reject(new Error('once')) : own.isReady()),
+    urlOf: (path: string) => own.urlOf(path),
+  } as unknown as typeof own
+  const errors: unknown[] = []
+  const notices = new ApprovalNotices({ ...fixture.daemon.part('core'), mail: failingOnce, outbox, onError: (error) => errors.push(error) })
+  notices.start()
+  t.teardown(() => notices.stop())
+  await handedOver(fixture, notices)
+  t.deepEqual(errors.map(String), ['Error: once'])
+  t.is((await mailsOf(fixture)).length, 1, 'of the project behind it')
+  notices.start()
+  await handedOver(fixture, notices)
+  t.is((await mailsOf(fixture)).length, 2)
+  t.deepEqual(await problemsOf(fixture), [])
+})
