@@ -16,6 +16,7 @@ export const toolsets = [
   'inboxes',
   'destinations',
   'publishable-keys',
+  'forms',
 ] as const
 export type Toolset = (typeof toolsets)[number]
 

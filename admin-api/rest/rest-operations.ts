@@ -15,6 +15,7 @@ import { diagnoseActions } from './feedback/diagnose.ts'
 import { domainActions } from './routing/domains.ts'
 import { failoverPolicyActions } from './routing/failover-policies.ts'
 import { formActions } from './forms/forms.ts'
+import { formTools } from './forms/form-tools.ts'
 import { publicFormOperations } from './forms/public-forms.ts'
 import { notificationActions } from './forms/notifications.ts'
 import { replyActions } from './forms/replies.ts'
@@ -92,6 +93,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...submissionActions(core),
   ...replyActions(core),
   ...notificationActions(core),
+  ...formTools(core),
   ...publicFormOperations(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),

@@ -3,6 +3,7 @@ import { Attempts } from '#core/delivery/attempt/attempt.ts'
 import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import { Signer } from '#core/domains/signer.ts'
+import { followDecision } from '#core/forms/replies/reply-sent.ts'
 import { queueLength } from '#store/queue.ts'
 import { broke, type Composition } from './parts.ts'
 
@@ -17,6 +18,7 @@ export function deliveryAttempts({ get, config: { delivery } }: Composition): At
     onCaptured: (capture) => get('inboxes').onCaptured(capture),
     health: get('healthRegistry'),
     random: get('random'),
+    followDecision,
     signer: new Signer(core),
     retry: {
       delaysMs: retrySeconds.map((seconds) => seconds * 1000),

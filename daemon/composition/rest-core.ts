@@ -13,6 +13,7 @@ import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
+import { followDecision } from '#core/forms/replies/reply-sent.ts'
 import { Replies } from '#core/forms/replies/replies.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules/rules.ts'
@@ -54,10 +55,11 @@ export function restCore(composition: Composition): RestCore {
   const { inspectTests } = get('mailDoors').inspect
   const sendingDomains = sendingDomainsOf(composition)
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
+  const sendApprovals = sendApprovalsOf(composition)
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
-    forms: { ...get('forms'), replies: new Replies({ ...core, templates: moved.templates, sendMessages }) },
+    forms: { ...get('forms'), replies: new Replies({ ...core, templates: moved.templates, sendMessages, sendApprovals }) },
     ...get('administration'),
     ...get('webhooks'),
     ...get('inboxes'),
@@ -84,12 +86,7 @@ export function restCore(composition: Composition): RestCore {
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     releases: new Releases({ ...core, accept, unsubscribes, inboxes: get('inboxes').inboxes }),
     scheduledSends: new ScheduledSends(core),
-    sendApprovals: new SendApprovals({
-      ...core,
-      readings: get('inboxes').readings,
-      origin: pagesUrl(config, config.http.listen),
-      queued: (entry) => get('queue').offer(entry, undefined, false),
-    }),
+    sendApprovals,
     diagnoses: new Diagnoses({
       ...{ ...core, traces, resolver, records: resolver },
       waiting: (organizationId, trace) => probes.waiting(organizationId, trace),
@@ -104,6 +101,15 @@ export function restCore(composition: Composition): RestCore {
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+const sendApprovalsOf = ({ get, config }: Composition): SendApprovals =>
+  new SendApprovals({
+    ...get('core'),
+    readings: get('inboxes').readings,
+    origin: pagesUrl(config, config.http.listen),
+    queued: (entry) => get('queue').offer(entry, undefined, false),
+    followDecision,
+  })
 
 const sendingDomainsOf = ({ get, config }: Composition): SendingDomains =>
   new SendingDomains({

@@ -33,7 +33,7 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['forms']
-const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms' })
+const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms', graphql: true })
 const http = { maxBodyBytes: maxDefinitionBodyBytes }
 const tag = { ETag: { description: 'Names the revision, for If-Match.', of: ({ draft }: CheckedDraft) => tagOf(draft) } }
 
@@ -51,6 +51,14 @@ const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
     summary: 'List forms, newest first',
     filter: formFilter,
     item: listedForm,
+    tool: {
+      name: 'form_list',
+      toolset: 'forms',
+      arguments: ['status', 'limit'],
+      description:
+        'List the forms of the project, newest first, with status, version, public_id and how many submissions are new. Visitors get published forms only. ' +
+        'Changes nothing. To make a new one use form_create.',
+    },
     run: ({ principal }, query) => core.list(principal, query),
   }),
   forms.read({ summary: 'Get a form', output: listedForm, run: ({ principal }, { id }) => core.get(principal, id) }),
@@ -142,6 +150,7 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
   }),
   forms.readOf('export-definition', {
     id: 'exportForm',
+    graphql: 'none',
     summary: 'Export the definition of a form',
     description: 'That of the draft, as portable JSON without secrets.',
     output: exportedForm,
@@ -198,6 +207,15 @@ const publishing = ({ forms: { publishing: core } }: RestCore): readonly Action[
     errors: ['not_found', 'conflict', 'definition_invalid'],
     input: publication,
     output: form,
+    tool: {
+      name: 'form_publish',
+      toolset: 'forms',
+      arguments: { form_id: 'id', note: 'note' },
+      description:
+        'Publish the draft of a form as its next version: visitors and every embed get it at once, so ask the user first. A draft that is as the published version ' +
+        'changes nothing. definition_invalid names what is wrong. Next: form_list shows how many submissions came.',
+      hints: { idempotent: true, openWorld: true },
+    },
     http: { emptyBody: {} },
     run: ({ principal }, { id, note }) => core.publish(principal, id, note),
   }),
@@ -242,6 +260,7 @@ const versions = ({ forms: { publishing: core } }: RestCore): readonly Action[] 
   }),
   forms.readOf('versions/{version}/diff', {
     id: 'diffFormVersions',
+    graphql: 'none',
     summary: 'Compare two versions of a form',
     description: 'What is different, field by field, from the version `against`, by default the one before.',
     input: diffInput,

@@ -10,7 +10,7 @@ import { operation, type Operation } from '../../operation/operation.ts'
 import { idParams } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
+const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
 const one = 'submissions/{submission_id}'
 
 /** A file, written as it is read. */

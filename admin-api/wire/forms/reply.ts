@@ -1,6 +1,6 @@
 /** Replies to submissions on the wire. */
 import * as z from 'zod'
-import type { FormReply } from '#core/forms/replies/reply.ts'
+import { replyStatuses, statusOfReply, type FormReply } from '#core/forms/replies/reply.ts'
 import type { SentReply } from '#core/forms/replies/replies.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { encoder } from '../fields/codec.ts'
@@ -49,6 +49,7 @@ const replyShape = z
     template: z.object({ id: z.string(), version: z.int() }).nullable(),
     created_by: z.string(),
     by_agent: z.boolean().meta({ description: 'An agent wrote it.' }),
+    status: z.enum(replyStatuses).meta({ description: '`awaiting_approval`: an agent sent it, and a person decides whether it goes.' }),
     trace_id: z.string().nullable().meta({ description: 'Of the message; null until it is sent.' }),
     sent_at: wireTime.nullable(),
     created_at: wireTime,
@@ -56,5 +57,5 @@ const replyShape = z
   })
   .meta({ id: 'FormReply' })
 
-export const reply = encoder(replyShape).from<FormReply>({ by_agent: ({ isByAgent }) => isByAgent })
+export const reply = encoder(replyShape).from<FormReply>({ by_agent: ({ isByAgent }) => isByAgent, status: statusOfReply })
 export const sentReply = acceptance.via(({ acceptance: sent }: SentReply) => sent)

@@ -1,5 +1,6 @@
 /** The draft of a form: what its designer works on, saved whole, by one at a time. */
 import { isDeepStrictEqual } from 'node:util'
+import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { Core } from '../core.ts'
@@ -7,7 +8,8 @@ import { invalid, Refusal } from '../refusals.ts'
 import { must, transact } from '../writes/transact.ts'
 import { checkDefinition, type CheckedDefinition } from './definition/check-definition.ts'
 import { definitionLimits } from './definition/definition.ts'
-import { formDrafts, forms, type FormDraft } from './form.ts'
+import { actorOf } from '../writes/audit.ts'
+import { formDrafts, forms, type Form, type FormDraft } from './form.ts'
 import { noteForm } from './forms.ts'
 
 type Content = Readonly<Record<string, unknown>>
@@ -50,6 +52,7 @@ export class FormDrafts {
       change.replace(formDrafts, organizationId, stored, draft)
       change.replace(forms, organizationId, form, { ...form.record, name: nameIn(definition) ?? form.record.name, updatedAt: now })
       noteForm(change, principal, form.record, now)
+      if (isOtherSitting(stored.record, draft)) this.#record(change, principal, form.record)
       return draft
     })
     return checked(saved)
@@ -61,6 +64,18 @@ export class FormDrafts {
     return checkDefinition(definition ?? (await this.#draft(principal, id)).record.definition)
   }
 
+  #record(change: Change, principal: Principal, { id: target, projectId, name }: Form): void {
+    const { organizationId } = principal
+    this.#core.audit.record(change, {
+      organizationId,
+      actor: actorOf(principal),
+      act: 'form.draft_saved',
+      target,
+      projectId,
+      details: { name },
+    })
+  }
+
   #draft({ organizationId }: Principal, id: string): Promise<Stored<FormDraft>> {
     return must(this.#core.database, formDrafts, { organizationId }, id)
   }
@@ -68,6 +83,11 @@ export class FormDrafts {
 
 /** Names a revision in the headers `ETag` and `If-Match` (RFC 9110 §8.8.3). */
 export const tagOf = ({ revision }: Pick<FormDraft, 'revision'>): string => `"${revision}"`
+
+/** A designer saves many times in a row, which is one act. */
+const sittingMs = 10 * 60_000
+const isOtherSitting = (before: FormDraft, { editedBy, editedAt }: FormDraft): boolean =>
+  before.revision === 1 || before.editedBy !== editedBy || editedAt - before.editedAt > sittingMs
 
 const checked = (draft: FormDraft): CheckedDraft => {
   const { errors, warnings } = checkDefinition(draft.definition)

@@ -66,7 +66,7 @@ test('a tool is described for models: short, titled, with hints, and a schema of
   const known = new Set(Object.keys(specifiedTools))
   for (const { name, description = '' } of tools)
     for (const [mentioned] of description.matchAll(
-      /\b(?:email|virtual|webhook|smtp|account|destination|publishable|project|bounce|mailenable)_[a-z]+_[a-z_]+\b/g,
+      /\b(?:email|virtual|webhook|smtp|account|destination|publishable|project|bounce|mailenable)_[a-z]+_[a-z_]+\b|\bform_(?!id\b)[a-z_]+\b/g,
     ))
       if (!/_at$|_id$|_url$|_code$|_fields$|_seconds$|_progress$|_webhook$/.test(mentioned))
         t.true(known.has(mentioned), `${name} names ${mentioned}`)

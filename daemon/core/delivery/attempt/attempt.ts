@@ -27,6 +27,7 @@ import type { Signer } from '../../domains/signer.ts'
 import { signTrace } from './signing.ts'
 import { applySuppressions } from './apply-suppressions.ts'
 import { throttlingNoted } from './throttling.ts'
+import type { FollowDecision } from '../../trace/approval/stage-decision.ts'
 import { toTarget } from './transport-target.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
@@ -49,6 +50,7 @@ export interface AttemptOptions extends Core {
   readonly onCaptured: OnCaptured
   readonly health: AttemptHealth
   readonly random: () => number
+  readonly followDecision: FollowDecision
 }
 
 /** What is known of a message without reading the store. */

@@ -2,7 +2,7 @@
 import { dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
-import { stageDecision } from '../../trace/approval/stage-decision.ts'
+import { stageDecision, type FollowDecision } from '../../trace/approval/stage-decision.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { noDestination } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
@@ -16,7 +16,7 @@ export const isOfApproval = ({ destinationId }: QueueEntry, { status, outcome }:
  * while its time has not come, as the clock was set back.
  */
 export async function expireApproval(
-  { database, clock }: Pick<Core, 'database' | 'clock'>,
+  { database, clock, followDecision }: Pick<Core, 'database' | 'clock'> & { readonly followDecision: FollowDecision },
   entry: QueueEntry,
 ): Promise<QueueEntry | undefined> {
   return transact(database, entry, async (change) => {
@@ -24,7 +24,11 @@ export async function expireApproval(
     const now = clock.now()
     const held = stored && waitsForApproval(stored.record) ? stored.record : undefined
     if (held && held.approval.expiresAt > now) return entry
-    if (stored && held) stageDecision(change, entry.organizationId, stored, afterDecision(held, { as: 'expired', at: now, by: '' }))
+    if (stored && held) {
+      const expired = afterDecision(held, { as: 'expired', at: now, by: '' })
+      stageDecision(change, entry.organizationId, stored, expired)
+      await followDecision(database, change, entry.organizationId, expired)
+    }
     await dequeueIfThere(database, change, entry)
     return undefined
   })

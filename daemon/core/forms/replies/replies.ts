@@ -7,21 +7,28 @@ import { newId } from '#store/ids.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Core } from '../../core.ts'
-import { count, projectNames } from '../../insights/count.ts'
 import { invalid, Refusal } from '../../refusals.ts'
+import type { OutcomeSoFar, SendApprovals } from '../../submission/approval/send-approvals.ts'
 import type { Acceptance } from '../../submission/submission.ts'
-import type { SendMessages } from '../../submission/doors/send-messages.ts'
+import { requestDigest, type SendMessages, type SendOrder } from '../../submission/doors/send-messages.ts'
 import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
+import { waitsForApproval } from '../../trace/approval/held-trace.ts'
+import { traces } from '../../trace/trace.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
-import { formSubmissions, replaceSubmission, type FormSubmission } from '../submissions/submission.ts'
-import { formReplies, maxReplies, type FormReply } from './reply.ts'
+import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
+import { afterWaiting, formReplies, maxReplies, type FormReply } from './reply.ts'
+import { stageSent } from './reply-sent.ts'
 
 export interface RepliesOptions extends Core {
   readonly templates: Templates
   readonly sendMessages: SendMessages
+  readonly sendApprovals: Pick<SendApprovals, 'continue'>
 }
+
+/** An earlier call of an agent that this one follows. */
+type Continues = Parameters<SendApprovals['continue']>[1]
 
 /** What a reply says; a template gives what is left out. */
 export interface ReplyContent {
@@ -110,40 +117,84 @@ export class Replies {
     })
   }
 
-  /** Exactly once: again, and after a crash, it returns what was sent. */
+  /**
+   * Exactly once: again, and after a crash, it returns what was sent. One that waits for a person returns that it waits; turned down, it
+   * can be sent again.
+   */
   async send(principal: Principal, formId: string, id: string): Promise<SentReply> {
     const { database, sendMessages } = this.#options
     const { record: form } = await must(database, forms, principal, formId)
     const { record: reply } = await this.#get(principal, formId, id)
-    const mailbox = parseMailbox(reply.to)
-    if (!mailbox) throw noAddress()
-    const acceptance = await sendMessages.send(principal, {
-      ...{ to: [mailbox], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], template: undefined, destinationId: undefined },
-      ...{ from: reply.from === null ? undefined : parseMailbox(reply.from), projectId: form.projectId },
-      ...{ subject: reply.subject, text: reply.text ?? undefined, html: reply.html ?? undefined },
-      idempotencyKey: `form reply ${id}`,
-    })
-    if (reply.traceId !== null) return { reply, acceptance }
-    return { reply: await this.#markSent(principal, form, id, acceptance.traceId), acceptance }
+    const known = await this.#known(principal, reply)
+    if (known) return { reply, acceptance: known }
+    const acceptance = await sendMessages.send(principal, orderOf(form, reply))
+    return { reply: await this.#noteSent(principal, reply, acceptance.traceId), acceptance }
   }
 
-  #markSent(principal: Principal, { id: formId, projectId }: Form, id: string, traceId: string): Promise<FormReply> {
+  /** The same, after the user of an agent was shown the message: waits a while for what a person decides about it. */
+  async continueSend(principal: Principal, draftId: string, continues: Continues, signal: AbortSignal): Promise<OutcomeSoFar> {
+    const { form, reply } = await this.#byId(principal, draftId)
+    return this.#options.sendApprovals.continue(principal, continues, requestDigest(orderOf(form, reply)), signal)
+  }
+
+  /** What a draft is sent from: its form, for whoever names the draft alone. Throws `not_found`. */
+  async formOf(principal: Principal, draftId: string): Promise<string> {
+    return (await this.#byId(principal, draftId)).form.id
+  }
+
+  /** The form of a submission, for whoever names the submission alone. Throws `not_found`. */
+  async formOfSubmission(principal: Principal, submissionId: string): Promise<string> {
+    const { database } = this.#options
+    const submission = (await database.get(formSubmissions, { organizationId: principal.organizationId }, submissionId))?.record
+    const form = submission && (await database.get(forms, principal, submission.formId))
+    if (form) return form.record.id
+    throw new Refusal('not_found', 'No submission has this id.')
+  }
+
+  async #byId(principal: Principal, id: string): Promise<{ readonly form: Form; readonly reply: FormReply }> {
+    const { database } = this.#options
+    const reply = (await database.get(formReplies, { organizationId: principal.organizationId }, id))?.record
+    const form = reply && (await database.get(forms, principal, reply.formId))
+    if (form) return { form: form.record, reply }
+    throw new Refusal('not_found', 'No reply draft has this id.')
+  }
+
+  /** What came of it, where it was sent before; its trace can be gone by then. */
+  async #known({ organizationId }: Principal, { traceId: sent, heldTraceId }: FormReply): Promise<Acceptance | undefined> {
+    const traceId = sent ?? heldTraceId
+    if (traceId === undefined) return undefined
+    const trace = await this.#options.database.get(traces, { organizationId }, traceId)
+    const { outcome = 'relayed' } = trace?.record ?? {}
+    return {
+      traceId,
+      outcome: outcome === 'refused' ? 'relayed' : outcome,
+      repeated: true,
+      ...(sent === null && { status: 'awaiting_approval' as const }),
+    }
+  }
+
+  /** Throws `conflict` where a person turned the message down before this. */
+  async #noteSent(principal: Principal, { id, formId }: FormReply, traceId: string): Promise<FormReply> {
     const { database, clock } = this.#options
     const { organizationId } = principal
-    return transact(database, { organizationId }, async (change) => {
+    const noted = await transact(database, { organizationId }, async (change) => {
       const stored = await this.#get(principal, formId, id)
-      if (stored.record.traceId !== null) return stored.record
+      const { record } = stored
+      if (record.traceId !== null || record.heldTraceId === traceId) return record
+      const trace = (await change.get(traces, traceId))?.record
       const now = clock.now()
-      const reply = { ...stored.record, traceId, sentAt: now, updatedAt: now }
-      change.replace(formReplies, organizationId, stored, reply)
-      const submission = await database.get(formSubmissions, { organizationId }, reply.submissionId)
-      if (submission && submission.record.status !== 'replied') {
-        const replied: FormSubmission = { ...submission.record, status: 'replied', updatedAt: now }
-        replaceSubmission(change, organizationId, submission, replied)
-        count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], now)
+      if (trace && waitsForApproval(trace)) {
+        const held: FormReply = { ...record, heldTraceId: traceId, updatedAt: now }
+        change.replace(formReplies, organizationId, stored, held)
+        return held
       }
-      return reply
+      const decision = trace?.approval?.decision?.as ?? 'approved'
+      if (decision === 'approved') return stageSent(database, change, organizationId, { stored, traceId, now })
+      change.replace(formReplies, organizationId, stored, afterWaiting(record, undefined, now))
+      return undefined
     })
+    if (noted) return noted
+    throw new Refusal('conflict', 'The message was not approved, and was not sent; the reply is a draft again.', { nextAction: 'ask_user' })
   }
 
   async #render(
@@ -183,14 +234,30 @@ export class Replies {
 
   async #open(principal: Principal, formId: string, id: string): Promise<Stored<FormReply>> {
     const stored = await this.#get(principal, formId, id)
-    if (stored.record.traceId === null) return stored
-    throw new Refusal('conflict', 'This reply was sent; write another one.', { details: { trace_id: stored.record.traceId } })
+    const { traceId, heldTraceId } = stored.record
+    if (traceId !== null) throw new Refusal('conflict', 'This reply was sent; write another one.', { details: { trace_id: traceId } })
+    if (heldTraceId === undefined) return stored
+    throw new Refusal('conflict', 'This reply waits until a person approves it; refuse it there first.', {
+      details: { trace_id: heldTraceId },
+    })
   }
 
   async #get({ organizationId }: Principal, formId: string, id: string): Promise<Stored<FormReply>> {
     const stored = await this.#options.database.get(formReplies, { organizationId }, id)
     if (stored?.record.formId === formId) return stored
     throw new Refusal('not_found', 'No reply draft of this form has this id.')
+  }
+}
+
+/** The message of a reply. Each sending after one that was turned down is another one. */
+function orderOf({ projectId }: Form, { id, to, from, subject, text, html, turnedDown = 0 }: FormReply): SendOrder {
+  const mailbox = parseMailbox(to)
+  if (!mailbox) throw noAddress()
+  return {
+    ...{ to: [mailbox], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], template: undefined, destinationId: undefined },
+    ...{ from: from === null ? undefined : parseMailbox(from), projectId },
+    ...{ subject, text: text ?? undefined, html: html ?? undefined },
+    idempotencyKey: turnedDown === 0 ? `form reply ${id}` : `form reply ${id} ${turnedDown}`,
   }
 }
 

@@ -20,8 +20,12 @@ const schema = z.strictObject({
   /** Id of the key, person or agent that made it. */
   createdBy: z.string(),
   isByAgent: z.boolean(),
-  /** Of the message; null until it is sent. */
+  /** Of the message; null until it is sent, and while it waits for a person. */
   traceId: z.string().nullable(),
+  /** Of the message that an agent sent and that waits for a person. */
+  heldTraceId: z.string().optional(),
+  /** How often a person turned it down, or none decided in time; each sending after that is another one. */
+  turnedDown: z.int().optional(),
   sentAt: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -34,8 +38,23 @@ export const formReplies = defineRecord<FormReply>({
   name: 'form_reply',
   noun: 'reply draft',
   schema,
-  indexes: { submission: ({ formId, submissionId }) => [[formId, submissionId]] },
+  indexes: {
+    submission: ({ formId, submissionId }) => [[formId, submissionId]],
+    held: ({ heldTraceId }) => (heldTraceId === undefined ? [] : [[heldTraceId]]),
+  },
 })
+
+export const replyStatuses = ['draft', 'awaiting_approval', 'sent'] as const
+export type ReplyStatus = (typeof replyStatuses)[number]
+
+export const statusOfReply = ({ traceId, heldTraceId }: FormReply): ReplyStatus =>
+  traceId !== null ? 'sent' : heldTraceId === undefined ? 'draft' : 'awaiting_approval'
+
+/** A reply that waits no more: sent with the message that was approved, or a draft again. */
+export function afterWaiting({ heldTraceId: _, ...reply }: FormReply, sentAs: string | undefined, now: number): FormReply {
+  if (sentAs !== undefined) return { ...reply, traceId: sentAs, sentAt: now, updatedAt: now }
+  return { ...reply, turnedDown: (reply.turnedDown ?? 0) + 1, updatedAt: now }
+}
 
 /** A submission has few of them. */
 export const maxReplies = 100

@@ -72,11 +72,13 @@ export class PublicForms {
     const { publicId, id, version } = found.stored.record
     const definition = await this.definition(found, version)
     const { settings } = definition
+    const shown = localized(definition, language)
+    const token = { id, version, language: shown.locale === definition.locale ? undefined : shown.locale }
     return {
-      ...publicDefinition(localized(definition, language)),
+      ...publicDefinition(shown),
       ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
       ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
-      fillTimeToken: freshOr(givenToken, this.#core.secrets, { id, version }, this.#core.clock.now()),
+      fillTimeToken: freshOr(givenToken, this.#core.secrets, token, this.#core.clock.now()),
       uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }
   }

@@ -79,6 +79,13 @@ export function insertSubmission(change: Change, organizationId: string, submiss
 export function replaceSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>, next: FormSubmission): void {
   change.replace(formSubmissions, organizationId, stored, next)
   countNew(change, organizationId, stored.record, next)
+  countTaken(change, organizationId, next.formId, Number(isTaken(next)) - Number(isTaken(stored.record)))
+}
+
+/** One that somebody takes out makes room for another one; those that only became too old do not. */
+export function takeOut(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
+  removeSubmission(change, organizationId, stored)
+  countTaken(change, organizationId, stored.record.formId, -Number(isTaken(stored.record)))
 }
 
 export function removeSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
@@ -90,4 +97,10 @@ function countNew(change: Change, organizationId: string, before: FormSubmission
   const delta = Number(after?.status === 'new') - Number(before?.status === 'new')
   const formId = (after ?? before)?.formId
   if (delta !== 0 && formId !== undefined) change.add(newCounter(organizationId, formId), delta)
+}
+
+const isTaken = ({ status }: FormSubmission): boolean => status !== 'spam'
+
+function countTaken(change: Change, organizationId: string, formId: string, delta: number): void {
+  if (delta !== 0) change.add(takenCounter(organizationId, formId), delta)
 }

@@ -5,11 +5,12 @@ import type { Stored } from '#store/record-kind.ts'
 import { recordsOf, sieve, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
-import { Refusal } from '../../refusals.ts'
+import { members } from '../../people/members/member.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import { must, transact, type Transaction } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { removeReplies } from '../replies/reply.ts'
-import { formSubmissions, removeSubmission, replaceSubmission, type FormSubmission, type SubmissionStatus } from './submission.ts'
+import { formSubmissions, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
 
 export interface SubmissionFilter {
@@ -72,6 +73,8 @@ export class Submissions {
       this.#note(change, principal, (await change.must(forms, formId)).record)
       const stored = await this.#get(principal, formId, id)
       const { status, tags, assignee, note } = changes
+      if (assignee !== undefined && assignee !== null && !(await change.get(members, assignee)))
+        throw invalid([{ path: 'assignee', message: 'is no member of the organization; send the id of a user who is' }])
       return this.#change(change, principal, stored, {
         ...(status !== undefined && { status, spamReasons: status === 'spam' ? stored.record.spamReasons : [] }),
         ...(tags !== undefined && { tags: [...new Set(tags)] }),
@@ -118,7 +121,7 @@ export class Submissions {
 
   async #remove(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>): Promise<void> {
     await removeReplies(this.#core.database, change, organizationId, stored.record)
-    removeSubmission(change, organizationId, stored)
+    takeOut(change, organizationId, stored)
   }
 
   #change(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>, changes: Partial<FormSubmission>): FormSubmission {

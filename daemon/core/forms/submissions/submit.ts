@@ -14,6 +14,7 @@ import { transact, type Transaction } from '../../writes/transact.ts'
 import { captchaKey, fillTimeKey, honeypotKey, isReservedKey, type Definition } from '../definition/definition.ts'
 import { evaluate, type Evaluation } from '../definition/evaluate.ts'
 import { thanksFor } from '../definition/public-definition.ts'
+import { localized } from '../definition/translations.ts'
 import { captchaContext, forms, type Form } from '../form.ts'
 import { followSubmission } from '../notifications/follow-submission.ts'
 import { clientNetwork } from '../../access/client-network.ts'
@@ -93,19 +94,20 @@ export class SubmitForms {
     const current = await publicForms.definition(found, form.version)
     this.#checkOrigin(current, visit.origin)
     this.#tries.take(`${form.id} ${clientNetwork(visit.remoteAddress)}`)
+    const given = visit.values[fillTimeKey]
+    const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
+    const earlier = read && (await this.#usedBefore(found, read))
+    if (earlier?.digest === digestOf(visit)) return earlier // also when the form takes no more since
     await openFormWindows(database, { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }, nowMs)
     if (await publicForms.isClosed(found, current.settings)) throw closed(current)
-    const given = visit.values[fillTimeKey]
     if (isFilled(visit.values[honeypotKey])) {
-      const token = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
-      return this.#keep(
-        this.#draft({ found, definition: current, version: form.version, visit, spam: ['honeypot'], token, nowMs, isTrap: true }),
-      )
+      const definition = localized(current, read?.language)
+      const spam = ['honeypot'] as const
+      return this.#keep(this.#draft({ found, definition, version: form.version, visit, spam, token: read, nowMs, isTrap: true }))
     }
-    const token = this.#checkToken(form, given, nowMs)
-    const definition = token.version === form.version ? current : await publicForms.definition(found, token.version)
-    const earlier = await this.#usedBefore(found, token)
-    if (earlier?.digest === digestOf(visit)) return earlier
+    const token = this.#goodToken(form, given, read, nowMs)
+    const own = token.version === form.version ? current : await publicForms.definition(found, token.version)
+    const definition = localized(own, token.language)
     const isFast = nowMs - token.issuedAt < definition.settings.min_fill_seconds * 1000
     const spam: readonly SpamReason[] = isFast ? ['too_fast'] : []
     const draft = this.#draft({ found, definition, version: token.version, visit, spam, token, nowMs, isTrap: false })
@@ -122,8 +124,7 @@ export class SubmitForms {
   }
 
   /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
-  #checkToken(form: Form, given: unknown, nowMs: number): FillTimeToken {
-    const token = typeof given === 'string' ? readFillTimeToken(this.#options.secrets, form.id, given) : undefined
+  #goodToken(form: Form, given: unknown, token: FillTimeToken | undefined, nowMs: number): FillTimeToken {
     if (token && token.version <= form.version && nowMs - token.issuedAt <= maxFillMs) return token
     const [code, message] = isFilled(given)
       ? token
@@ -132,7 +133,7 @@ export class SubmitForms {
       : (['required', 'Send the fill_time_token that came with the form.'] as const)
     throw malformed(
       { [fillTimeKey]: [{ code, message }] },
-      { fill_time_token: newFillTimeToken(this.#options.secrets, form.id, form.version, nowMs) },
+      { fill_time_token: newFillTimeToken(this.#options.secrets, { ...form, language: token?.language }, nowMs) },
     )
   }
 

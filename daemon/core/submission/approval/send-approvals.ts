@@ -14,7 +14,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import type { Acceptance } from '../submission.ts'
 import { afterDecision, digestOf, waitsForApproval, type HeldTrace } from '../../trace/approval/held-trace.ts'
 import { approvalPath } from '../../trace/approval/asked.ts'
-import { stageDecision } from '../../trace/approval/stage-decision.ts'
+import { stageDecision, type FollowDecision } from '../../trace/approval/stage-decision.ts'
 import type { ApprovalDecision } from '../../trace/approval/trace-approval.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -32,6 +32,7 @@ export interface SendApprovalsOptions extends Core {
   readonly origin: string
   /** Called when the message stands in the queue and may be attempted. */
   readonly queued: (entry: QueueEntry) => void
+  readonly followDecision: FollowDecision
 }
 
 /** Whoever decides: a signed-in person. */
@@ -214,8 +215,10 @@ export class SendApprovals {
     stored: { readonly record: HeldTrace; readonly version: bigint },
     next: Trace,
   ): Promise<QueueEntry | undefined> {
+    const { database, followDecision } = this.#options
     stageDecision(change, organizationId, stored, next)
-    await dequeueIfThere(this.#options.database, change, waitingEntry(organizationId, stored.record))
+    await followDecision(database, change, organizationId, next)
+    await dequeueIfThere(database, change, waitingEntry(organizationId, stored.record))
     if (next.nextAttemptAt === null) return undefined
     const entry = waitingEntry(organizationId, next)
     enqueue(change, entry)

@@ -1,9 +1,13 @@
 /** The decision about a message that waited, as rows of the write that makes it. */
 import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { dayOf, organizationSendCounter, sendCounter } from '../../tenancy/counters.ts'
 import { traces, type Trace } from '../trace.ts'
 import type { ApprovalDecision } from './trace-approval.ts'
+
+/** Adds to the write of a decision what else follows from it, for whatever the message was sent for. */
+export type FollowDecision = (database: Database, change: Change, organizationId: string, decided: Trace) => Promise<void>
 
 const givingBack: readonly (ApprovalDecision | undefined)[] = ['refused', 'expired']
 

@@ -50,6 +50,25 @@ async function refusedTrace(fixture: McpFixture, made: ToolMade, to: string, cha
   return id
 }
 
+/** What a visitor wrote, and a template that repeats it. */
+async function poisonedSubmission({ rest }: McpFixture): Promise<Readonly<Record<string, unknown>>> {
+  const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Open', template: 'contact' })
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+  const open = `/v1/public/forms/${String(public_id)}`
+  const { fill_time_token: _mnx_ft } = await rest.must('GET', open)
+  const data = { name: canary, email: `${word}@example.org`, message: canary }
+  const { id: submission_id } = await rest.must('POST', `${open}/submissions`, { data, _mnx_ft })
+  const schema_json = { type: 'object', properties: { fields: { type: 'object' }, form: { type: 'object' } } }
+  const content = {
+    schema_json,
+    subject_tmpl: '{{.fields.name}}',
+    text_tmpl: '{{.fields.message}}',
+    html_tmpl: '<p>{{.fields.message}}</p>',
+  }
+  const { id: template_id } = await rest.must('POST', '/v1/templates', { slug: 'poisoned', name: 'Reply', ...content })
+  return { submission_id, template_id }
+}
+
 async function poison(fixture: McpFixture, made: ToolMade): Promise<{ readonly refused: string; readonly failed: string }> {
   const { clock, database, organizationId, transport, records, health, rest } = fixture
   transport.steps = [{ step: 'auth', ok: false, detail: `535 ${canary}`, milliseconds: 3 }]
@@ -85,6 +104,7 @@ test('what others wrote stands under labels alone, in the results of all tools',
     ]),
     ['email_traces_search', { filter: {} }],
     ['email_suppression_list', {}],
+    ['form_reply_draft_create', await poisonedSubmission(fixture)],
     ...[`${word}@example.org`, 'bea@example.org', 'gone@example.ch'].map(
       (recipient) => ['email_diagnose_missing', { recipient, time_window: '24h' }] as const,
     ),
@@ -113,6 +133,7 @@ test('what others wrote stands under labels alone, in the results of all tools',
     'email_suppression_list',
     'email_trace_lookup',
     'email_traces_search',
+    'form_reply_draft_create',
     'smtp_credential_test_connection',
   ])
 })

@@ -44,6 +44,7 @@ export const toolRequestsOf = (made: ToolMade): Requests => ({
   ...operating(made),
   ...inboxes(made),
   ...access(made),
+  ...forms(made),
   ...ending(made),
 })
 
@@ -203,6 +204,17 @@ const access = ({ credential, destination, tenant, webhook, publishable, reveal 
   publishable_key_create: { given: page, wrong: { given: { ...page, allowed_origins: ['shop'] }, code: 'validation_failed' } },
   publishable_key_list: { given: {} },
   publishable_key_rotate: { given: { id: publishable, reason: 'test' }, wrong: missing('id', 'pub_1') },
+})
+
+const forms = ({ form: form_id, formSubmission: submission_id, formReply: draft_id, template: template_id }: ToolMade): Requests => ({
+  form_create: { given: { name: 'Other' }, wrong: { given: { name: 'Other', fields: [{ key: 'a' }] }, code: 'definition_invalid' } },
+  form_publish: { given: { form_id, note: 'again' }, wrong: missing('form_id', 'frm_1') },
+  form_list: { given: { status: 'published', limit: 5 } },
+  form_reply_draft_create: {
+    given: { submission_id, template_id },
+    wrong: { given: { submission_id: 'sub_1', subject: 'Your message', text: 'Thank you.' }, code: 'not_found' },
+  },
+  form_reply_send: { given: { draft_id }, wrong: missing('draft_id', 'frd_1') },
 })
 
 const ending = ({ webhook, publishable, credential, pattern, template, suppression, stalwart, tenant }: ToolMade): Requests => ({

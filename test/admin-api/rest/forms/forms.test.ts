@@ -139,6 +139,8 @@ test('draft, published, paused, archived, and back; each again does nothing', as
   t.deepEqual([await act('unarchive'), await act('unarchive')], ['paused', 'paused'])
   t.is(await act('publish'), 'published')
   t.like(await rest.must('GET', path), { version: 1 })
+  await rest.must('PUT', `${path}/draft`, { ...(await draftOf(rest, path)), locale: 'fr' })
+  await rest.must('PUT', `${path}/draft`, { ...(await draftOf(rest, path)), locale: 'de' })
   const acts = ((await rest.must('GET', '/v1/audit?limit=200'))['data'] as Row[])
     .map(({ act: name }) => name)
     .filter((name) => String(name).startsWith('form.'))
@@ -153,9 +155,12 @@ test('draft, published, paused, archived, and back; each again does nothing', as
       'form.archived',
       'form.unarchived',
     ],
-    'form.published',
+    ...['form.published', 'form.draft_saved'],
   ])
 })
+
+const draftOf = async (rest: Fixture['rest'], path: string): Promise<object> =>
+  (await rest.must('GET', `${path}/draft`))['definition'] as object
 
 test('a form is copied, exported and imported elsewhere, and moves to another project', async (t) => {
   const { rest, addOrganization, addProject } = await startFixture(t)

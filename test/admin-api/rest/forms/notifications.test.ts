@@ -104,6 +104,46 @@ test('a member is mailed each submission once, with the answers that may be seen
   )
 })
 
+test('no submission ever makes mail to its visitor, whatever the form is and whoever is notified', async (t) => {
+  const visitor = 'visitor@example.net'
+  const fixture = await formFixture(t, {}, { hasMail: true })
+  const { rest, clock, addMember } = fixture
+  await addMember(team, 'developer')
+  const recipients = ['instant', 'hourly', 'daily'].map((digest, i) => ({ email: i === 0 ? team : `d${i}@example.ch`, digest }))
+  for (const { email } of recipients.slice(1)) await addMember(email, 'developer')
+  const answers = {
+    email: visitor,
+    name: visitor,
+    message: visitor,
+    comment: visitor,
+    guests: 1,
+    score: 5,
+    position: visitor,
+    letter: visitor,
+  }
+  for (const template of ['contact', 'support', 'feedback', 'rsvp', 'application', 'newsletter-optin']) {
+    const { id, public_id } = await rest.must('POST', '/v1/forms', { name: template, template })
+    await rest.must('PUT', `/v1/forms/${String(id)}/notifications`, { from, recipients, subject_tmpl: '{{.fields.email}}' })
+    await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+    const open = `/v1/public/forms/${String(public_id)}`
+    const { schema } = (await rest.must('GET', open)) as unknown as { schema: { fields: readonly Row[] } }
+    const choices = schema.fields.map(({ key, options }) => [key, (options as Row[] | undefined)?.[0]?.['value'] ?? true])
+    const kinds = new Map(schema.fields.map(({ key, type }) => [key, type]))
+    const chosen = choices.filter(([key]) => /^(?:select|radio|checkbox|consent)$/.test(String(kinds.get(key))))
+    for (const waitMs of [5000, 100]) {
+      const { fill_time_token: _mnx_ft } = await rest.must('GET', open)
+      clock.advance(waitMs)
+      const data = { ...answers, ...(Object.fromEntries(chosen) as Row) }
+      const sent = await rest.call('POST', `${open}/submissions`, { data, _mnx_ft })
+      t.is(sent.status, 201, `${template}: ${sent.bytes.toString()}`)
+    }
+  }
+  await pass(fixture, 3_600_000)
+  await pass(fixture, 86_400_000)
+  const all = [...(await mails(fixture)), ...(await mails(fixture, systemOrganizationId))]
+  t.deepEqual([...new Set(all.map(({ to }) => to))].toSorted(), recipients.map(({ email }) => email).toSorted())
+})
+
 test('spam is mailed to none, conditions choose, and answers can be left out', async (t) => {
   const recipients = [{ email: team, when: { field: 'topics', op: 'contains', value: 'a' } }, { email: 'bea@example.ch' }]
   const fixture = await formFixture(t, {}, { hasMail: true })

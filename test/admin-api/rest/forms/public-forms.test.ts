@@ -1,5 +1,6 @@
 /** Published forms at the public door: their definition, and every outcome of a submission. Spec "Public forms", "Errors". */
 import test from 'ava'
+import { hash } from 'node:crypto'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
 import { captchaDouble } from '../fixture/publishable.ts'
@@ -140,7 +141,7 @@ test('the token: missing, forged, of another form, expired; each gives a fresh o
 })
 
 test('a double click is taken once; a token used for something else is spam', async (t) => {
-  const { send, token, submissions } = await formFixture(t)
+  const { send, token, submissions, publish } = await formFixture(t)
   const _mnx_ft = await token()
   const answers = await Promise.all([1, 2, 3].map(() => send(good, { _mnx_ft })))
   t.deepEqual(
@@ -149,6 +150,11 @@ test('a double click is taken once; a token used for something else is spam', as
   )
   t.is(new Set(answers.map(({ body }) => (body as Row)['id'])).size, 1)
   t.is((await submissions()).length, 1)
+  await publish({ settings: { max_submissions: 1 } })
+  const lost = await send(good, { _mnx_ft })
+  t.deepEqual([lost.status, lost.body], [201, answers[0]?.body], 'whoever did not get the answer gets it again, also when the form is full')
+  t.is(codeOf(await send(good)), '404 form_not_found')
+  await publish({})
   const reused = await send({ ...good, message: 'Buy!' }, { _mnx_ft })
   t.is(reused.status, 201)
   t.like(await submissions('status=spam'), [{ spam_reasons: ['token_reuse'], answers: { message: 'Buy!' } }])
@@ -249,4 +255,21 @@ test('one address sends ten times in a minute', async (t) => {
   const answers = await Promise.all(tokens.map((_mnx_ft) => send(good, { _mnx_ft }, { 'x-forwarded-for': '192.0.2.1' })))
   t.deepEqual(answers.map((answer) => String(codeOf(answer))).toSorted(), [...Array<string>(10).fill('201'), '429 rate_limit_exceeded'])
   t.is(answers.find(({ status }) => status === 429)?.headers['retry-after'], '65', 'when the slice of the window has left')
+})
+
+test('what was agreed to is on record in the language in which it was shown, and thanks are in it', async (t) => {
+  const fields = [{ key: 'terms', type: 'consent', label: 'Terms', text: 'I agree.' }]
+  const fr = { 'fields.terms.text': 'Je suis d’accord.', 'thank_you.body': 'Merci.' }
+  const { get, clock, send, submissions } = await formFixture(t, { schema: { version: 1, fields }, translations: { fr } })
+  const sent = async (lang: string): Promise<unknown> => {
+    const { fill_time_token: _mnx_ft } = (await get(`lang=${lang}`)).body as Row
+    clock.advance(5000)
+    return ((await send({ terms: true }, { _mnx_ft })).body as Row)['message']
+  }
+  t.deepEqual([await sent('en'), await sent('fr-CH')], ['We read every message.', 'Merci.'])
+  const shown = (text: string) => [{ field: 'terms', sha256: hash('sha256', text) }]
+  t.deepEqual(
+    (await submissions()).map(({ consents }) => consents),
+    [shown('Je suis d’accord.'), shown('I agree.')],
+  )
 })

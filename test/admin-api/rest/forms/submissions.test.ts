@@ -47,12 +47,14 @@ test('submissions are listed in pages, by status, words, time, version and tag',
 
 test('a submission is changed, marked and deleted; neither others nor other forms reach it', async (t) => {
   const fixture = await formFixture(t)
-  const { rest, path, addOrganization } = fixture
+  const { rest, path, addOrganization, addMember } = fixture
   const [id = ''] = await filled(fixture, 'Hello')
+  const assignee = await addMember('olga@example.ch', 'developer')
   const one = `${path}/submissions/${id}`
   t.like(await rest.must('GET', one), { id, status: 'new', tags: [], assignee: null, note: '' })
-  const changes = { status: 'replied', tags: ['a', 'a', 'b'], assignee: 'usr_1', note: 'Done' }
+  const changes = { status: 'replied', tags: ['a', 'a', 'b'], assignee, note: 'Done' }
   t.like(await rest.must('PATCH', one, changes), { ...changes, tags: ['a', 'b'] })
+  t.deepEqual(refusal(await rest.call('PATCH', one, { assignee: 'usr_1' })).slice(0, 2), [400, 'validation_failed'], 'no member')
   t.like(await rest.must('PATCH', one, { assignee: null }), { assignee: null, note: 'Done' })
   const { id: other } = await rest.must('POST', '/v1/forms', { name: 'Other' })
   t.deepEqual(refusal(await rest.call('GET', `/v1/forms/${String(other)}/submissions/${id}`)), [
@@ -147,4 +149,20 @@ test('submissions go when the form keeps them no longer', async (t) => {
   await daemon.retention.round()
   t.like(await submissions(), [{ answers: { message: 'new' } }])
   t.is((await submissions()).length, 1)
+})
+
+test('a form that is full has room again for what was spam, or was taken out', async (t) => {
+  const fixture = await formFixture(t, { settings: { max_submissions: 2 } })
+  const { rest, path, send, get } = fixture
+  const isClosed = async (): Promise<unknown> => ((await get()).body as { closed: unknown }).closed
+  const [first = '', second = ''] = await filled(fixture, 'a', 'b')
+  t.is(await isClosed(), true)
+  await rest.must('PATCH', `${path}/submissions/${first}`, { status: 'spam' })
+  t.is(await isClosed(), false)
+  await rest.must('POST', `${path}/submissions/bulk`, { action: 'not_spam', ids: [first] })
+  t.is(await isClosed(), true)
+  await rest.must('DELETE', `${path}/submissions/${second}`)
+  t.is(await isClosed(), false)
+  t.is((await send({ email: 'ada@example.ch' })).status, 201)
+  t.is((await send({ email: 'ada@example.ch' })).status, 404)
 })

@@ -1,0 +1,36 @@
+/** What follows from a reply that is sent, and from what a person decides about one that waits, as rows of the same write. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { count, projectNames } from '../../insights/count.ts'
+import type { Trace } from '../../trace/trace.ts'
+import { forms } from '../form.ts'
+import { formSubmissions, replaceSubmission } from '../submissions/submission.ts'
+import { afterWaiting, formReplies, type FormReply } from './reply.ts'
+
+/** The reply with its message, and its submission as replied. */
+export async function stageSent(
+  database: Database,
+  change: Change,
+  organizationId: string,
+  { stored, traceId, now }: { readonly stored: Stored<FormReply>; readonly traceId: string; readonly now: number },
+): Promise<FormReply> {
+  const reply = afterWaiting(stored.record, traceId, now)
+  change.replace(formReplies, organizationId, stored, reply)
+  const submission = await database.get(formSubmissions, { organizationId }, reply.submissionId)
+  const form = await database.get(forms, { organizationId }, reply.formId)
+  if (!form || !submission || submission.record.status === 'replied') return reply
+  replaceSubmission(change, organizationId, submission, { ...submission.record, status: 'replied', updatedAt: now })
+  count(change, { organizationId, projectId: form.record.projectId }, [projectNames.formSubmissionChanged], now)
+  return reply
+}
+
+/** A reply whose message was approved is sent; one that was turned down, or not approved in time, is a draft that can be sent again. */
+export async function followDecision(database: Database, change: Change, organizationId: string, decided: Trace): Promise<void> {
+  const walk = { index: 'held', values: [decided.id], limit: 1 }
+  const [stored] = (await database.list(formReplies, { organizationId }, walk)).rows
+  if (!stored) return
+  const { updatedAt: now } = decided
+  if (decided.approval?.decision?.as === 'approved') await stageSent(database, change, organizationId, { stored, traceId: decided.id, now })
+  else change.replace(formReplies, organizationId, stored, afterWaiting(stored.record, undefined, now))
+}
