@@ -1,7 +1,5 @@
 /** The command line: words in, an exit code out. */
 import { readFileSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
@@ -9,6 +7,7 @@ import { parseCommandLine, type Command } from './commands/command-line.ts'
 import { prepareDataFolder } from './process/data-folder.ts'
 import { exitCodes, type ExitCode } from './process/lifecycle.ts'
 import { StartRefused } from './process/start-refused.ts'
+import { useCompiled } from './process/use-compiled.js'
 
 const command = parseCommandLine(process.argv.slice(2))
 if (command.name !== 'serve') process.stdout.on('error', endWithReader)
@@ -54,7 +53,7 @@ async function run(wanted: Command): Promise<ExitCode> {
  */
 async function serve(config: Config, readyFile: string | undefined): Promise<ExitCode> {
   await prepareDataFolder(config.dataDir)
-  enableCompileCache(join(config.dataDir, 'compiled'))
+  useCompiled(config.dataDir)
   return (await import('./serve.ts')).serve(config, { readyFile, version: version() })
 }
 

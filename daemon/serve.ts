@@ -6,6 +6,7 @@ import { pagesUrl, publicUrl, type Config } from '#config/settings/load.ts'
 import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/sign-in/operator-link.ts'
 import type { Certificate } from './process/certificate.ts'
+import { boundCompiled } from './process/compiled-code.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
 import { clearOperatorFile, writeOperatorFile } from './process/operator-file.ts'
@@ -44,6 +45,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
   setImmediate(() => metrics.watchProcess())
+  void boundCompiled(config.dataDir)
   await ended
   return exitCodes.ok
 }

@@ -63,6 +63,6 @@ async function run(): Promise<number> {
 
 if (prepare()) {
   if (isWhole)
-    console.log(`About 4,500 tests, which take about 15 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
+    console.log(`About 5,100 tests, which take about 20 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
   process.exitCode = await run()
 } else process.exitCode = 1

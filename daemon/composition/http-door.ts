@@ -4,6 +4,7 @@ import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../admin-api/credentials/authentication.ts'
+import { operationsOf } from '../../admin-api/actions/http.ts'
 import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
@@ -15,7 +16,7 @@ import { OperatorSessions } from '../../admin-api/pages/session/operator-session
 import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
-import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
+import { flagCheck } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
@@ -42,7 +43,7 @@ export function httpDoor(composition: Composition): AdminApi {
     baseUrl,
     version,
     operations: [
-      ...withSessions([...restOperations(core), ...graphql(composition)], get('people')),
+      ...withSessions([...operationsOf(get('actions')), ...graphql(composition)], get('people')),
       ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
       ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition) }) : []),
@@ -83,7 +84,7 @@ export function httpDoor(composition: Composition): AdminApi {
 /** GraphQL over the actions of REST. */
 const graphql = ({ get }: Composition): readonly Operation[] =>
   graphqlOperations({
-    table: restTable(get('rest')),
+    table: get('actions'),
     requireFlag: flagCheck(get('core').policies),
     requireConfirmed: requireConfirmed(get('people')),
     admission: get('admission'),
@@ -106,7 +107,7 @@ export function agentEndpoint({ get, config, version }: Composition): AgentEndpo
   const [observer, agentCalls] = [get('observer'), get('agentCalls')]
   const { urls, agentResource, tokenCheck } = get('oauth')
   const website = publicUrl(config, config.http.listen)
-  const table = restTable(get('rest'))
+  const table = get('actions')
   const own = [website, urls.issuer, urls.resources.mcp, urls.resources.rest]
   return new AgentEndpoint({
     url: urls.resources.mcp,

@@ -36,6 +36,7 @@ import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
+import type { Action } from '../../admin-api/actions/action.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import type { FormCore } from '../../admin-api/rest/forms/form-core.ts'
@@ -103,6 +104,8 @@ export interface Foundation {
 /** The parts of a daemon by name, as they stand in the container. */
 export interface Parts {
   readonly accept: Accept
+  /** What REST, GraphQL and agents serve, each in its way: one table for all. */
+  readonly actions: readonly (Action | Operation)[]
   readonly administration: Administration
   readonly agents: AgentEndpoint
   readonly admission: Admission

@@ -26,8 +26,13 @@ import { fileURLToPath as $pathOf } from 'node:url'
 const $here = import.meta.url
 const require = $require($here)`
 
-/** What `postern.js` reads: each source with the time and the size that it had. */
-export type BuiltFrom = readonly (readonly [path: string, modifiedMs: number, octets: number])[]
+/** What `postern.js` reads. */
+export interface BuiltFrom {
+  /** With the time and the size that each had. */
+  readonly sources: readonly (readonly [path: string, modifiedMs: number, octets: number])[]
+  /** Names of what was built; a program of which one is missing is not run. */
+  readonly files: readonly string[]
+}
 
 /** The time and the size of each source by its path, before it was read. */
 type Looks = Map<string, readonly [modifiedMs: number, octets: number]>
@@ -58,7 +63,8 @@ export async function buildDaemon(): Promise<void> {
   })
   assertNamesAreKept(metafile)
   const files = outputFiles.map(({ path, contents }) => [basename(path), contents] as const)
-  placeFiles(folder, [...files, ['built-from.json', JSON.stringify(builtFrom(looks))]])
+  const built: BuiltFrom = { sources: sourcesOf(looks), files: files.map(([name]) => name) }
+  placeFiles(folder, [...files, ['built-from.json', JSON.stringify(built)]])
 }
 
 /** Threads lie beside what starts them; all else that a source looks for is found from where the source lies. */
@@ -114,7 +120,7 @@ function assertNamesAreKept({ inputs }: Metafile): void {
   }
 }
 
-const builtFrom = (looks: Looks): BuiltFrom =>
+const sourcesOf = (looks: Looks): BuiltFrom['sources'] =>
   [...looks].map(([path, look]) => [path, ...look] as const).sort(([a], [b]) => (a < b ? -1 : 1))
 
 if (import.meta.main) await buildDaemon()

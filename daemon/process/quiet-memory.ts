@@ -11,6 +11,9 @@ const lookEveryMs = 5_000
 /** At most this share of a processor in the time between two looks counts as nothing to do. */
 const quietShare = 0.01
 const worthBytes = 16 * 1024 ** 2
+/** After work that let memory go without taking more, such as a queue that was delivered: looked for so rarely, and only above so much. */
+const againMs = 600_000
+const muchBytes = 128 * 1024 ** 2
 /** Above it the collection would hold the event loop for much longer than a tenth of a second. */
 const maxHeapBytes = 96 * 1024 ** 2
 
@@ -50,6 +53,8 @@ export class QuietMemory implements Part {
   #seenMs = 0
   /** What was resident right after the last collection. */
   #floor = 0
+  #collectedMs = 0
+  #hasWorked = false
 
   constructor(clock: Clock = systemClock, memory: OwnMemory = ownMemory) {
     this.#clock = clock
@@ -78,10 +83,21 @@ export class QuietMemory implements Part {
     const memory = this.#memory
     const before = this.#seenMs
     this.#seenMs = memory.processorMs()
-    if (this.#seenMs - before > lookEveryMs * quietShare) return
-    if (memory.residentBytes() < this.#floor + worthBytes || memory.heapBytes() > maxHeapBytes) return
+    if (this.#seenMs - before > lookEveryMs * quietShare) {
+      this.#hasWorked = true
+      return
+    }
+    if (!this.#isWorthwhile() || memory.heapBytes() > maxHeapBytes) return
     memory.collect()
     this.#floor = memory.residentBytes()
+    this.#collectedMs = this.#clock.monotonic()
+    this.#hasWorked = false
     this.#seenMs = memory.processorMs()
+  }
+
+  #isWorthwhile(): boolean {
+    const resident = this.#memory.residentBytes()
+    if (resident >= this.#floor + worthBytes) return true
+    return this.#hasWorked && resident >= muchBytes && this.#clock.monotonic() >= this.#collectedMs + againMs
   }
 }

@@ -2,7 +2,7 @@
  * What a start loads, as Node itself reports it: what was built, until a source changes; after earlier starts nothing is compiled
  * again, and what can wait is not there.
  */
-import { appendFile, chmod, cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,10 +33,13 @@ async function folderOf(t: ExecutionContext): Promise<string> {
   return folder.path
 }
 
-/** One life with the compiled code of its own data folder, as `npm start` has it, and what was loaded until its welcome. */
-async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {}): Promise<readonly Load[]> {
+/**
+ * One life with the compiled code of its own data folder, as `npm start` has it, and what was loaded until its welcome. A script that is
+ * given to run before runs the program with what follows, which a preload would keep from what was built.
+ */
+async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {}, before = ''): Promise<readonly Load[]> {
   const log = join(folder, 'loads.log')
-  const wrapper = ['sh', '-c', `exec "$@" 2>'${log}'`, 'sh']
+  const wrapper = ['sh', '-c', `node=$1; shift; exec "$node" ${before} "$@" 2>'${log}'`, 'sh']
   await using daemon = await Daemon.start({ folder, wrapper, env: { NODE_COMPILE_CACHE: '', NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env } })
   await daemon.stop()
   const [start = ''] = (await readFile(log, 'utf8')).split(welcome)
@@ -59,14 +62,12 @@ test('serve() compiles nothing from its second start on in a data folder that wa
   t.true(second.some(({ path }) => isService(path)))
 })
 
-test('serve() takes no compiled code for its command line from a folder that others can write to', async (t) => {
+test('serve() takes no compiled code from a folder that others can write to', async (t) => {
   const folder = await folderOf(t)
   await mkdir(join(folder, 'data'))
   await chmod(join(folder, 'data'), 0o777)
   for (let start = 0; start < 2; start++) {
-    const loads = await loadsOf(folder)
-    t.true(loads.some(({ path }) => isService(path)))
-    t.false(loads.some(({ path }) => path === commandLine))
+    t.deepEqual(await loadsOf(folder), [])
   }
 })
 
@@ -83,14 +84,18 @@ test('the program runs what was built of it, and the sources once one has change
   t.is(run('daemon/packaging/build.ts'), '')
   await appendFile(join(copy, commandLine), "\nprocess.stdout.write('built\\n')\n")
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/)
-  const sources = JSON.parse(await readFile(join(copy, 'build/daemon/built-from.json'), 'utf8')) as BuiltFrom
+  const { sources, files } = JSON.parse(await readFile(join(copy, 'build/daemon/built-from.json'), 'utf8')) as BuiltFrom
   for (const [path, modifiedMs] of sources) await utimes(join(copy, path), 0, Math.trunc(modifiedMs / 1000))
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/, 'archives and images keep whole seconds')
-  t.regex(
-    run('--import=data:text/javascript,', 'daemon/postern.js', '--version'),
-    /^\d+\.\d+\.\d+\n$/,
-    'who brings code along meets the sources',
-  )
+  for (const preload of [['--import=data:text/javascript,'], ['-r', 'node:fs'], ['--require=node:fs']])
+    t.regex(run(...preload, 'daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/, `who brings code along meets the sources: ${preload}`)
+  for (const name of [files.find((file) => file.startsWith('serve-')) ?? '', 'main.mjs']) {
+    const path = join(copy, 'build/daemon', name)
+    await rename(path, `${path}.gone`)
+    t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/, `without ${name}`)
+    await rename(`${path}.gone`, path)
+  }
+  t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/)
   await appendFile(join(copy, 'daemon/core/clock.ts'), '// changed\n')
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/)
 })
@@ -155,9 +160,10 @@ const tellFormats = `for (const name of ['DateTimeFormat', 'NumberFormat', 'Segm
 
 test('serve() is ready without the data of languages', async (t) => {
   const folder = await folderOf(t)
-  const preload = join(folder, 'tell-formats.cjs')
-  await writeFile(preload, `${tellFormats}\nnew Intl.NumberFormat('en')\n`)
-  await loadsOf(folder, { NODE_OPTIONS: `--require=${preload}` })
+  const script = join(folder, 'tell-formats.mjs')
+  const goOn = "process.argv.splice(1, process.argv.findIndex((word) => word.endsWith('postern.js')) - 1)\nawait import(process.argv[1])\n"
+  await writeFile(script, `${tellFormats}\nnew Intl.NumberFormat('en')\n${goOn}`)
+  t.true((await loadsOf(folder, {}, script)).some(({ path }) => isService(path)))
   const [start = ''] = (await readFile(join(folder, 'loads.log'), 'utf8')).split(welcome)
   t.deepEqual(start.match(/format made: \w+/g), ['format made: NumberFormat'], 'only the one that proves the look')
 })

@@ -21,7 +21,7 @@ export interface Tool {
   /** The place of that scope in the order of scopes. */
   readonly level: number
   readonly readOnly: boolean
-  /** As `tools/list` shows it. */
+  /** As `tools/list` shows it; made when it is first asked for, as most daemons never are. */
   readonly listed: JsonObject
   /** Checks the arguments and runs the action: scope, flag, arguments, core. Throws `Refusal`. */
   readonly call: (context: CallContext, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>
@@ -43,29 +43,19 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
   const actionScope = action.scope
   const scope = binding.scope ?? scopesOfCore[actionScope]
   assert(scope, `${binding.name}: no scope of agents is ${actionScope}`)
-  const { hints = {}, untrusted = [] } = binding
-  const readOnly = hints.readOnly ?? actionScope === 'api:read'
+  const { hints, untrusted = [] } = binding
+  const readOnly = hints?.readOnly ?? actionScope === 'api:read'
   const { schema, toInput } = argumentsOf(action, binding)
   const label = labeller(untrusted)
+  let listed: JsonObject | undefined
   return {
     binding,
     feature: action.feature,
     scope,
     level: toolScopes.indexOf(scope),
     readOnly,
-    listed: {
-      name: binding.name,
-      title: action.summary,
-      description: binding.description,
-      inputSchema: withExamples(binding.name, inputSchema(schema)),
-      outputSchema: labelledSchema(outputSchema(action.output ?? done), untrusted),
-      annotations: {
-        title: action.summary,
-        readOnlyHint: readOnly,
-        destructiveHint: hints.destructive ?? false,
-        idempotentHint: readOnly || (hints.idempotent ?? false),
-        openWorldHint: hints.openWorld ?? false,
-      },
+    get listed() {
+      return (listed ??= listingOf(action, binding, { schema, readOnly }))
     },
     async call(context, given, requireFlag) {
       await admit(action, context.principal, requireFlag)
@@ -73,6 +63,26 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
       const reaching = binding.reachesOrganization ? { ...context, principal: ofOrganization(context.principal) } : context
       const result = await action.run(reaching, input)
       return action.output ? label(whole(action.encode(result) as ToolResult)) : { done: true }
+    },
+  }
+}
+
+/** JSON Schemas of all tools together take the time of a tenth of a start. */
+function listingOf(
+  { summary: title, output }: Action,
+  { name, description, hints = {}, untrusted = [] }: ToolBinding,
+  { schema, readOnly }: { readonly schema: z.ZodType; readonly readOnly: boolean },
+): JsonObject {
+  return {
+    ...{ name, title, description },
+    inputSchema: withExamples(name, inputSchema(schema)),
+    outputSchema: labelledSchema(outputSchema(output ?? done), untrusted),
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: hints.destructive ?? false,
+      idempotentHint: readOnly || (hints.idempotent ?? false),
+      openWorldHint: hints.openWorld ?? false,
     },
   }
 }

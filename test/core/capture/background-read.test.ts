@@ -137,6 +137,21 @@ test('BackgroundRead goes on after one message that cannot be read, and tries th
   t.is(reader.reads, 2)
 })
 
+test('BackgroundRead reports why a message could not be read when what is stored cannot be looked at after it either', async (t) => {
+  const reader = new NoReader()
+  const fixture = await coreFixture(t, { reader })
+  reader.read = () => {
+    fixture.kv.onLook = () => {
+      throw new Error('the store')
+    }
+    return Promise.reject(new Error('a defect'))
+  }
+  await fixture.submit()
+  await fixture.backgroundRead.idle()
+  fixture.kv.onLook = undefined
+  t.deepEqual(fixture.errors.splice(0).map(String), ['Error: a defect', 'Error: the store'])
+})
+
 test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t) => {
   const reader = new NoReader()
   reader.read = () => Promise.resolve({ ok: false, unreadable: 'No.' })

@@ -55,6 +55,36 @@ test('in quiet times memory is given back, once until it has grown again', async
   t.is(figures.collections, 2)
 })
 
+test('what a load keeps for long goes back when it is over, though nothing grew since', async (t) => {
+  const { figures, memory } = processOf()
+  const { clock } = await setUp(t, memory)
+  const lookFor = (ms: number): void => clock.advance(ms)
+  figures.left = figures.resident = 276 * mib
+  lookFor(lookMs)
+  t.is(figures.collections, 1, 'while much is waiting')
+  figures.left = 110 * mib
+  lookFor(1_200_000)
+  t.is(figures.collections, 1, 'nothing was done since')
+  figures.processorMs += 5_000
+  lookFor(2 * lookMs)
+  t.deepEqual([figures.collections, figures.resident], [2, 110 * mib])
+  figures.resident = 125 * mib
+  for (let i = 0; i < 300; i++) {
+    figures.processorMs += i % 2 === 0 ? 0 : 1_000
+    lookFor(lookMs)
+  }
+  t.is(figures.collections, 2, 'that is what a daemon needs')
+  figures.left = 130 * mib
+  figures.resident = 150 * mib
+  lookFor(lookMs)
+  t.is(figures.collections, 3)
+  for (let i = 0; i < 260; i++) {
+    figures.processorMs += i % 2 === 0 ? 0 : 1_000
+    lookFor(lookMs)
+  }
+  t.is(figures.collections, 5, 'at most every ten minutes')
+})
+
 test('a large heap, whose collection would take long, is left alone', async (t) => {
   const { figures, memory } = processOf()
   const { clock } = await setUp(t, memory)

@@ -201,10 +201,18 @@ export class BackgroundRead {
       if (!result.ok && this.#isStopping) return 'stopped' // a reader that was stopped calls every message unreadable
       return await this.#finish(organizationId, trace, result, mark)
     } catch (error) {
-      if (!(await this.#options.database.get(traces, { organizationId }, trace.id))) return 'unchanged' // it went, and its content with it
+      if (await this.#isGone(organizationId, trace.id)) return 'unchanged'
       this.#options.onError(error, trace.capture?.id ?? '')
       return 'failed'
     }
+  }
+
+  /** With its content. False when that cannot be found out, as the failure that it was asked for is then reported. */
+  #isGone(organizationId: string, traceId: string): Promise<boolean> {
+    return this.#options.database.get(traces, { organizationId }, traceId).then(
+      (stored) => stored === undefined,
+      () => false,
+    )
   }
 
   async #finish(organizationId: string, trace: Trace, result: ReadResult, mark: Mark): Promise<Outcome> {

@@ -1,0 +1,42 @@
+// @ts-check
+/**
+ * Finds modules without a look at the disk where the specifier says all, for what imports this first: own files are written with their
+ * extension, and a package is the same one for all of them. JavaScript, as Node loads its compiler for TypeScript after it.
+ */
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+
+const root = new URL('../../', import.meta.url).href
+/** @type {{ readonly imports: Readonly<Record<string, string>> }} */
+const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+/** The URL of the folder behind each alias, such as `#core/`. */
+const folders = new Map(Object.entries(imports).map(([alias, path]) => [alias.slice(0, -1), new URL(path.slice(0, -1), root).href]))
+/** @type {Map<string, import('node:module').ResolveFnOutput>} */
+const packages = new Map()
+
+registerHooks({ resolve })
+
+/** @type {import('node:module').ResolveHookSync} */
+function resolve(specifier, context, next) {
+  if (specifier.startsWith('node:')) return { url: specifier, format: 'builtin', shortCircuit: true }
+  const { parentURL = '', conditions } = context
+  if (!parentURL.startsWith(root) || !parentURL.endsWith('.ts') || !conditions.includes('import')) return next(specifier, context)
+  if (specifier.endsWith('.ts')) return { url: ownFile(specifier, parentURL), format: 'module-typescript', shortCircuit: true }
+  if (/^[.#/]/.test(specifier)) return next(specifier, context) // such as a JSON file beside its importer
+  const known = packages.get(specifier)
+  if (known !== undefined) return known
+  const { url, format } = next(specifier, context)
+  const found = { url, format, shortCircuit: true }
+  packages.set(specifier, found)
+  return found
+}
+
+/**
+ * @param {string} specifier
+ * @param {string} parentURL
+ */
+function ownFile(specifier, parentURL) {
+  const end = specifier.indexOf('/') + 1
+  const folder = folders.get(specifier.slice(0, end))
+  return folder === undefined ? new URL(specifier, parentURL).href : folder + specifier.slice(end)
+}

@@ -1,0 +1,37 @@
+/** The compiled code of a data folder stays bounded: what other versions of Node left goes, and the oldest beyond the bound. */
+import { mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { boundCompiled } from '../../../daemon/process/compiled-code.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+async function compiledOf(t: ExecutionContext, ...files: readonly string[]): Promise<string> {
+  const folder = await temporaryFolder('compiled')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  for (const version of ['v24.1', 'v24.2']) {
+    await mkdir(join(folder.path, 'compiled', version), { recursive: true })
+    for (const [age, name] of files.entries()) {
+      const path = join(folder.path, 'compiled', version, name)
+      await writeFile(path, '')
+      await truncate(path, 8 * 1024 ** 2)
+      await utimes(path, 0, 1_000_000 - age)
+    }
+  }
+  return folder.path
+}
+
+test('boundCompiled() leaves what this version of Node keeps, up to 32 MiB of the latest', async (t) => {
+  const dataDir = await compiledOf(t, '1', '2', '3', '4', '5', '6')
+  const current = join(dataDir, 'compiled', 'v24.2')
+  await boundCompiled(dataDir, current)
+  t.deepEqual(await readdir(join(dataDir, 'compiled')), ['v24.2'])
+  t.deepEqual((await readdir(current)).toSorted(), ['1', '2', '3', '4'])
+})
+
+test('boundCompiled() touches no folder but that of its data', async (t) => {
+  const dataDir = await compiledOf(t, '1', '2', '3', '4', '5')
+  await boundCompiled(join(dataDir, 'other'), join(dataDir, 'compiled', 'v24.2'))
+  await boundCompiled(dataDir, join(dataDir, 'compiled'))
+  t.deepEqual((await readdir(dataDir, { recursive: true })).length, 13)
+  await t.notThrowsAsync(boundCompiled(join(dataDir, 'gone'), join(dataDir, 'gone', 'compiled', 'v24.2')))
+})
