@@ -88,7 +88,11 @@ test('the program runs what was built of it, and the sources once one has change
   for (const [path, modifiedMs] of sources) await utimes(join(copy, path), 0, Math.trunc(modifiedMs / 1000))
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\nbuilt\n$/, 'archives and images keep whole seconds')
   for (const preload of [['--import=data:text/javascript,'], ['-r', 'node:fs'], ['--require=node:fs']])
-    t.regex(run(...preload, 'daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/, `who brings code along meets the sources: ${preload}`)
+    t.regex(
+      run(...preload, 'daemon/postern.js', '--version'),
+      /^\d+\.\d+\.\d+\n$/,
+      `who brings code along meets the sources: ${preload.join(' ')}`,
+    )
   for (const name of [files.find((file) => file.startsWith('serve-')) ?? '', 'main.mjs']) {
     const path = join(copy, 'build/daemon', name)
     await rename(path, `${path}.gone`)
