@@ -20,6 +20,7 @@ const paths = [
   ...['/agents', '/replays', '/replays/{job_id}'],
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
+  ...['/forms', '/forms/{id}'],
   ...['/templates', '/templates/{id}', '/orgs', '/usage', '/audit', '/profile'],
 ] as const
 

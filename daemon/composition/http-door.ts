@@ -14,6 +14,7 @@ import { allowingOperations, pageOperations } from '../../admin-api/pages/page-o
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
 import { OperatorSessions } from '../../admin-api/pages/session/operator-sessions.ts'
 import { requireConfirmed, withSessions } from '../../admin-api/pages/session/session-access.ts'
+import { formDraftOperations } from '../../admin-api/pages/messages/form-draft.ts'
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck } from '../../admin-api/rest/rest-operations.ts'
@@ -57,6 +58,7 @@ export function httpDoor(composition: Composition): AdminApi {
       }),
       ...allowingOperations(allowingCore(get)),
       ...hostedFormOperations({ forms: get('forms'), clock, formsUrl: formsUrl(config, config.http.listen) }),
+      ...formDraftOperations(get('people').relyingParty.origin, clock),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),

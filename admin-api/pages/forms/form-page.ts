@@ -19,6 +19,8 @@ export interface PageFacts {
   readonly isSecure: boolean
   /** `?lang=fr`, where the visitor asked for a language; else nothing. */
   readonly search: string
+  /** It is a draft that is tried out: where its theme is, where it is sent, and what goes with the answers. */
+  readonly draft?: { readonly theme: string; readonly action: string; readonly carried: Readonly<Record<string, string>> }
 }
 
 /** Why the form comes back besides what is wrong with answers. */
@@ -47,10 +49,14 @@ export function formPage(view: FormView, facts: PageFacts, again?: Return): Answ
   })
 }
 
-function formOf(view: FormView, parts: Parts, { search }: PageFacts): Html {
+function formOf(view: FormView, parts: Parts, { search, draft }: PageFacts): Html {
   const { form, words, isMostlyNeeded } = view
   const questions = form.schema.fields.filter((field) => isQuestion(field)).length
-  return html`<form method="post" action="/f/${form.publicId}${search}" enctype="multipart/form-data" accept-charset="utf-8">
+  const [action, encoding] = draft
+    ? [draft.action, 'application/x-www-form-urlencoded']
+    : [`/f/${form.publicId}${search}`, 'multipart/form-data']
+  return html`<form method="post" action="${action}" enctype="${encoding}" accept-charset="utf-8">
+    ${Object.entries(draft?.carried ?? {}).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${questions > 1 && html`<p class="rule">${isMostlyNeeded ? words.allNeeded : words.onlyNeeded}</p>`}
     <input type="hidden" name="${fillTimeKey}" value="${form.fillTimeToken}" />
     <div class="trap" aria-hidden="true">
@@ -76,10 +82,10 @@ const captchaOf = ({ provider, site_key: siteKey }: NonNullable<PublicForm['capt
 
 const frameOf = (
   { form, words }: FormView,
-  { isSecure }: PageFacts,
+  { isSecure, draft }: PageFacts,
 ): Pick<FormFrame, 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy'> => ({
   ...{ locale: form.locale, words, mode: form.theme.mode, isSecure, framedBy: form.allowedOrigins },
-  theme: `/f/${form.publicId}/${themeSheet(form.theme).file}`,
+  theme: draft?.theme ?? `/f/${form.publicId}/${themeSheet(form.theme).file}`,
 })
 
 const sender = ({ theme: { logo }, organizationName }: PublicForm): Html =>
@@ -179,7 +185,7 @@ export function thanksPage(view: FormView, facts: PageFacts, thanks: Thanks): An
       <p class="note">${words.thanks.noMail}</p>
       <p class="actions">
         ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener">${words.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}
-        <a class="button quiet" href="/f/${form.publicId}${facts.search}">${words.thanks.again}</a>
+        ${!facts.draft && html`<a class="button quiet" href="/f/${form.publicId}${facts.search}">${words.thanks.again}</a>`}
       </p>
     </div>`,
   })

@@ -19,7 +19,7 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
   if (shown.length === 1) return html`${shown.map(({ rows }) => rows.map((row) => rowOf(view, row)))}`
   return html`${shown.map(({ number, page, rows, title }) => {
     const notes = view.conditions.of(`page:${page.number}`)
-    return html`<section class="step" aria-labelledby="step-${number}">
+    return html`<section class="step" aria-labelledby="step-${number}" data-key="${page.start?.key}">
       <h2 id="step-${number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
       ${[...notes.shown, ...notes.needed].map((words) => html`<p class="only">${words}</p>`)}${rows.map((row) => rowOf(view, row))}
       ${view.conditions.jumpsFrom(page.number).map((words) => html`<p class="skip-to">${words}</p>`)}
@@ -33,7 +33,9 @@ function rowOf(view: FormView, row: PlacedRow): Html {
   return html`${hidden.map(({ key }) => html`<input type="hidden" name="${key}" value="${valueOf(view, key)}" />`)}
   ${
     seen.length > 0 &&
-    html`<div class="row">${seen.map(({ field, span }) => html`<div class="cell s${span}">${fieldOf(view, field)}</div>`)}</div>`
+    html`<div class="row">
+      ${seen.map(({ field, span }) => html`<div class="cell s${span}" data-key="${field.key}">${fieldOf(view, field)}</div>`)}
+    </div>`
   }`
 }
 

@@ -179,7 +179,7 @@ function languageOf(query: Query, { 'accept-language': accepted = '' }: Incoming
 }
 
 /** Defaults, and what the address says of fields that let it. */
-function initial(fields: readonly Field[], query: Query): Values {
+export function initial(fields: readonly Field[], query: Query): Values {
   return Object.fromEntries(
     fields.flatMap(({ key, prefill, source, param, default: own }) => {
       const given = prefill ? textOf(query[key]) : source === 'url_param' && param !== undefined ? textOf(query[param]) : undefined
@@ -190,7 +190,7 @@ function initial(fields: readonly Field[], query: Query): Values {
 }
 
 /** The text beside an option that says "other" is the answer where that option is chosen. */
-function withOther(values: SubmissionBody['values']): SubmissionBody['values'] {
+export function withOther(values: SubmissionBody['values']): SubmissionBody['values'] {
   const marked = otherOf('')
   const texts = Object.keys(values).filter((key) => key.endsWith(marked))
   if (texts.length === 0) return values
@@ -203,7 +203,7 @@ function withOther(values: SubmissionBody['values']): SubmissionBody['values'] {
   return result
 }
 
-const kept = (values: SubmissionBody['values']): Values =>
+export const kept = (values: SubmissionBody['values']): Values =>
   Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) => {
       const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string')
@@ -222,7 +222,7 @@ const problemsOf = ({ details }: Refusal): Readonly<Record<string, readonly Prob
 const chosen = new Set<Field['type']>(['select', 'radio', 'checkboxes', 'rating', 'scale'])
 
 /** The owner's own words first, then ours in the language of the form, then those of the check. */
-function sentence(words: FormView['words'], field: Field, { code, message }: Problem): string {
+export function sentence(words: FormView['words'], field: Field, { code, message }: Problem): string {
   const isMissing = code === 'required' || code === 'must_accept' || code === 'file_missing'
   if (isMissing && field.required_message !== undefined) return field.required_message
   const label = field.label ?? field.key

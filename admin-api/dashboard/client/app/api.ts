@@ -45,19 +45,21 @@ interface Options {
   readonly isShown?: boolean
   /** Asks for another organization than the one that is shown. */
   readonly organizationId?: string
+  /** Of the request, by their names in small letters. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Throws `ApiFault`, and an `AbortError` where `signal` aborts. */
 export async function call<I, O>(
   operation: Operation<I, O>,
   input: I,
-  { signal: aborts, isShown = false, organizationId }: Options = {},
+  { signal: aborts, isShown = false, organizationId, headers }: Options = {},
 ): Promise<O> {
   const parts = input as RequestParts
   const shown = { operation: operation as Operation<unknown, unknown>, input: parts }
   if (isShown) shownCall.value = shown
   const began = performance.now()
-  const response = await ask(operation, parts, { aborts, organizationId })
+  const response = await ask(operation, parts, { aborts, organizationId, more: headers })
   const answer = await read(response)
   if (isShown && shownCall.value === shown)
     shownCall.value = { ...shown, answer, status: response.status, milliseconds: Math.round(performance.now() - began) }
@@ -70,9 +72,14 @@ async function ask(
   {
     aborts,
     organizationId = organization.value?.id,
-  }: { readonly aborts: AbortSignal | undefined; readonly organizationId: string | undefined },
+    more,
+  }: {
+    readonly aborts: AbortSignal | undefined
+    readonly organizationId: string | undefined
+    readonly more: Readonly<Record<string, string>> | undefined
+  },
 ): Promise<Response> {
-  const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
+  const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5', ...more }
   if (organizationId !== undefined) headers['x-organization-id'] = organizationId
   if (parts.body !== undefined) headers['content-type'] = 'application/json'
   try {

@@ -2,7 +2,7 @@
 const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents'],
-  ...['routing', 'scheduled', 'replays', 'inspect', 'bounce-sources', 'templates', 'operator', 'orgs', 'usage'],
+  ...['routing', 'scheduled', 'replays', 'inspect', 'bounce-sources', 'templates', 'forms', 'operator', 'orgs', 'usage'],
   ...['audit', 'profile'],
 ])
 

@@ -130,7 +130,8 @@ function Shell(): JSX.Element {
         <Toasts />
       </div>
     )
-  const isWorkbench = screen?.name === 'captures' || (screen?.name === 'templates' && path.value !== '/templates')
+  const isOfOne = screen !== undefined && path.value !== `/${screen.name}`
+  const isWorkbench = screen?.name === 'captures' || ((screen?.name === 'templates' || screen?.name === 'forms') && isOfOne)
   const isShown = screen ? mayOpen(screen) : mayRead.value
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>

@@ -106,6 +106,15 @@ const all: readonly Screen[] = [
     load: () => import('../templates/templates.tsx'),
   },
   {
+    name: 'forms',
+    label: (w) => w.forms,
+    icon: 'forms',
+    group: 'content',
+    key: 'f',
+    makes: (w) => w.newForm,
+    load: () => import('../forms/forms.tsx'),
+  },
+  {
     name: 'keys',
     label: (w) => w.keysAndLogins,
     icon: 'keys',

@@ -33,6 +33,8 @@ export const de: Words = {
   domains: 'Domains',
   operator: 'Betrieb',
   templates: 'Vorlagen',
+  forms: 'Formulare',
+  newForm: 'Neues Formular',
   webhooks: 'Webhooks',
   integrations: 'Integrationen',
   usage: 'Nutzung und Plan',

@@ -33,6 +33,8 @@ export const en = {
   domains: 'Domains',
   operator: 'Operator',
   templates: 'Templates',
+  forms: 'Forms',
+  newForm: 'New form',
   webhooks: 'Webhooks',
   integrations: 'Integrations',
   usage: 'Usage and plan',

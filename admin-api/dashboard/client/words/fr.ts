@@ -33,6 +33,8 @@ export const fr: Words = {
   domains: 'Domaines',
   operator: 'Exploitation',
   templates: 'Modèles',
+  forms: 'Formulaires',
+  newForm: 'Nouveau formulaire',
   webhooks: 'Webhooks',
   integrations: 'Intégrations',
   usage: 'Usage et plan',

@@ -33,6 +33,8 @@ export const it: Words = {
   domains: 'Domini',
   operator: 'Gestione',
   templates: 'Modelli',
+  forms: 'Moduli',
+  newForm: 'Nuovo modulo',
   webhooks: 'Webhook',
   integrations: 'Integrazioni',
   usage: 'Uso e piano',

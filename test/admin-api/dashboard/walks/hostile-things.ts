@@ -43,6 +43,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/api-keys', { name: hostile, scopes: ['api:read'] })
   await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: '<p>Hello</p>' })
   await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
+  await makeHostileForm(server, hostile)
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
@@ -55,6 +56,26 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
     ...{ name: hostile.slice(0, 100), allowed_origins: ['https://www.alpenblick.example'] },
     ...{ allowed_to: ['office@alpenblick.example'], locked_from: 'form@alpenblick.example' },
   })
+}
+
+/** Published, with a rule, a step, and a draft that is beyond it. */
+async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: string): Promise<void> {
+  const options = [{ value: 'a', label: hostile }]
+  const fields = [
+    { key: 'topic', type: 'radio', label: hostile, help: hostile, options },
+    { key: 'about', type: 'paragraph', text: hostile },
+    { key: 'step', type: 'page_break', title: hostile.slice(0, 100) },
+    { key: 'email', type: 'email', label: hostile, placeholder: hostile, required: true },
+  ]
+  const when = { field: 'topic', op: 'eq', value: 'a' }
+  const definition = {
+    ...{ name: hostile, schema: { version: 1, fields } },
+    logic: { version: 1, rules: [{ id: 'r1', when, then: [{ action: 'show', target: 'email' }] }] },
+    thank_you: { title: hostile, body: hostile },
+  }
+  const { id } = await rest.must('POST', '/v1/forms', { name: hostile, definition })
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`, { note: hostile })
+  await rest.must('PUT', `/v1/forms/${String(id)}/draft`, { ...definition, theme: { colors: { text: '#fefefe' } } })
 }
 
 /** A replay that is done, for an address that nothing was sent to. */

@@ -1,0 +1,37 @@
+/** A part of a screen whose code is loaded when it is first shown. */
+import type { ComponentType, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Loading, State } from '../parts/states.tsx'
+import { words } from '../words/words.ts'
+
+/** Made once for each part, outside of components. */
+export function later<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined
+  return function Later(props: P): JSX.Element {
+    const [, setTurn] = useState(0)
+    const [isFailed, setFailed] = useState(false)
+    useEffect(() => {
+      if (loaded) return
+      load().then(
+        ({ default: component }) => {
+          loaded = component
+          setTurn((turn) => turn + 1)
+        },
+        () => setFailed(true),
+      )
+    }, [])
+    const Loaded = loaded
+    if (Loaded) return <Loaded {...props} />
+    const w = words()
+    if (!isFailed) return <Loading />
+    return (
+      <State title={w.newVersion} text={w.newVersionText}>
+        <div class="actions">
+          <button class="button primary" onClick={() => location.reload()}>
+            {w.loadAgain}
+          </button>
+        </div>
+      </State>
+    )
+  }
+}

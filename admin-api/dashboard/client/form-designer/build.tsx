@@ -1,0 +1,66 @@
+/** Building a form: its fields at the left, the form itself in the middle, the properties of what is chosen at the right. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { go, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { Segments } from '../parts/controls.tsx'
+import type { Editing } from '../forms/use-draft.ts'
+import { actionsOn, chosenIn, type FieldActions } from './actions.ts'
+import { Canvas } from './canvas.tsx'
+import { words } from './designer-words.ts'
+import { Outline } from './outline.tsx'
+import { Palette } from './palette.tsx'
+import { Properties } from '../form-fields/properties.tsx'
+
+export default function Build({ editing }: { readonly editing: Editing }): JSX.Element {
+  const w = words()
+  const { definition } = editing
+  const chosen = chosenIn(definition)
+  const actions = actionsOn(editing)
+  const isEmpty = definition.schema.fields.length === 0
+  const isAdding = mayChange.value && (query.value.get('panel') === 'add' || isEmpty)
+  useFieldKeys(chosen?.key, actions)
+  return (
+    <div class={chosen ? 'designer choosing' : 'designer'}>
+      <section class="field-panel" aria-label={w.fields}>
+        {mayChange.value && (
+          <Segments
+            label={w.fieldsAndNew}
+            value={isAdding ? 'add' : 'fields'}
+            onChoose={(next) => go(linkHere({ panel: next === 'add' ? 'add' : '' }), { replaces: true })}
+            choices={[
+              { value: 'fields', label: w.fields, icon: 'traces' },
+              { value: 'add', label: w.addTo, icon: 'plus' },
+            ]}
+          />
+        )}
+        {isAdding ? <Palette actions={actions} /> : <Outline editing={editing} actions={actions} chosen={chosen} />}
+      </section>
+      <Canvas editing={editing} actions={actions} chosen={chosen} />
+      <Properties key={chosen?.key ?? ''} editing={editing} actions={actions} chosen={chosen} />
+    </div>
+  )
+}
+
+/** Alt with an arrow moves what is chosen, Ctrl or Cmd with D copies it. */
+function useFieldKeys(key: string | undefined, actions: FieldActions): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (key === undefined || document.querySelector('dialog[open]')) return
+      const isCommand = event.metaKey || event.ctrlKey
+      const run =
+        event.altKey && event.key === 'ArrowUp'
+          ? () => actions.move(key, -1)
+          : event.altKey && event.key === 'ArrowDown'
+            ? () => actions.move(key, 1)
+            : isCommand && event.key === 'd'
+              ? () => actions.duplicate(key)
+              : undefined
+      if (!run) return
+      event.preventDefault()
+      run()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  })
+}

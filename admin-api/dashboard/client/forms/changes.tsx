@@ -1,0 +1,115 @@
+/** What is different between two definitions, in words: what came, what changed, what went. */
+import type { JSX } from 'preact'
+import { diffDefinitions, type DefinitionChange } from '#core/forms/definition/diff.ts'
+import type { Definition, Field } from '#core/forms/definition/definition.ts'
+import { words as fieldWords } from '../form-designer/designer-words.ts'
+import { titleOf } from '../form-fields/field-kinds.ts'
+import { SafeText } from '../parts/safe-text.tsx'
+import { words } from './changes-words.ts'
+
+type Kind = DefinitionChange['kind']
+
+/** Changes of one thing under its name. */
+interface Group {
+  readonly name: string
+  readonly kind: Kind
+  readonly changes: readonly DefinitionChange[]
+}
+
+const signs: Readonly<Record<Kind, string>> = { added: '+', removed: '−', changed: '~', moved: '↕' }
+
+export function Changes({ before, after }: { readonly before: Definition; readonly after: Definition }): JSX.Element {
+  const w = words()
+  const groups = groupsOf(diffDefinitions(before, after), before, after)
+  if (groups.length === 0) return <p class="faint">{w.same}</p>
+  return (
+    <ul class="definition-changes">
+      {groups.map(({ name, kind, changes }) => (
+        <li key={`${kind} ${name}`}>
+          <span class={`change-kind ${kind}`}>
+            <i aria-hidden="true">{signs[kind]}</i>
+            {w.kinds[kind]}
+          </span>
+          <div>
+            <b>
+              <SafeText text={name} />
+            </b>
+            {kind === 'removed' && <p class="faint">{w.answersStay}</p>}
+            {kind === 'changed' && (
+              <dl class="facts">
+                {changes.map((change) => (
+                  <Line key={change.path} change={change} />
+                ))}
+              </dl>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Line({ change: { path, kind, before, after } }: { readonly change: DefinitionChange }): JSX.Element {
+  return (
+    <>
+      <dt>{nameOf(path)}</dt>
+      <dd>
+        {kind === 'moved' ? (
+          words().moved(Number(before), Number(after))
+        ) : (
+          <>
+            {before !== undefined && (
+              <del>
+                <SafeText text={shown(before)} />
+              </del>
+            )}{' '}
+            {after !== undefined && (
+              <ins>
+                <SafeText text={shown(after)} />
+              </ins>
+            )}
+          </>
+        )}
+      </dd>
+    </>
+  )
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const short = text.length > 160 ? `${text.slice(0, 160)}…` : text
+  return short === '' ? '“”' : short
+}
+
+/** A field is one thing with all that changed in it; the rest goes by its part. */
+function groupsOf(changes: readonly DefinitionChange[], before: Definition, after: Definition): readonly Group[] {
+  const w = words()
+  const fields = new Map<string, Field>([...before.schema.fields, ...after.schema.fields].map((field) => [field.key, field]))
+  const groups = new Map<string, Group>()
+  for (const change of changes) {
+    const [part = '', key = ''] = change.path.split('.')
+    const isField = part === 'fields'
+    const isWhole = isField && change.path === `fields.${key}`
+    const kind: Kind = isField ? (isWhole && change.kind !== 'moved' ? change.kind : 'changed') : 'changed'
+    const name = isField ? titleOf(fields.get(key) ?? { key, type: 'text' }) : w.parts[partOf(part)]
+    const id = isField ? `${kind} ${key}` : part
+    const group = groups.get(id) ?? { name, kind, changes: [] }
+    groups.set(id, { ...group, changes: [...group.changes, change] })
+  }
+  return [...groups.values()]
+}
+
+type PartName = keyof ReturnType<typeof words>['parts']
+
+const partOf = (part: string): PartName => (Object.hasOwn(words().parts, part) ? (part as PartName) : 'settings')
+
+/** The last part of a path, in words where there are some. */
+function nameOf(path: string): string {
+  const w = words()
+  const [part = '', , ...rest] = path.split('.')
+  const last = (part === 'fields' ? rest.join('.') : path.split('.').slice(1).join('.')) || part
+  const { property } = fieldWords()
+  if (part === 'fields')
+    return last === part || last === '' ? w.place : Object.hasOwn(property, last) ? property[last as keyof typeof property] : last
+  return last
+}

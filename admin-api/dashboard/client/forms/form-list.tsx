@@ -1,0 +1,142 @@
+/** The list of forms: searched and filtered in its address, with what is new in each. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { useList } from '../app/query.ts'
+import { FeatureNote, useFlag } from '../parts/feature.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List, SearchBox, type Column } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { longTime, number, shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listForms, type ListedForm } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { statusMarks, statuses, type FormStatus } from './form-status.ts'
+import { words } from './forms-words.ts'
+import { NewForm } from './new-form.tsx'
+
+export function FormList(): JSX.Element {
+  const w = words()
+  const text = query.value.get('q') ?? ''
+  const status = statuses.find((one) => one === query.value.get('status'))
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listForms, { query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }), limit: '50' } })
+  const flag = useFlag('forms')
+  const isMaking = isMakingNew(mayChange)
+  useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
+  return (
+    <>
+      <TopBar title={w.title}>
+        {mayChange.value && (
+          <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">
+            <Icon name="plus" />
+            <span class="shell-label">{w.newForm}</span>
+          </a>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <FeatureNote flag={flag} />
+        <SearchBox id="form-search" label={w.search} text={text}>
+          <div class="pills" role="group" aria-label={w.status}>
+            {[undefined, ...statuses].map((one) => (
+              <button key={one ?? ''} type="button" aria-pressed={status === one} onClick={() => go(linkHere({ status: one ?? '' }))}>
+                {one !== undefined && <Mark name={statusMarks[one]} />}
+                {one === undefined ? w.anyStatus : w.statuses[one]}
+              </button>
+            ))}
+          </div>
+        </SearchBox>
+        <List
+          label={w.title}
+          list={list}
+          failure={w.listFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/forms/${id}`)}
+          empty={<Nothing isFiltered={text !== '' || status !== undefined} />}
+          columns={columns()}
+          narrow={({ name, status: one, version, submissions_new: fresh, updated_at: at }) => [
+            <Mark name={statusMarks[one]} />,
+            <SafeText text={name} />,
+            [w.statuses[one], version === 0 ? w.neverPublished : w.versionNumber(version), ...(fresh > 0 ? [w.newCount(fresh)] : [])].join(
+              ' · ',
+            ),
+            shortTime(at, true),
+          ]}
+        />
+      </div>
+      {isMaking && <NewForm onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
+    </>
+  )
+}
+
+const StatusOf = ({ status }: { readonly status: FormStatus }): JSX.Element => (
+  <span class="status">
+    <Mark name={statusMarks[status]} />
+    {words().statuses[status]}
+  </span>
+)
+
+function columns(): readonly Column<ListedForm>[] {
+  const w = words()
+  const projectOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? ''
+  return [
+    {
+      head: w.title,
+      class: 'strong',
+      cell: ({ id, name }) => (
+        <a href={link(`/forms/${id}`)}>
+          <SafeText text={name} />
+        </a>
+      ),
+    },
+    { head: w.status, class: 'c-status', cell: ({ status }) => <StatusOf status={status} /> },
+    { head: w.version, class: 'c-time num', cell: ({ version }) => (version === 0 ? '–' : version) },
+    {
+      head: w.newOnes,
+      class: 'c-time num',
+      cell: ({ submissions_new: fresh }) => (fresh > 0 ? <b>{number(fresh)}</b> : '0'),
+    },
+    ...(projectId.value === undefined && projects.value.length > 1
+      ? [{ head: w.project, cell: ({ project_id: id }: ListedForm) => <SafeText text={projectOf(id)} /> }]
+      : []),
+    {
+      head: w.changed,
+      class: 'c-status',
+      cell: ({ updated_at: at }) => (
+        <time datetime={at} title={longTime(at)}>
+          {shortTime(at)}
+        </time>
+      ),
+    },
+  ]
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
+  const w = words()
+  if (isFiltered)
+    return (
+      <State title={w.nothingMatches} text={w.nothingMatchesText(w.allForms)} drawing={<Icon name="search" />}>
+        <div class="actions">
+          <a class="button" href={linkHere({ q: '', status: '' })}>
+            {allWords().clearAll}
+          </a>
+        </div>
+      </State>
+    )
+  return (
+    <State title={w.none} text={w.noneText}>
+      {mayChange.value && (
+        <div class="actions">
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            {w.newForm}
+          </a>
+        </div>
+      )}
+    </State>
+  )
+}

@@ -1,0 +1,193 @@
+/** What is done to a form as a whole: name, copy, export, project, pause, archive, and its end. */
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { asFault } from '../app/query.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { EndDialog, FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useOutside } from '../parts/outside.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import {
+  archiveForm,
+  deleteForm,
+  duplicateForm,
+  exportForm,
+  pauseForm,
+  resumeForm,
+  unarchiveForm,
+  updateForm,
+  type Form,
+  type ListedForm,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './forms-words.ts'
+
+interface MenuProps {
+  readonly form: ListedForm
+  readonly onChanged: (form: Form) => void
+  /** The name of the draft, which is its own. */
+  readonly onRenamed: (name: string) => void
+  /** Saves what is not saved yet. */
+  readonly flush: () => Promise<void>
+}
+
+type Open = 'rename' | 'move' | 'remove'
+
+export function FormMenu(props: MenuProps): JSX.Element {
+  const w = words()
+  const { form } = props
+  const [isShown, setShown] = useState(false)
+  const [open, setOpen] = useState<Open>()
+  const anchor = useRef<HTMLDivElement>(null)
+  useOutside(anchor, isShown, () => setShown(false))
+  const then = (run: () => void) => (): void => {
+    setShown(false)
+    run()
+  }
+  const others = projects.value.filter(({ id }) => id !== form.project_id)
+  return (
+    <div class="menu-anchor end" ref={anchor}>
+      <button class="button quiet square" aria-label={allWords().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Icon name="more" />
+      </button>
+      {isShown && (
+        <div class="menu">
+          <button onClick={then(() => void exportDefinition(form))}>{w.exportIt}</button>
+          {mayChange.value && (
+            <>
+              <button onClick={then(() => void duplicate(props))}>{w.duplicate}</button>
+              <button onClick={then(() => setOpen('rename'))}>{w.rename}</button>
+              {others.length > 0 && <button onClick={then(() => setOpen('move'))}>{w.move}</button>}
+              {turnsOf(form).map((turn) => (
+                <button key={turn} onClick={then(() => void run(turn, props))}>
+                  {w[turn]}
+                </button>
+              ))}
+              <button class="bad" onClick={then(() => setOpen('remove'))}>
+                {w.remove}
+              </button>
+            </>
+          )}
+        </div>
+      )}
+      {open === 'rename' && <Rename {...props} onClose={() => setOpen(undefined)} />}
+      {open === 'move' && <Move {...props} onClose={() => setOpen(undefined)} />}
+      {open === 'remove' && (
+        <EndDialog
+          title={w.remove}
+          effects={w.removeEffects}
+          name={plain(form.name)}
+          submit={w.remove}
+          onClose={() => setOpen(undefined)}
+          onSubmit={async () => {
+            await call(deleteForm, { path: { id: form.id }, query: { confirm: form.name } })
+            toast(w.removed(plain(form.name)))
+            go(link('/forms'), { replaces: true })
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const turns = {
+  pause: { operation: pauseForm, done: 'paused', back: 'resume' },
+  resume: { operation: resumeForm, done: 'resumed', back: 'pause' },
+  archive: { operation: archiveForm, done: 'archived', back: 'unarchive' },
+  unarchive: { operation: unarchiveForm, done: 'unarchived', back: 'archive' },
+} as const
+
+type Turn = keyof typeof turns
+
+const turnsOf = ({ status }: ListedForm): readonly Turn[] =>
+  status === 'archived'
+    ? ['unarchive']
+    : status === 'published'
+      ? ['pause', 'archive']
+      : status === 'paused'
+        ? ['resume', 'archive']
+        : ['archive']
+
+/** What was just done can be taken back. */
+async function run(turn: Turn, props: MenuProps): Promise<void> {
+  const { operation, done, back } = turns[turn]
+  try {
+    props.onChanged(await call(operation, { path: { id: props.form.id } }))
+    toast(words()[done], () => void run(back, props))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}
+
+async function exportDefinition({ id, name }: ListedForm): Promise<void> {
+  try {
+    const exported = await call(exportForm, { path: { id } })
+    const file = new Blob([JSON.stringify(exported, undefined, 2)], { type: 'application/json' })
+    await save(file, `${name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase()}.form.json`)
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}
+
+async function duplicate({ form, flush }: MenuProps): Promise<void> {
+  try {
+    await flush()
+    const copy = await call(duplicateForm, { path: { id: form.id } })
+    toast(words().duplicated(plain(form.name)))
+    go(link(`/forms/${copy.id}`))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+}
+
+type DialogProps = MenuProps & { readonly onClose: () => void }
+
+/** The name is that of the draft, and saved with it. */
+function Rename({ form, onRenamed, onClose }: DialogProps): JSX.Element {
+  const w = words()
+  const [name, setName] = useState(form.name)
+  const put = (): Promise<void> => {
+    onRenamed(name.trim())
+    onClose()
+    toast(w.renamed)
+    return Promise.resolve()
+  }
+  return (
+    <FormDialog title={w.renameTitle} submit={allWords().done} isReady={name.trim() !== ''} onClose={onClose} onSubmit={put}>
+      {() => <TextField label={allWords().name} value={name} onChange={setName} hint={w.renameText} />}
+    </FormDialog>
+  )
+}
+
+function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
+  const w = words()
+  const others = projects.value.filter(({ id }) => id !== form.project_id)
+  const [to, setTo] = useState(others[0]?.id ?? '')
+  const move = async (target: string): Promise<void> => {
+    onChanged(await call(updateForm, { path: { id: form.id }, body: { project_id: target } }))
+  }
+  const nameOf = (id: string): string => plain(projects.value.find((one) => one.id === id)?.name ?? '')
+  const submit = async (): Promise<void> => {
+    await move(to)
+    onClose()
+    toast(w.moved(nameOf(to)), () => void move(form.project_id))
+  }
+  return (
+    <FormDialog title={w.moveTitle} submit={allWords().done} onClose={onClose} onSubmit={submit}>
+      {() => (
+        <ChooseField
+          label={w.project}
+          value={to}
+          onChange={setTo}
+          hint={w.moveText}
+          options={others.map(({ id, name }) => [id, plain(name)] as const)}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,255 @@
+/** The page of a form: whether it is live and saved, its parts as tabs of their own address, and publishing it. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { later } from '../app/later.tsx'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getForm, getFormDraft, type Form, type FormDraft, type ListedForm } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { FormMenu } from './form-menu.tsx'
+import { statusMarks } from './form-status.ts'
+import { words } from './forms-words.ts'
+import { PublishDialog } from './publish-dialog.tsx'
+import { useDraft, type Editing } from './use-draft.ts'
+
+/** What every part of the page works on. */
+export interface PartProps {
+  readonly form: ListedForm
+  readonly editing: Editing
+}
+
+const parts = {
+  build: later<PartProps>(() => import('../form-designer/build.tsx')),
+} as const
+
+type PartName = keyof typeof parts
+const partNames = Object.keys(parts) as readonly PartName[]
+
+const pathOf = (id: string, part: string): string => (part === 'build' ? `/forms/${id}` : `/forms/${id}/${part}`)
+
+export function FormScreen({ id, part }: { readonly id: string; readonly part: string | undefined }): JSX.Element {
+  const w = words()
+  const read = useRead(getForm, { path: { id } })
+  const draft = useRead(getFormDraft, { path: { id } }, { isShown: true })
+  const [changed, setChanged] = useState<Form>()
+  const form = read.data && { ...read.data, ...changed }
+  const [first, setFirst] = useState<FormDraft>()
+  if (draft.data && !first) setFirst(draft.data)
+  const name = partNames.find((one) => one === part) ?? 'build'
+  if (form && first) return <Loaded form={form} first={first} part={name} onChanged={setChanged} />
+  const failed = read.state === 'failed' ? read : draft
+  return (
+    <>
+      <TopBar title={w.title} heading={<a href={link('/forms')}>{w.title}</a>} />
+      <div class="sheet">
+        <Show<unknown>
+          read={failed}
+          reload={() => {
+            read.reload()
+            draft.reload()
+          }}
+          failure={w.formFailed}
+        >
+          {() => null}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+interface LoadedProps {
+  readonly form: ListedForm
+  readonly first: FormDraft
+  readonly part: PartName
+  readonly onChanged: (form: Form) => void
+}
+
+function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
+  const w = words()
+  const editing = useDraft(first)
+  const { definition, change, flush } = editing
+  const Part = parts[part]
+  const isPublishing = mayChange.value && query.value.get('do') === 'publish'
+  const publish = (): void => go(linkHere({ do: 'publish' }))
+  useKeys(editing, publish)
+  const shown = { ...form, name: definition.name }
+  const canPublish = mayChange.value && form.status !== 'archived'
+  return (
+    <>
+      <TopBar
+        title={plain(definition.name)}
+        heading={
+          <>
+            <a href={link('/forms')}>{w.title}</a>
+            <SafeText text={definition.name} />
+          </>
+        }
+      >
+        <FormMenu form={shown} onChanged={onChanged} onRenamed={(name) => change((before) => ({ ...before, name }))} flush={flush} />
+        {form.status === 'published' && (
+          <a class="button wide-only" href={`/f/${form.public_id}`} target="_blank" rel="noopener" title={w.open}>
+            {w.preview}
+          </a>
+        )}
+        {canPublish && (
+          <button class="button primary" onClick={publish} aria-keyshortcuts="Control+Enter Meta+Enter">
+            {w.publish(form.version + 1)}
+          </button>
+        )}
+      </TopBar>
+      <FormTabs form={form} part={part} />
+      <Truth form={form} editing={editing} />
+      <Notes form={form} editing={editing} />
+      <div class="form-part">
+        <Part form={form} editing={editing} />
+      </div>
+      {isPublishing && (
+        <PublishDialog
+          form={form}
+          editing={editing}
+          onClose={() => go(linkHere({ do: '' }), { replaces: true })}
+          onPublished={(next) => {
+            onChanged(next)
+            toast(next.version === form.version && form.status === 'published' ? w.nothingToPublish : w.published(next.version))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: PartName }): JSX.Element {
+  const w = words()
+  return (
+    <nav class="form-tabs" aria-label={w.tabsOf}>
+      {partNames.map((one) => (
+        <a key={one} href={link(pathOf(form.id, one))} aria-current={one === part ? 'page' : undefined}>
+          {w.tabs[one]}
+          {one === ('versions' as string) && form.version > 0 && <span>{form.version}</span>}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** One line that says what visitors have and what is saved, and the way back through the own changes. */
+function Truth({ form, editing }: PartProps): JSX.Element {
+  const w = words()
+  const { saving, savedAt, check, undo, redo } = editing
+  const state = { draft: w.notLive, published: w.live(form.version), paused: w.isPaused, archived: w.isArchived }[form.status]
+  const saved = {
+    saved: w.saved(shortTime(savedAt, true)),
+    unsaved: w.unsaved,
+    saving: w.saving,
+    failed: w.saveFailed,
+    conflict: w.unsaved,
+  }[saving.state]
+  return (
+    <div class="form-truth">
+      <p>
+        <Mark name={statusMarks[form.status]} />
+        <b>{state}</b>
+        <span class="faint" role="status" title={longTime(savedAt)}>
+          {saved}
+        </span>
+        {check.warnings.length > 0 && <span class="tag warn">{w.warnings(check.warnings.length)}</span>}
+      </p>
+      {mayChange.value && (
+        <div class="actions">
+          <Step label={w.undo} keys="Control+Z Meta+Z" icon="replay" run={undo} />
+          <Step label={w.redo} keys="Control+Shift+Z Meta+Shift+Z" icon="refresh" run={redo} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface StepProps {
+  readonly label: string
+  readonly keys: string
+  readonly icon: 'replay' | 'refresh'
+  readonly run: (() => void) | undefined
+}
+
+const Step = ({ label, keys, icon, run }: StepProps): JSX.Element => (
+  <button class={`button quiet small ${icon}`} type="button" aria-disabled={!run} aria-keyshortcuts={keys} onClick={() => run?.()}>
+    <Icon name={icon} />
+    {label}
+  </button>
+)
+
+function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: PartProps): JSX.Element | null {
+  const w = words()
+  if (saving.state === 'conflict') {
+    const { edited_by: who = '', edited_at: when = '' } = saving.fault.details as { edited_by?: string; edited_at?: string }
+    return (
+      <Note>
+        <p>
+          <b>{w.conflict}</b> {w.conflictText(who, when === '' ? '' : shortTime(when))}
+        </p>
+        <button class="button small" onClick={() => void takeTheirs().then(() => toast(w.tookTheirs))}>
+          {w.takeTheirs}
+        </button>
+        <button class="button small" onClick={keepMine}>
+          {w.keepMine}
+        </button>
+      </Note>
+    )
+  }
+  if (saving.state === 'failed')
+    return (
+      <Note>
+        <p>
+          <b>{w.saveFailed}</b> <span lang="en">{saving.fault.message}</span>
+        </p>
+        <button class="button small" onClick={retry}>
+          {allWords().tryAgain}
+        </button>
+      </Note>
+    )
+  if (!mayChange.value) return <p class="note form-note">{w.readOnly}</p>
+  return form.status === 'archived' ? <p class="note form-note">{w.archivedNote}</p> : null
+}
+
+const Note = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+  <div class="note warn form-note" role="alert">
+    <Mark name="warning" />
+    {children}
+  </div>
+)
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && /^(input|textarea|select)$/i.test(target.tagName) && !target.matches('[type=checkbox], [type=radio]')
+
+/** Ctrl or Cmd with Z and Shift-Z where nothing is typed, with Enter everywhere; Escape leaves what is typed, then the form. */
+function useKeys({ undo, redo }: Editing, publish: () => void): void {
+  useEffect(() => bind({ Escape: () => go(link('/forms')) }), [])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (document.querySelector('dialog[open]')) return
+      if (event.key === 'Escape' && isWriting(event.target) && event.target instanceof HTMLElement) {
+        event.preventDefault()
+        event.target.blur()
+        return
+      }
+      if (!event.metaKey && !event.ctrlKey) return
+      const isStep = event.key.toLowerCase() === 'z' && !isWriting(event.target)
+      const run = event.key === 'Enter' ? publish : isStep ? (event.shiftKey ? redo : undo) : undefined
+      if (!run || !mayChange.value) return
+      event.preventDefault()
+      event.stopPropagation()
+      run()
+    }
+    document.addEventListener('keydown', onKey, true)
+    return () => document.removeEventListener('keydown', onKey, true)
+  })
+}

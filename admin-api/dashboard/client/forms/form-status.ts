@@ -1,0 +1,14 @@
+/** The states of a form, each with its mark. */
+import type { MarkName } from '../parts/mark.tsx'
+import type { ListedForm } from '../wire/operations.ts'
+
+export type FormStatus = ListedForm['status']
+
+export const statuses = ['draft', 'published', 'paused', 'archived'] as const satisfies readonly FormStatus[]
+
+export const statusMarks: Readonly<Record<FormStatus, MarkName>> = {
+  draft: 'pending',
+  published: 'ok',
+  paused: 'warning',
+  archived: 'canceled',
+}

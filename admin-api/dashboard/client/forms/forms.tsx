@@ -1,0 +1,9 @@
+/** Forms: the list, and the page of one with its parts. */
+import type { JSX } from 'preact'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { FormList } from './form-list.tsx'
+import { FormScreen } from './form-page.tsx'
+
+export default function Forms({ rest: [id, part] }: ScreenProps): JSX.Element {
+  return id === undefined ? <FormList /> : <FormScreen key={id} id={id} part={part} />
+}

@@ -1,0 +1,78 @@
+/** Publishing the draft: what changes for visitors, what is in the way, and a note for the history. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { useRead } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { getFormVersion, publishForm, type Form, type ListedForm } from '../wire/operations.ts'
+import { Changes } from './changes.tsx'
+import { words } from './forms-words.ts'
+import { wholeOf, type Editing } from './use-draft.ts'
+
+interface PublishProps {
+  readonly form: ListedForm
+  readonly editing: Editing
+  readonly onClose: () => void
+  readonly onPublished: (form: Form) => void
+}
+
+export function PublishDialog({ form, editing, onClose, onPublished }: PublishProps): JSX.Element {
+  const w = words()
+  const { definition, check, flush } = editing
+  const [note, setNote] = useState('')
+  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: String(form.version) } })
+  const isReady = check.errors.length === 0
+  const publish = async (): Promise<void> => {
+    await flush()
+    onPublished(await call(publishForm, { path: { id: form.id }, body: { note } }))
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={w.publishTitle(form.version + 1)}
+      submit={w.publish(form.version + 1)}
+      isReady={isReady}
+      onClose={onClose}
+      onSubmit={publish}
+    >
+      {(fault) => (
+        <>
+          <p class="faint">{w.publishText}</p>
+          {!isReady && <Findings title={w.cannotPublish} mark="failed" findings={check.errors} />}
+          {check.warnings.length > 0 && <Findings title={w.warnings(check.warnings.length)} mark="warning" findings={check.warnings} />}
+          {live.data && (
+            <div class="publish-changes" tabIndex={0} role="group" aria-label={w.changed}>
+              <Changes before={wholeOf(live.data.definition)} after={definition} />
+            </div>
+          )}
+          <TextField label={w.note} value={note} onChange={setNote} fault={fault?.fields.get('note')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+interface FindingsProps {
+  readonly title: string
+  readonly mark: 'failed' | 'warning'
+  readonly findings: Editing['check']['errors']
+}
+
+/** In the words of the check, each with its place. */
+const Findings = ({ title, mark, findings }: FindingsProps): JSX.Element => (
+  <div class={`note ${mark === 'failed' ? 'bad' : 'warn'}`}>
+    <Mark name={mark} />
+    <div class="found-list">
+      <b>{title}</b>
+      <ul>
+        {findings.slice(0, 20).map(({ path, message }) => (
+          <li key={path + message}>
+            <code>{path}</code> <span lang="en">{message}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  </div>
+)

@@ -1,0 +1,197 @@
+/** The forms screens in Chromium: by keys alone from an empty list to a published form, and the designer by pointer. */
+import type { ExecutionContext } from 'ava'
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { eventually } from '../../support/deadline.ts'
+import { openAs } from './open-as.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+interface Draft {
+  readonly definition: {
+    readonly name: string
+    readonly schema: { readonly fields: readonly { readonly key: string; readonly label?: string }[] }
+  }
+}
+
+const draftOf = async ({ daemon }: DashboardServer, id: string): Promise<Draft> =>
+  (await daemon.rest.must('GET', `/v1/forms/${id}/draft`)) as unknown as Draft
+
+const keysOf = async (server: DashboardServer, id: string): Promise<string> =>
+  (await draftOf(server, id)).definition.schema.fields.map(({ key }) => key).join(' ')
+
+async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: string): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    const text = await page.evaluate(
+      `(({ activeElement: one }) => one.getAttribute('aria-label') ?? (one.labels?.[0] ?? one).innerText ?? '')(document)`,
+    )
+    if (String(text).trim().startsWith(name)) return
+  }
+  t.fail(`no ${name} by Tab`)
+}
+
+const savedKeys = (server: DashboardServer, id: string, wanted: string): Promise<string> =>
+  eventually(20_000, `the draft has the fields ${wanted}`, async () => {
+    const keys = await keysOf(server, id)
+    return keys === wanted ? keys : undefined
+  })
+
+const shownIn = ({ page }: DashboardTab, text: string): Promise<void> =>
+  page.frameLocator('iframe.draft-page:not(.waiting)').locator(`text=${text}`).first().waitFor()
+
+test('by keys alone: a form is made of a starter, gets a field, is moved, taken back, and published', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  const { keyboard } = page
+  const tabTo = (name: string): Promise<void> => tabToward(t, tab, name)
+  await keyboard.press('g')
+  await keyboard.press('f')
+  await page.waitForSelector('text=No form yet')
+  await tab.check(t)
+  await keyboard.press('c')
+  await page.waitForSelector('dialog')
+  await keyboard.type('Write to us')
+  await tab.check(t)
+  await page.locator('dialog input').first().focus()
+  await tabTo('Create')
+  await keyboard.press('Enter')
+  await page.waitForURL(/\/forms\/frm_/)
+  const id = /frm_[^/?]+/.exec(page.url())?.[0] ?? ''
+  await shownIn(tab, 'Write to us')
+  const before = await keysOf(server, id)
+  await tabTo('Add')
+  await keyboard.press('Enter')
+  await tabTo('Find a type')
+  await keyboard.type('rating')
+  await keyboard.press('Enter')
+  await page.waitForURL(/field=rating/)
+  await savedKeys(server, id, `${before} rating`)
+  await shownIn(tab, 'Rating')
+  await tab.check(t)
+  await page.locator('[aria-label="Find a type of field"]').focus()
+  await tabTo('Label')
+  await keyboard.press('Control+a')
+  await keyboard.type('How was it?')
+  await shownIn(tab, 'How was it?')
+  await keyboard.press('Alt+ArrowUp')
+  const moved = before.split(' ').toSpliced(-1, 0, 'rating').join(' ')
+  await savedKeys(server, id, moved)
+  await keyboard.press('Escape')
+  await keyboard.press('Control+z')
+  await savedKeys(server, id, `${before} rating`)
+  await keyboard.press('Control+d')
+  await savedKeys(server, id, `${before} rating rating_2`)
+  await keyboard.press('Control+Enter')
+  await page.waitForSelector('dialog >> text=Visitors get it at once')
+  await tab.check(t)
+  await tabTo('Note for the history')
+  await keyboard.type('First')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.form-truth >> text=Version 1 is live.')
+  const { data } = (await server.daemon.rest.must('GET', `/v1/forms/${id}/versions`)) as { data: readonly { note: string }[] }
+  t.deepEqual(
+    data.map(({ note }) => note),
+    ['First'],
+  )
+  await keyboard.press('Escape')
+  await page.waitForURL(/\/forms$/)
+  await page.waitForSelector('tbody >> text=Published')
+  await tab.check(t)
+})
+
+test('by pointer: fields are chosen on the page, dragged, undone and deleted; a draft saved beside is not overwritten', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const tab = await server.open()
+  const { page } = tab
+  const id = String((await rest.must('POST', '/v1/forms', { name: 'Support', template: 'support' }))['id'])
+  await tab.go('/forms?status=draft')
+  await page.click('tbody >> text=Support')
+  await shownIn(tab, 'Topic')
+  const chooseOnPage = async (text: string): Promise<void> => {
+    const box = await page.frameLocator('iframe.draft-page:not(.waiting)').locator(`text=${text}`).first().boundingBox()
+    await page.mouse.click((box?.x ?? 0) + 4, (box?.y ?? 0) + 4)
+  }
+  await chooseOnPage('Email')
+  await page.waitForSelector('.chosen-name >> text=Email · email')
+  await tab.check(t)
+  const before = await keysOf(server, id)
+  await page.click('.properties >> text=A row of its own')
+  await page.click('.properties [aria-label^="Move up"]')
+  await savedKeys(server, id, before.replace('name email', 'email name'))
+  await page.click('text=Undo')
+  await savedKeys(server, id, before)
+  await page.dragAndDrop('.field-name[data-key="topic"]', '.field-name[data-key="name"]', { targetPosition: { x: 20, y: 2 } })
+  await savedKeys(server, id, ['topic', ...before.split(' ').filter((key) => key !== 'topic')].join(' '))
+  await page.click('.field-name[data-key="topic"]')
+  await page.click('.properties [aria-label^="Delete"]')
+  await page.waitForSelector('.toast >> text=/Topic is deleted, with 1 rule/')
+  await page.click('.toast >> text=Undo')
+  await savedKeys(server, id, ['topic', ...before.split(' ').filter((key) => key !== 'topic')].join(' '))
+  await page.click('.field-name[data-key="name"]')
+  await page.fill('.properties input >> nth=0', '')
+  await page.waitForSelector('.canvas .tag >> text=Without what cannot be shown yet')
+  await page.waitForSelector('.field-panel .wrong-mark')
+  await page.fill('.properties input >> nth=0', 'Your name')
+  await shownIn(tab, 'Your name')
+  await eventually(
+    20_000,
+    'the label is saved',
+    async () => (await draftOf(server, id)).definition.schema.fields.some(({ label }) => label === 'Your name') || undefined,
+  )
+  const { definition } = await draftOf(server, id)
+  await rest.must('PUT', `/v1/forms/${id}/draft`, { ...definition, name: 'Theirs' })
+  await page.fill('.properties input >> nth=0', 'Mine')
+  await page.waitForSelector('text=Somebody else has saved this draft.')
+  await tab.check(t)
+  t.is((await draftOf(server, id)).definition.name, 'Theirs')
+  await page.click('text=Take theirs')
+  await page.waitForSelector('h1 >> text=Theirs')
+  await page.click('text=Undo')
+  await page.waitForSelector('h1 >> text=Support')
+  await eventually(20_000, 'my draft is saved', async () => (await draftOf(server, id)).definition.name === 'Support' || undefined)
+  await page.click('[aria-label="More"]')
+  await page.click('.menu >> text=Duplicate')
+  await page.waitForURL((url) => !url.pathname.endsWith(id))
+  await page.waitForSelector('.toast >> text=Support is copied.')
+})
+
+test('a form is made of pasted HTML, published, paused and found by its state; who only reads changes nothing', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await openAs(browser, server, 'developer')
+  const { page } = tab
+  await tab.go('/forms?new=1')
+  await page.fill('dialog input', 'From a page')
+  await page.click('dialog >> text=HTML')
+  await page.fill('dialog textarea', '<form><label>Your name <input name="name" required></label><button>Go</button></form>')
+  await page.click('dialog >> text=Create')
+  await page.waitForURL(/\/forms\/frm_/)
+  await shownIn(tab, 'Your name')
+  await page.click('text=Publish version 1')
+  await page.click('dialog footer .primary')
+  await page.waitForSelector('.form-truth >> text=Version 1 is live.')
+  const { pathname } = new URL(page.url())
+  await page.click('[aria-label="More"]')
+  await page.click('.menu >> text=Pause')
+  await page.waitForSelector('.form-truth >> text=Paused.')
+  await tab.go('/forms?status=published')
+  await page.waitForSelector('text=No form fits this filter')
+  await page.click('.pills >> text=Paused')
+  await page.waitForSelector('tbody >> text=From a page')
+  t.deepEqual(tab.refusals, [])
+  const reader = await openAs(browser, server, 'viewer')
+  await reader.go(`${pathname}?field=name`)
+  await reader.page.waitForSelector('text=You can look at this form')
+  t.true(
+    await reader.page
+      .locator('.properties fieldset')
+      .first()
+      .evaluate((one) => (one as unknown as { disabled: boolean }).disabled),
+  )
+  t.is(await reader.page.locator('main button:has-text("Publish"), main [aria-label^="Delete"]').count(), 0)
+  await reader.check(t)
+})
