@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureBacklog } from './sections/backlog.ts'
 import { measureDashboard } from './sections/dashboard.ts'
+import { measureForms } from './sections/forms.ts'
 import { measureHandshakes } from './sections/handshakes.ts'
 import { measureIdle } from './sections/idle.ts'
 import { measureIntake } from './sections/intake.ts'
@@ -29,6 +30,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   handshakes: measureHandshakes,
   mcp: measureMcp,
   dashboard: measureDashboard,
+  forms: measureForms,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

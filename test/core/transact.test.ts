@@ -98,7 +98,7 @@ test('a counter at its limit ends it with the refusal that belongs to it', async
   const full = new Refusal('quota_exceeded', 'Three are enough.')
   const add = (isNamed: boolean) =>
     transact(database, reach, (change) => {
-      if (isNamed) change.limits.set(keyName(pack(key)), full)
+      if (isNamed) change.limits.set(keyName(pack(key)), () => full)
       change.add(key, 2, 3)
     })
   await add(true)

@@ -87,7 +87,7 @@ export class KeyWindows {
     const refused = refusedCounter(organizationId, key.id, remoteAddress, Math.floor(nowMs / finestSliceMs))
     for (const { key: counter, expiresAt } of [
       ...windows,
-      ...windows.map(({ group }) => group),
+      ...windows.flatMap(({ group }) => group ?? []),
       { key: refused, expiresAt: nowMs + hourMs + 2 * finestSliceMs },
     ])
       change.add(counter, 1).expire(expiresAt, counter)

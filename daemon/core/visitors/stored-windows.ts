@@ -4,6 +4,7 @@
  * sees more than its limit. Slices are counted in groups too, so that few counters have to be read.
  */
 import type { Database } from '#store/database.ts'
+import type { Change } from '#store/change.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { Refusal } from '../refusals.ts'
 
@@ -11,8 +12,8 @@ import type { Refusal } from '../refusals.ts'
 export interface WindowShape {
   readonly sliceMs: number
   readonly slices: number
-  /** Slices that are counted together too. */
-  readonly groupSlices: number
+  /** Slices that are counted together too, where there are many; no more than a group has are cheaper to read one by one. */
+  readonly groupSlices?: number
 }
 
 export interface WindowLimit {
@@ -28,12 +29,12 @@ export interface WindowLimit {
 export interface Window {
   readonly key: readonly Element[]
   readonly most: number
-  /** What the write is refused with when the counter would pass it. */
-  readonly refusal: Refusal
+  /** What the write is refused with when the counter would pass it; made when it is. */
+  readonly refusal: () => Refusal
   /** From when on the counter is not read any more. */
   readonly expiresAt: number
-  /** The counter of its group of slices, which the write adds to as well, without a bound. */
-  readonly group: { readonly key: readonly Element[]; readonly expiresAt: number }
+  /** The counter of its group of slices, where it has groups, which the write adds to as well, without a bound. */
+  readonly group?: { readonly key: readonly Element[]; readonly expiresAt: number }
 }
 
 /** Opens the windows as they are at `nowMs`. Throws the refusal of a full one; of several, that of the one that opens last. */
@@ -44,11 +45,11 @@ export async function openWindows(
 ): Promise<readonly Window[]> {
   const windows = await Promise.all(limits.map((limit) => openWindow(database, limit, nowMs)))
   const [longest] = windows.filter(({ isFull }) => isFull).toSorted((a, b) => waitOf(b) - waitOf(a))
-  if (longest) throw longest.refusal
+  if (longest) throw longest.refusal()
   return windows
 }
 
-const waitOf = ({ refusal }: Window): number => refusal.retryAfterSeconds ?? 0
+const waitOf = ({ refusal }: Window): number => refusal().retryAfterSeconds ?? 0
 
 /** A run of slices under one counter. */
 interface Part {
@@ -57,7 +58,7 @@ interface Part {
 }
 
 /** The slices from `oldest` to `current`, groups where they lie inside as a whole, but for the one that is still filled. */
-function partsOf({ key, shape: { groupSlices } }: WindowLimit, oldest: number, current: number): Part[] {
+function partsOf({ key, shape: { groupSlices = Infinity } }: WindowLimit, oldest: number, current: number): Part[] {
   const parts: Part[] = []
   for (let slice = oldest; slice <= current;) {
     const isGroup = slice % groupSlices === 0 && slice + groupSlices <= current
@@ -83,12 +84,11 @@ async function openWindow(
   // room comes when the first slice that holds anything has left as a whole
   let first = parts[counts.findIndex((count) => count > 0)]?.firstSlice ?? current
   if (isFull) while (first < current && (await countOf([...key, 'slice', first])) === 0) first++
-  const refusal = window.refusal(Math.max(1, Math.ceil(((first + slices + 1) * sliceMs - nowMs) / 1000)))
+  const refusal = (): Refusal => window.refusal(Math.max(1, Math.ceil(((first + slices + 1) * sliceMs - nowMs) / 1000)))
+  const open = { isFull, key: [...key, 'slice', current], most: limit - before, refusal, expiresAt: (current + slices + 2) * sliceMs }
+  if (groupSlices === undefined) return open
   const group = Math.floor(current / groupSlices)
-  return {
-    ...{ isFull, key: [...key, 'slice', current], most: limit - before, refusal, expiresAt: (current + slices + 2) * sliceMs },
-    group: { key: [...key, 'group', group], expiresAt: ((group + 1) * groupSlices + slices + 2) * sliceMs },
-  }
+  return { ...open, group: { key: [...key, 'group', group], expiresAt: ((group + 1) * groupSlices + slices + 2) * sliceMs } }
 }
 
 /** Work that is being done. */
@@ -122,4 +122,9 @@ export class SliceOrder {
     void done.then(end, end)
     return done
   }
+}
+
+/** Adds to a write the counters that it counts in without a bound of their own. */
+export function countInGroup(change: Change, { group }: Pick<Window, 'group'>): void {
+  if (group) change.add(group.key, 1).expire(group.expiresAt, group.key)
 }

@@ -15,8 +15,8 @@ const triesInTurn = 100
 
 /** A change that notes what it reads: it is not written when one of these records has changed or gone meanwhile. */
 export class Transaction extends Change {
-  /** What to throw when a counter would pass its limit, by the name of its key (`keyName`). */
-  readonly limits = new Map<string, Refusal>()
+  /** Makes what to throw when a counter would pass its limit, by the name of its key (`keyName`). */
+  readonly limits = new Map<string, () => Refusal>()
   readonly #database: Database
   readonly #reach: Visibility
 
@@ -79,7 +79,7 @@ async function tryAFewTimes<T>(
     if (change.isEmpty) return { result }
     const written = await database.commit(change)
     if (written.ok) return { result }
-    if (written.reason === 'limit') throw change.limits.get(keyName(written.key)) ?? atLimit
+    if (written.reason === 'limit') throw change.limits.get(keyName(written.key))?.() ?? atLimit
   }
   return undefined
 }

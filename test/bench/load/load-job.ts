@@ -29,12 +29,20 @@ export interface SmtpJob extends LoadJob, SmtpDialog {
   readonly login?: { readonly username: string; readonly password: string }
 }
 
+export interface RestRequest {
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 export interface RestJob extends LoadJob {
   readonly key: string
   /** How long a connection rests between an acknowledgement and its next request; not at all by default. */
   readonly restMs?: number
   /** Sent as it is in place of a message; without a body it is a GET. */
-  readonly request?: { readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  readonly request?: RestRequest
+  /** A file with a `RestRequest` in each line, of which each is sent once. */
+  readonly requests?: string
 }
 
 /** Clients that come for a handshake, until the storm is ended. */

@@ -1,11 +1,14 @@
 /** The REST load generator: raw sockets that keep their connection, one request at a time each (RFC 9112). */
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { LoadRecorder, type RestJob } from './load-job.ts'
+import { LoadRecorder, type RestJob, type RestRequest } from './load-job.ts'
 
 const job = JSON.parse(process.argv[2] ?? '{}') as RestJob
 const recorder = new LoadRecorder(job)
 const stamp = '0000000000000000'
+const lines = job.requests === undefined ? [] : readFileSync(job.requests, 'utf8').trimEnd().split('\n')
+const once = lines.map((line) => fixedRequest(JSON.parse(line) as RestRequest)).reverse()
 
 /** One connection with its own copy of the request, whose stamps make every message another. */
 class Client {
@@ -14,12 +17,12 @@ class Client {
   #count = 0
   #askedAt = 0
   #leaving = false
-  readonly #request: Buffer
+  #request: Buffer
   readonly #stampsAt: number[] = []
   readonly #name: string
 
   constructor(number: number) {
-    this.#request = job.request ? fixedRequest(job.request) : makeRequest()
+    this.#request = job.requests !== undefined ? Buffer.alloc(0) : job.request ? fixedRequest(job.request) : makeRequest()
     for (let at = this.#request.indexOf(stamp); at >= 0; at = this.#request.indexOf(stamp, at + 1)) this.#stampsAt.push(at)
     this.#name = String(number).padStart(4, '0')
     this.open()
@@ -41,6 +44,11 @@ class Client {
   }
 
   #ask(): void {
+    if (job.requests !== undefined) {
+      const next = once.pop()
+      if (next) this.#request = next
+      else recorder.over = true // the last one is sent again, and counts for nothing
+    }
     const text = this.#name + String(this.#count++).padStart(stamp.length - this.#name.length, '0')
     for (const at of this.#stampsAt) this.#request.write(text, at, 'latin1')
     this.#askedAt = recorder.begins()
@@ -81,7 +89,7 @@ function makeRequest(): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-function fixedRequest({ path, headers = {}, body }: NonNullable<RestJob['request']>): Buffer {
+function fixedRequest({ path, headers = {}, body }: RestRequest): Buffer {
   const all = { Host: '127.0.0.1', Authorization: `Bearer ${job.key}`, ...headers }
   const length = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ ...all, ...length }).map(([name, value]) => `${name}: ${value}`)

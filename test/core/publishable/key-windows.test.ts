@@ -4,6 +4,7 @@ import test from 'ava'
 import { KeyWindows } from '#core/publishable/key-windows.ts'
 import type { PublishableKey } from '#core/publishable/publishable-key.ts'
 import { Refusal } from '#core/refusals.ts'
+import { countInGroup } from '#core/visitors/stored-windows.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -30,7 +31,7 @@ function windowsOf(database: Database) {
       return await windows.during('org_1', key, counted, async (open) => {
         await written
         const change = new Change()
-        for (const window of open) change.add(window.key, 1, window.most).add(window.group.key, 1)
+        for (const window of open) countInGroup(change.add(window.key, 1, window.most), window)
         return (await database.commit(change)).ok
       })
     } catch {

@@ -2,6 +2,7 @@
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
+import { RecentMap } from '../../recent-map.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { definitionLimits, honeypotKey, type Definition } from '../definition/definition.ts'
@@ -32,8 +33,12 @@ export interface PublicForm extends PublicDefinition {
   readonly closed: boolean
 }
 
+/** One has at most 256 KiB, and most have a few. */
+const maxDefinitions = 100
+
 export class PublicForms {
   readonly #core: Core
+  readonly #definitions = new RecentMap<string, Definition>(maxDefinitions)
   readonly #onShown: (found: FoundForm) => void
 
   /** `onShown` is notified of each form that a visitor begins with; must not throw. */
@@ -83,9 +88,14 @@ export class PublicForms {
     }
   }
 
+  /** Versions never change, so that those of the latest forms are kept. */
   async definition({ organization, stored }: FoundForm, version: number): Promise<Definition> {
-    const found = await this.#core.database.get(formVersions, { organizationId: organization.id }, versionId(stored.record.id, version))
+    const id = versionId(stored.record.id, version)
+    const known = this.#definitions.get(id)
+    if (known) return known
+    const found = await this.#core.database.get(formVersions, { organizationId: organization.id }, id)
     if (!found) throw noForm()
+    this.#definitions.set(id, found.record.definition)
     return found.record.definition
   }
 

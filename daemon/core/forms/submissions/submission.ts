@@ -72,7 +72,7 @@ export const newCounter = (organizationId: string, formId: string): readonly Ele
 
 /** Adds to a write what happens to a submission, with the count of those that are new. Whoever removes a whole form removes that too. */
 export function insertSubmission(change: Change, organizationId: string, submission: FormSubmission): void {
-  change.insert(formSubmissions, organizationId, submission)
+  change.insertUnchecked(formSubmissions, organizationId, submission)
   countNew(change, organizationId, undefined, submission)
 }
 

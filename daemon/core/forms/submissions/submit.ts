@@ -10,6 +10,7 @@ import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import { Captchas, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
+import type { Window } from '../../visitors/stored-windows.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 import { captchaKey, fillTimeKey, honeypotKey, isReservedKey, type Definition } from '../definition/definition.ts'
 import { evaluate, type Evaluation } from '../definition/evaluate.ts'
@@ -68,6 +69,9 @@ interface Draft {
   readonly token: FillTimeToken | undefined
   readonly evaluation: Evaluation
   readonly nowMs: number
+  /** What the token was used for before, as far as that was known when this came. */
+  readonly earlier: UsedNonce | undefined
+  readonly windows: readonly Window[]
 }
 
 /** Each counts, whatever comes of it; what is taken counts in the windows of the store besides. */
@@ -97,20 +101,22 @@ export class SubmitForms {
     const given = visit.values[fillTimeKey]
     const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
     const earlier = read && (await this.#usedBefore(found, read))
-    if (earlier?.digest === digestOf(visit)) return earlier // also when the form takes no more since
-    await openFormWindows(database, { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }, nowMs)
+    if (earlier && earlier.digest === digestOf(visit)) return earlier // also when the form takes no more since
+    const sender = { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }
+    const windows = await openFormWindows(database, sender, nowMs)
+    const facts = { found, visit, nowMs, earlier, windows }
     if (await publicForms.isClosed(found, current.settings)) throw closed(current)
     if (isFilled(visit.values[honeypotKey])) {
       const definition = localized(current, read?.language)
       const spam = ['honeypot'] as const
-      return this.#keep(this.#draft({ found, definition, version: form.version, visit, spam, token: read, nowMs, isTrap: true }))
+      return this.#keep(this.#draft({ ...facts, definition, version: form.version, spam, token: read, isTrap: true }))
     }
     const token = this.#goodToken(form, given, read, nowMs)
     const own = token.version === form.version ? current : await publicForms.definition(found, token.version)
     const definition = localized(own, token.language)
     const isFast = nowMs - token.issuedAt < definition.settings.min_fill_seconds * 1000
     const spam: readonly SpamReason[] = isFast ? ['too_fast'] : []
-    const draft = this.#draft({ found, definition, version: token.version, visit, spam, token, nowMs, isTrap: false })
+    const draft = this.#draft({ ...facts, definition, version: token.version, spam, token, isTrap: false })
     const captchaToken = await this.#checkCaptcha(form, current, visit)
     this.#checkFields(draft)
     return this.#keep(draft, captchaToken)
@@ -177,15 +183,15 @@ export class SubmitForms {
     const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
     const passed = this.#pagesPassed(draft)
     const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
+    let tries = 0
     return transact(database, { organizationId }, async (change) => {
       const form = (await change.get(forms, formId))?.record
       if (form?.status !== 'published') throw noForm()
       const nonce = token && !isTrap ? nonceKey(organizationId, formId, token.nonce) : undefined
-      const earlier = token && nonce && (await this.#usedBefore(found, token))
-      if (earlier?.digest === digestOf(visit)) return earlier
+      const earlier = token && nonce && (tries++ === 0 ? draft.earlier : await this.#usedBefore(found, token))
+      if (earlier && earlier.digest === digestOf(visit)) return earlier
       const spam: readonly SpamReason[] = earlier ? [...draft.spam, 'token_reuse'] : draft.spam
-      const windows = await openFormWindows(database, { organization, formId, remoteAddress: visit.remoteAddress }, nowMs)
-      countInWindows(change, windows, organization, nowMs)
+      countInWindows(change, draft.windows, organization, nowMs)
       if (nonce && !earlier) change.setNew(nonce, encode({ ...taken, digest: digestOf(visit) })).expire(nowMs + 2 * maxFillMs, nonce)
       if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
       const submission = this.#submission(draft, taken.id, spam)
@@ -248,7 +254,7 @@ export class SubmitForms {
 function countTaken(change: Transaction, { found, definition }: Draft): void {
   const key = takenCounter(found.organization.id, found.stored.record.id)
   change.add(key, 1, definition.settings.max_submissions ?? undefined)
-  change.limits.set(keyName(pack(key)), closed(definition))
+  change.limits.set(keyName(pack(key)), () => closed(definition))
 }
 
 /** Knows the same answers again, whatever came with them. */

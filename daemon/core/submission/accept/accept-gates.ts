@@ -7,6 +7,7 @@ import { keyName, pack, type Element } from '#store/tuple.ts'
 import { requireFlag, type FeatureSettings } from '../../plan/features.ts'
 import { billsOverage, limitsOf, requireIncluded, unpaidOverage } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
+import { countInGroup } from '../../visitors/stored-windows.ts'
 import type { Decision } from '../../routing/match/outcome.ts'
 import { captureCapOf, type Project } from '../../tenancy/organization.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../../tenancy/counters.ts'
@@ -135,11 +136,11 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
 
 /** Bounds what the windows of the key leave open; they were looked at before, and this settles what happens at the same moment. */
 function keyWindows({ submission }: Candidate, change: Change, limits: Limits): void {
-  for (const { key, most, refusal, expiresAt, group } of submission.windows ?? []) {
-    bounded(change, limits, key, most, refusal)
+  for (const window of submission.windows ?? []) {
+    const { key, most, refusal, expiresAt } = window
+    bounded(change, limits, key, most, refusal())
     change.expire(expiresAt, key)
-    change.add(group.key, 1)
-    change.expire(group.expiresAt, group.key)
+    countInGroup(change, window)
   }
 }
 

@@ -150,7 +150,7 @@ export class ReplayRunner {
       return 'counted'
     }
     const { limits, entry } = stageAgain(change, { policy, organizationId, by: job.record.requestedBy, now }, stored, verdict.next)
-    for (const [counter, refusal] of limits) change.limits.set(counter, refusal)
+    for (const [counter, refusal] of limits) change.limits.set(counter, () => refusal)
     change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', now))
     return entry
   }

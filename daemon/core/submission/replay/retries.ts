@@ -60,7 +60,7 @@ export class Retries {
       if (!stored) throw new Refusal('not_found', 'No trace has this trace_id.')
       const staged = await this.#stage(change, principal, stored, includeUnknown)
       if (!staged) return { trace: stored.record, entry: undefined }
-      for (const [counter, refusal] of staged.limits) change.limits.set(counter, refusal)
+      for (const [counter, refusal] of staged.limits) change.limits.set(counter, () => refusal)
       this.#options.audit.record(change, {
         organizationId: principal.organizationId,
         actor: actorOf(principal),

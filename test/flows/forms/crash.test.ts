@@ -1,0 +1,110 @@
+/** The daemon is killed while visitors send a form: what was acknowledged is there, notified once, and what was not can be sent again. */
+import test from 'ava'
+import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { eventually } from '../../support/deadline.ts'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { RestClient, type RestAnswer } from '../../support/daemon/rest.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const clients = 20
+const perClient = 8
+const owner = 'owner@example.ch'
+const definition = {
+  schema: { version: 1, fields: [{ key: 'text', type: 'text', label: 'Text', required: true }] },
+  settings: { min_fill_seconds: 0 },
+}
+
+/** What a visitor sends: with its own token, and from its own address. */
+interface Order {
+  readonly number: number
+  readonly token: string
+}
+
+/** A form whose submissions its owner is mailed, into a sandbox. */
+async function formOf({ rest, addresses }: Daemon, options: DaemonOptions): Promise<{ readonly path: string; readonly open: string }> {
+  const link = /\/sign-in\/link\/[\w-]{43}/.exec((await runCommand(options, 'login-link', owner)).output)?.[0] ?? ''
+  const origin = `http://${addresses.http}`
+  await fetch(origin + link, { method: 'POST', body: new URLSearchParams({ email: owner }), redirect: 'manual', headers: { origin } })
+  await makeRoute(rest, await makeDestination(rest, { name: 'Sandbox', port: 9, mode: 'sandbox' }))
+  const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Crash', definition })
+  const path = `/v1/forms/${String(id)}`
+  const notifications = { from: 'forms@example.ch', recipients: [{ email: owner }], subject_tmpl: '{{.submission.id}}' }
+  await rest.must('PUT', `${path}/notifications`, notifications)
+  await rest.must('POST', `${path}/publish`)
+  return { path, open: `/v1/public/forms/${String(public_id)}` }
+}
+
+const send = (client: RestClient, open: string, { number, token }: Order): Promise<RestAnswer> =>
+  client.call(
+    'POST',
+    `${open}/submissions`,
+    { data: { text: `answer ${number}` }, _mnx_ft: token },
+    {
+      'x-forwarded-for': `198.51.${Math.floor(number / 200)}.${(number % 200) + 1}`,
+    },
+  )
+
+test('every acknowledged submission survives kill -9 with its notification, and one that is sent again is one row', async (t) => {
+  await using folder = await temporaryFolder('form-crash')
+  const options = { folder: folder.path, env: { POSTERN_TRUST_PROXY: '127.0.0.1' } }
+  const ids = new Map<number, string>()
+  const orders: Order[] = []
+  let form = { path: '', open: '' }
+  let adminKey = ''
+  {
+    await using daemon = await Daemon.start(options)
+    ;({ adminKey } = daemon)
+    form = await formOf(daemon, options)
+    using client = new RestClient(daemon.addresses.http, adminKey)
+    for (let number = 0; number < clients * perClient; number++)
+      orders.push({ number, token: String((await client.must('GET', form.open))['fill_time_token']) })
+    let killed: Promise<unknown> | undefined
+    const visit = async (own: readonly Order[]): Promise<void> => {
+      for (const order of own) {
+        const { status, body } = await send(client, form.open, order)
+        if (status === 201) ids.set(order.number, String((body as Row)['id']))
+        if (ids.size >= clients * 3) killed ??= daemon.kill()
+      }
+    }
+    const visits = Array.from({ length: clients }, (_, of) => visit(orders.filter(({ number }) => number % clients === of)))
+    await Promise.allSettled(visits)
+    await killed
+  }
+  const before = new Map(ids)
+  t.true(before.size >= clients * 3 && before.size < orders.length, `${before.size} were acknowledged`)
+
+  await using daemon = await Daemon.start(options, adminKey)
+  using client = new RestClient(daemon.addresses.http, adminKey)
+  const again = await Promise.all(orders.flatMap((order) => [order, order]).map((order) => send(client, form.open, order)))
+  for (const [at, { status, body, bytes }] of again.entries()) {
+    const number = Math.floor(at / 2)
+    t.is(status, 201, bytes.toString())
+    const { id } = body as { readonly id: string }
+    t.is(ids.get(number) ?? id, id, 'who sends again gets what was acknowledged, or would have been')
+    ids.set(number, id)
+  }
+  const rows: Row[] = []
+  for await (const row of client.rows(`${form.path}/submissions`)) rows.push(row)
+  t.deepEqual(rows.map(({ id }) => String(id)).toSorted(), [...ids.values()].toSorted())
+  t.deepEqual(
+    rows.map(({ answers }) => String((answers as Row)['text'])).toSorted(),
+    orders.map(({ number }) => `answer ${number}`).toSorted(),
+  )
+  t.true([...before].every(([number, id]) => ids.get(number) === id))
+
+  const notified = async (): Promise<readonly string[]> => {
+    const subjects: string[] = []
+    for await (const { subject } of client.rows('/v1/traces')) subjects.push(String(subject))
+    return subjects
+  }
+  const all = await eventually(30_000, 'all are notified', async () => {
+    const subjects = await notified()
+    return subjects.length >= orders.length ? subjects : undefined
+  })
+  t.deepEqual(all.toSorted(), [...ids.values()].toSorted(), 'each once')
+  t.is((await daemon.stop()).code, 0)
+  const verified = await runCommand(options, 'verify')
+  t.is(verified.code, 0, verified.output)
+})
