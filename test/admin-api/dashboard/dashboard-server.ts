@@ -31,6 +31,8 @@ export interface DashboardTab {
   go(path: string): Promise<void>
   /** Waits until nothing is loading. */
   ready(): Promise<void>
+  /** Types into the control with this label. */
+  fill(label: string, value: string): Promise<void>
   /** What went wrong so far: the policy was not kept, something threw or was written as an error, or others were asked. */
   readonly faults: readonly string[]
   /** What the service refused so far. */
@@ -113,6 +115,7 @@ function watched(page: Page, url: string): DashboardTab {
       await page.goto(url + path)
       await ready()
     },
+    fill: (label, value) => page.getByLabel(label, { exact: true }).fill(value),
     async check(t) {
       t.deepEqual(await overflows(page), [], page.url())
       t.deepEqual(await axeFaults(page), [])

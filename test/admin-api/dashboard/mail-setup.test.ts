@@ -2,12 +2,11 @@
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
-import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { startDashboard } from './dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 const relay = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
 
 test('rules are made, ordered, tried and taken back', async (t) => {
@@ -26,7 +25,7 @@ test('rules are made, ordered, tried and taken back', async (t) => {
     ['*', 'Second'],
   ] as const) {
     await page.click('header >> text=New rule')
-    await fill(tab, 'Sender', sender)
+    await tab.fill('Sender', sender)
     await page.getByLabel('Destination', { exact: true }).selectOption({ label: `${name} (sandbox)` })
     await page.click('dialog >> button:has-text("Create")')
     await page.waitForSelector('dialog', { state: 'detached' })
@@ -42,12 +41,12 @@ test('rules are made, ordered, tried and taken back', async (t) => {
   await page.click('[aria-label="Edit: *"] >> visible=true')
   await page.waitForURL(/edit=rul_/)
   await tab.check(t)
-  await fill(tab, 'Sender', 'nonsense nonsense')
+  await tab.fill('Sender', 'nonsense nonsense')
   await page.click('dialog >> button:has-text("Save")')
   await page.waitForSelector('dialog [role=alert]')
   await page.click('dialog >> text=Cancel')
-  await fill(tab, 'From', 'shop@example.ch')
-  await fill(tab, 'To', 'ada@example.org')
+  await tab.fill('From', 'shop@example.ch')
+  await tab.fill('To', 'ada@example.org')
   await page.click('aside >> text=Try')
   await page.waitForURL(/from=shop/)
   await page.waitForSelector('text=It would be captured.sandbox_destination.')
@@ -130,7 +129,7 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.waitForSelector('text=No bounce source yet')
   await tab.check(t)
   await page.click('header >> text=New bounce source')
-  await fill(tab, 'Name', 'mx1')
+  await tab.fill('Name', 'mx1')
   await page.check('text=Poll a mailbox')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Create")')
@@ -146,7 +145,7 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.waitForURL(/\/bounce-sources\/src_/)
   t.regex(await page.innerText('aside pre'), /X-Service-Signature: sha256=\$SIGNATURE/)
   await page.click('text=Map a postoffice')
-  await fill(tab, 'Postoffice', 'Customer-A')
+  await tab.fill('Postoffice', 'Customer-A')
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('main >> text=Customer-A')
   await tab.check(t)
@@ -155,7 +154,7 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.click('.toast button')
   await page.waitForSelector('main >> text=Customer-A')
   await page.click('text=Revoke the source')
-  await fill(tab, 'Type mx1 to confirm', 'mx1')
+  await tab.fill('Type mx1 to confirm', 'mx1')
   await page.click('dialog >> button:has-text("Revoke the source")')
   await page.waitForSelector('text=No bounce source yet')
 })

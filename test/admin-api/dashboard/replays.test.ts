@@ -6,12 +6,10 @@ import { eventually, within } from '../../support/deadline.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+import { startDashboard, type DashboardServer } from './dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 /** Messages that a server refused for good, which takes them from now on. */
 async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: readonly string[]): Promise<Sink> {
@@ -48,13 +46,13 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await page.click('.state >> text=New replay')
   await page.waitForSelector('text=3 failed messages match.')
   await tab.check(t)
-  await fill(tab, 'Recipient', 'nobody@example.org')
+  await tab.fill('Recipient', 'nobody@example.org')
   await page.waitForSelector('text=No failed message matches.')
   await tab.check(t)
-  await fill(tab, 'Recipient', 'ada@example.org')
+  await tab.fill('Recipient', 'ada@example.org')
   await page.waitForSelector('text=one failed message matches.')
   await page.waitForURL(/to=ada%40example\.org/)
-  await fill(tab, 'Recipient', '')
+  await tab.fill('Recipient', '')
   await page.waitForSelector('text=3 failed messages match.')
   await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Relay' })
   await page.waitForSelector('text=3 failed messages match.')
@@ -62,7 +60,7 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await tab.check(t)
   t.is(await page.getAttribute('dialog >> button:has-text("Replay now")', 'aria-disabled'), 'true')
   t.is(sink.deliveries.length, 0, 'nothing is sent before')
-  await fill(tab, 'Type 3 to confirm', '3')
+  await tab.fill('Type 3 to confirm', '3')
   await page.click('dialog >> button:has-text("Replay now")')
   await page.waitForURL(/\/replays\/rpl_/)
   await page.waitForSelector('text=3 messages were replayed.')
@@ -101,7 +99,7 @@ test('a replay that is at work is stopped, and keeps what it has done', async (t
   await tab.go('/replays?new=1')
   await page.waitForSelector('text=3 failed messages match.')
   await page.click('button:has-text("Replay 3")')
-  await fill(tab, 'Type 3 to confirm', '3')
+  await tab.fill('Type 3 to confirm', '3')
   await page.click('dialog >> button:has-text("Replay now")')
   await within(30_000, 'one is counted', paused)
   await page.click('header >> text=Stop')

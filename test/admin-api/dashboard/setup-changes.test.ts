@@ -2,13 +2,11 @@
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { openAs } from './open-as.ts'
-import { startDashboard, type DashboardTab } from './dashboard-server.ts'
+import { startDashboard } from './dashboard-server.ts'
 import { seed } from './seed.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('an SMTP login shows how a program is set to it, what would happen to its mail, and is changed', async (t) => {
   const server = await startDashboard(t, browser)
@@ -31,12 +29,12 @@ test('an SMTP login shows how a program is set to it, what would happen to its m
     t.regex(await text(), /credential_active[^]*does not expire[^]*Infomaniak/)
     await tab.check(t)
     await page.click('dialog >> text=Change settings')
-    await fill(tab, 'Per minute', '30')
-    await fill(tab, 'Good until (UTC)', 'soon')
+    await tab.fill('Per minute', '30')
+    await tab.fill('Good until (UTC)', 'soon')
     await page.click('dialog >> text=Save')
     await page.waitForSelector('dialog .wrong')
     await tab.check(t)
-    await fill(tab, 'Good until (UTC)', '2031-12-31')
+    await tab.fill('Good until (UTC)', '2031-12-31')
     await page.getByLabel('Also checks the From field').check()
     await page.click('dialog >> text=Save')
     await page.waitForSelector('.toast >> text=The login is saved.')
@@ -75,11 +73,11 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await page.click('summary:has-text("How a receiver checks the signature")')
   await tab.check(t)
   await choose('Change endpoint')
-  await fill(tab, 'Name', '')
+  await tab.fill('Name', '')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('dialog .wrong')
   await tab.check(t)
-  await fill(tab, 'Name', 'Shop 2')
+  await tab.fill('Name', 'Shop 2')
   await page.getByLabel('complained', { exact: true }).check()
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast >> text=The endpoint is saved.')
@@ -91,7 +89,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await page.click('.toast button')
   await page.waitForSelector('.endpoint .tag.bad', { state: 'detached' })
   await choose('Delete endpoint')
-  await fill(tab, 'Type Shop 2 to confirm', 'Shop 2')
+  await tab.fill('Type Shop 2 to confirm', 'Shop 2')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Delete endpoint")')
   await page.waitForURL(/\/webhooks$/)
@@ -140,13 +138,13 @@ test('a destination and an inbox are changed, and an inbox is deleted by its pat
   const { page } = tab
   await tab.go(`/destinations/${live}`)
   await page.click('text="Change settings"')
-  await fill(tab, 'Default From', 'no address')
+  await tab.fill('Default From', 'no address')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('dialog .wrong')
   await tab.check(t)
-  await fill(tab, 'Priority', '7')
-  await fill(tab, 'Environment', 'production')
-  await fill(tab, 'Default From', 'shop@alpenblick.example')
+  await tab.fill('Priority', '7')
+  await tab.fill('Environment', 'production')
+  await tab.fill('Default From', 'shop@alpenblick.example')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast')
   t.like(await rest.must('GET', `/v1/destinations/${live}`), { priority: 7, environment: 'production', from: 'shop@alpenblick.example' })
@@ -155,13 +153,13 @@ test('a destination and an inbox are changed, and an inbox is deleted by its pat
   await tab.go(`/captures/${String(made['id'])}`)
   await page.click('summary:has-text("About this inbox")')
   await page.click('text="Change inbox"')
-  await fill(tab, 'Days after which mail leaves it', '3')
+  await tab.fill('Days after which mail leaves it', '3')
   await tab.check(t)
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast >> text=The inbox is saved.')
   t.is((await rest.must('GET', inbox))['retention_days'], 3)
   await page.click('text="Delete inbox"')
-  await fill(tab, 'Type @example.test to confirm', '@example.test')
+  await tab.fill('Type @example.test to confirm', '@example.test')
   await page.click('dialog >> button:has-text("Delete inbox")')
   await page.waitForSelector('dialog', { state: 'detached' })
   t.is((await rest.call('GET', inbox)).status, 404)

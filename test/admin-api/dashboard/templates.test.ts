@@ -13,8 +13,6 @@ interface Styled {
   readonly ownerDocument: { readonly defaultView: { getComputedStyle(element: unknown): { readonly backgroundColor: string } } }
 }
 
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
-
 const order = {
   ...{ slug: 'order', name: 'Order', subject_tmpl: 'Your order {{.number}}', text_tmpl: 'Thank you, {{.name}}.' },
   html_tmpl: '<style>@media (prefers-color-scheme: dark) { body { background: black } }</style><h1>Thank you, {{.name}}</h1>',
@@ -155,9 +153,9 @@ test('the preview is a mail, a phone, a text and dark; the sample data and the s
     await page.waitForSelector('pre.paper >> text=Thank you, Name.')
     await tab.check(t)
     await page.click('[role=tab]:has-text("Variables")')
-    await fill(tab, 'Sample data', '{ "name": "Ada", "number": 5')
+    await tab.fill('Sample data', '{ "name": "Ada", "number": 5')
     await page.waitForSelector('text=This is not JSON.')
-    await fill(tab, 'Sample data', '{ "name": "Ada", "number": 5 }')
+    await tab.fill('Sample data', '{ "name": "Ada", "number": 5 }')
     await page.waitForSelector('.subject-line >> text=Your order 5')
     await page.click('text=Write a schema of what is used')
     await page.waitForSelector('.findings >> text=variables.number')
@@ -180,7 +178,7 @@ test('a template is renamed and taken back, and deleted by its slug; one that is
   await tab.go(`/templates/${id}`)
   await page.click('[aria-label=More]')
   await page.click('text=Rename…')
-  await fill(tab, 'Name', 'Sent order')
+  await tab.fill('Name', 'Sent order')
   await tab.check(t)
   await page.click('dialog >> text=Done')
   await page.waitForSelector('h1 >> text=Sent order')
@@ -188,7 +186,7 @@ test('a template is renamed and taken back, and deleted by its slug; one that is
   await page.waitForSelector('h1 >> text=/^Order$/')
   await page.click('[aria-label=More]')
   await page.click('text=Delete the template')
-  await fill(tab, 'Type order to confirm', 'order')
+  await tab.fill('Type order to confirm', 'order')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Delete the template")')
   await page.waitForSelector('text=No template yet')

@@ -1,11 +1,9 @@
 /** Settings of an SMTP login; its name and password are changed by rotating it. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { call, type ApiFault } from '../app/api.ts'
+import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
-import { FormDialog } from '../parts/forms.tsx'
+import { EditDialog, numberOrNull, textOfNumber } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { toast } from '../parts/toast.tsx'
 import { updateSmtpCredential, type SmtpCredential } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './access-words.ts'
@@ -17,17 +15,14 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text))
-const textOf = (value: number | null): string => (value === null ? '' : String(value))
-
 /** What is typed, as text. */
 const draftOf = (login: SmtpCredential) => ({
   label: login.label,
   domains: login.allowed_from_domains.join(', '),
   isEnforced: login.enforce_header_from,
   destination: login.default_destination_id ?? '',
-  rate: textOf(login.max_rate_per_min),
-  bytes: textOf(login.max_message_bytes),
+  rate: textOfNumber(login.max_rate_per_min),
+  bytes: textOfNumber(login.max_message_bytes),
   until: login.expires_at?.slice(0, 10) ?? '',
   clicks: login.click_tracking_enabled,
   opens: login.open_tracking_enabled,
@@ -40,8 +35,8 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   allowed_from_domains: draft.domains.split(/[\s,]+/).filter(Boolean),
   enforce_header_from: draft.isEnforced,
   ...((draft.destination !== '' || login.environment === null) && { default_destination_id: draft.destination || null }),
-  max_rate_per_min: numberOf(draft.rate),
-  max_message_bytes: numberOf(draft.bytes),
+  max_rate_per_min: numberOrNull(draft.rate),
+  max_message_bytes: numberOrNull(draft.bytes),
   expires_at: draft.until === '' ? null : `${draft.until}T00:00:00Z`,
   ...(draft.clicks !== login.click_tracking_enabled && { click_tracking_enabled: draft.clicks }),
   ...(draft.opens !== login.open_tracking_enabled && { open_tracking_enabled: draft.opens }),
@@ -49,97 +44,46 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
 
 export function EditLogin({ login, destinations, onClose, onDone }: EditProps): JSX.Element {
   const [w, common] = [words(), allWords()]
-  const [draft, setDraft] = useState(() => draftOf(login))
-  const set =
-    <N extends keyof Draft>(name: N) =>
-    (value: Draft[N]): void =>
-      setDraft((before) => ({ ...before, [name]: value }))
-  const save = async (): Promise<void> => {
+  const save = async (draft: Draft): Promise<string> => {
     await call(updateSmtpCredential, { path: { id: login.id }, body: bodyOf(login, draft) })
-    toast(w.saved)
-    onClose()
-    onDone()
+    return w.saved
   }
   return (
-    <FormDialog title={w.edit} submit={common.save} onClose={onClose} onSubmit={save}>
-      {(fault) => (
+    <EditDialog title={w.edit} begin={draftOf(login)} onClose={onClose} onSave={save} onDone={onDone}>
+      {({ at }) => (
         <>
-          <TextField label={common.name} value={draft.label} onChange={set('label')} fault={fault?.fields.get('label')} />
-          <TextField
-            label={common.fromDomains}
-            hint={common.fromDomainsHint}
-            value={draft.domains}
-            onChange={set('domains')}
-            fault={fault?.fields.get('allowed_from_domains')}
-          />
-          <Check label={w.headerFrom} isOn={draft.isEnforced} onChange={set('isEnforced')} />
+          <TextField label={common.name} {...at('label')} />
+          <TextField label={common.fromDomains} hint={common.fromDomainsHint} {...at('domains', 'allowed_from_domains')} />
+          <Check label={w.headerFrom} {...at('isEnforced')} />
           <ChooseField
             label={common.destination}
-            value={draft.destination}
-            onChange={set('destination')}
+            {...at('destination')}
             options={[
               ['', login.environment === null ? common.byRoute : plain(login.environment)] as const,
               ...[...destinations].map(([id, name]) => [id, plain(name)] as const),
             ]}
           />
-          <Limits draft={draft} set={set} fault={fault} />
-          <Check label={w.clicks} isOn={draft.clicks} onChange={set('clicks')} />
-          <Check label={w.opens} isOn={draft.opens} onChange={set('opens')} />
+          <TextField label={common.ratePerMinute} hint={w.emptyNone} type="number" {...at('rate', 'max_rate_per_min')} />
+          <TextField label={w.sizeBytes} hint={w.emptyNone} type="number" {...at('bytes', 'max_message_bytes')} />
+          <TextField label={w.until} hint={w.emptyNever} placeholder="2027-12-31" {...at('until', 'expires_at')} isMono />
+          <Check label={w.clicks} {...at('clicks')} />
+          <Check label={w.opens} {...at('opens')} />
           <p class="faint">{w.trackingHint}</p>
         </>
       )}
-    </FormDialog>
-  )
-}
-
-interface LimitsProps {
-  readonly draft: Draft
-  readonly set: (name: 'rate' | 'bytes' | 'until') => (value: string) => void
-  readonly fault: ApiFault | undefined
-}
-
-function Limits({ draft, set, fault }: LimitsProps): JSX.Element {
-  const w = words()
-  return (
-    <>
-      <TextField
-        label={allWords().ratePerMinute}
-        hint={w.emptyNone}
-        type="number"
-        value={draft.rate}
-        onChange={set('rate')}
-        fault={fault?.fields.get('max_rate_per_min')}
-      />
-      <TextField
-        label={w.sizeBytes}
-        hint={w.emptyNone}
-        type="number"
-        value={draft.bytes}
-        onChange={set('bytes')}
-        fault={fault?.fields.get('max_message_bytes')}
-      />
-      <TextField
-        label={w.until}
-        hint={w.emptyNever}
-        placeholder="2027-12-31"
-        value={draft.until}
-        onChange={set('until')}
-        fault={fault?.fields.get('expires_at')}
-        isMono
-      />
-    </>
+    </EditDialog>
   )
 }
 
 interface CheckProps {
   readonly label: string
-  readonly isOn: boolean
+  readonly value: boolean
   readonly onChange: (isOn: boolean) => void
 }
 
-const Check = ({ label, isOn, onChange }: CheckProps): JSX.Element => (
+const Check = ({ label, value, onChange }: CheckProps): JSX.Element => (
   <label class="check">
-    <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
+    <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
     {label}
   </label>
 )

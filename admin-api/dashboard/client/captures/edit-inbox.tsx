@@ -1,10 +1,9 @@
 /** Changes an inbox, or ends it. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
-import { EndDialog, FormDialog } from '../parts/forms.tsx'
+import { EditDialog, EndDialog, numberOrNull, textOfNumber, textOrNull } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteInbox, updateInbox, type InboxDetail } from '../wire/operations.ts'
@@ -18,46 +17,23 @@ interface EditProps {
 }
 
 export function EditInbox({ inbox, onClose, onDone }: EditProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
-  const [name, setName] = useState(inbox.name)
-  const [url, setUrl] = useState(inbox.notify_webhook_url ?? '')
-  const [days, setDays] = useState(inbox.retention_days === null ? '' : String(inbox.retention_days))
-  const save = async (): Promise<void> => {
-    const body = {
-      name,
-      notify_webhook_url: url.trim() === '' ? null : url.trim(),
-      retention_days: days.trim() === '' ? null : Number(days),
-    }
+  const w = words()
+  const begin = { name: inbox.name, url: inbox.notify_webhook_url ?? '', days: textOfNumber(inbox.retention_days) }
+  const save = async ({ name, url, days }: typeof begin): Promise<string> => {
+    const body = { name, notify_webhook_url: textOrNull(url), retention_days: numberOrNull(days) }
     await call(updateInbox, { path: { id: inbox.id }, body })
-    toast(w.inboxSaved)
-    onClose()
-    onDone()
+    return w.inboxSaved
   }
   return (
-    <FormDialog title={w.editInbox} submit={common.save} onClose={onClose} onSubmit={save}>
-      {(fault) => (
+    <EditDialog title={w.editInbox} begin={begin} onClose={onClose} onSave={save} onDone={onDone}>
+      {({ at }) => (
         <>
-          <TextField label={common.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
-          <TextField
-            label={w.notifies}
-            type="url"
-            placeholder="https://"
-            value={url}
-            onChange={setUrl}
-            fault={fault?.fields.get('notify_webhook_url')}
-            isMono
-          />
-          <TextField
-            label={w.keptDays}
-            hint={w.keptDaysHint}
-            type="number"
-            value={days}
-            onChange={setDays}
-            fault={fault?.fields.get('retention_days')}
-          />
+          <TextField label={allWords().name} {...at('name')} />
+          <TextField label={w.notifies} type="url" placeholder="https://" {...at('url', 'notify_webhook_url')} isMono />
+          <TextField label={w.keptDays} hint={w.keptDaysHint} type="number" {...at('days', 'retention_days')} />
         </>
       )}
-    </FormDialog>
+    </EditDialog>
   )
 }
 

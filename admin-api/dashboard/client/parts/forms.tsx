@@ -8,6 +8,7 @@ import { words } from '../words/words.ts'
 import { Dialog, TextField, useBusy } from './controls.tsx'
 import { Mark } from './mark.tsx'
 import { Confirm } from './states.tsx'
+import { toast } from './toast.tsx'
 
 /** A refusal that belongs to no field. */
 export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.Element | null {
@@ -119,3 +120,55 @@ export function EndDialog({ name, effects, children, ...rest }: EndDialogProps):
     </FormDialog>
   )
 }
+
+type Draft = Readonly<Record<string, unknown>>
+
+/** What is typed into the fields of a dialog. */
+export interface Fields<D> {
+  readonly draft: D
+  /** What the control of a field takes; `path` is its name on the wire, where it has another one there. */
+  readonly at: <N extends keyof D & string>(
+    name: N,
+    path?: string,
+  ) => { readonly value: D[N]; readonly onChange: (value: D[N]) => void; readonly fault: string | undefined }
+}
+
+interface EditDialogProps<D> extends Pick<FormDialogProps, 'title' | 'onClose'> {
+  readonly submit?: string
+  /** What the fields begin with. */
+  readonly begin: D
+  /** Returns the sentence that says what was done, where there is one. */
+  readonly onSave: (draft: D) => Promise<string | undefined>
+  readonly onDone?: () => void
+  readonly children: (fields: Fields<D>) => ComponentChildren
+}
+
+/** Changes the settings of one thing: every field begins with what it is, and says what is wrong with it. */
+export function EditDialog<D extends Draft>({ begin, submit, onSave, onDone, onClose, children, title }: EditDialogProps<D>): JSX.Element {
+  const [draft, setDraft] = useState(begin)
+  const save = async (): Promise<void> => {
+    const said = await onSave(draft)
+    if (said !== undefined) toast(said)
+    onClose()
+    onDone?.()
+  }
+  return (
+    <FormDialog title={title} submit={submit ?? words().save} onClose={onClose} onSubmit={save}>
+      {(fault) =>
+        children({
+          draft,
+          at: (name, path = name) => ({
+            value: draft[name],
+            onChange: (value) => setDraft((before) => ({ ...before, [name]: value })),
+            fault: fault?.fields.get(path),
+          }),
+        })
+      }
+    </FormDialog>
+  )
+}
+
+/** Empty is none. */
+export const numberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text))
+export const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
+export const textOfNumber = (value: number | null): string => (value === null ? '' : String(value))

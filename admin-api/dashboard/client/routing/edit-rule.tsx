@@ -1,10 +1,9 @@
 /** Makes a rule, or changes one. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { projectId } from '../app/location.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
-import { FormDialog } from '../parts/forms.tsx'
+import { EditDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { createRoutingRule, updateRoutingRule, type Destination, type RoutingRule } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -21,55 +20,47 @@ interface EditProps {
 
 export function EditRule({ rule, destinations, onClose, onDone }: EditProps): JSX.Element {
   const [w, common] = [words(), allWords()]
-  const [match, setMatch] = useState(rule ? matchOf(rule) : '')
-  const [byEnvironment, setByEnvironment] = useState(typeof rule?.environment === 'string')
-  const [destination, setDestination] = useState(rule?.destination_id ?? destinations[0]?.id ?? '')
-  const [environment, setEnvironment] = useState(rule?.environment ?? '')
-  const [priority, setPriority] = useState(String(rule?.priority ?? 100))
-  const chosen = destination || destinations[0]?.id
-  const save = async (): Promise<void> => {
-    const way = byEnvironment ? { environment } : { destination_id: chosen ?? null }
-    const body = { match, ...way, priority: Number(priority) }
+  const begin = {
+    ...{ match: rule ? matchOf(rule) : '', priority: String(rule?.priority ?? 100) },
+    way: typeof rule?.environment === 'string' ? 'environment' : 'destination',
+    ...{ destination: rule?.destination_id ?? '', environment: rule?.environment ?? '' },
+  }
+  const first = destinations[0]?.id ?? ''
+  const save = async ({ match, priority, way, destination, environment }: typeof begin): Promise<undefined> => {
+    const leadsTo =
+      way === 'environment' ? { environment } : { destination_id: (destination || first) === '' ? null : destination || first }
+    const body = { match, ...leadsTo, priority: Number(priority) }
     if (rule) await call(updateRoutingRule, { path: { id: rule.id }, body })
     else await call(createRoutingRule, { body: { ...body, ...(projectId.value !== undefined && { project_id: projectId.value }) } })
-    onClose()
-    onDone()
+    return undefined
   }
+  const dialog = { title: rule ? w.editRule : w.newRule, submit: rule ? common.save : common.create }
   return (
-    <FormDialog title={rule ? w.editRule : w.newRule} submit={rule ? common.save : common.create} onClose={onClose} onSubmit={save}>
-      {(fault) => (
+    <EditDialog {...dialog} begin={begin} onClose={onClose} onSave={save} onDone={onDone}>
+      {({ draft, at }) => (
         <>
-          <TextField label={w.sender} hint={w.matchHint} value={match} onChange={setMatch} isMono fault={fault?.fields.get('match')} />
+          <TextField label={w.sender} hint={w.matchHint} {...at('match')} isMono />
           <ChooseField
             label={w.way}
-            value={byEnvironment ? 'environment' : 'destination'}
-            onChange={(next) => setByEnvironment(next === 'environment')}
+            {...at('way')}
             options={[
               ['destination', w.byDestination],
               ['environment', w.byEnvironment],
             ]}
           />
-          {byEnvironment ? (
-            <TextField label={common.environment} value={environment} onChange={setEnvironment} fault={fault?.fields.get('environment')} />
+          {draft.way === 'environment' ? (
+            <TextField label={common.environment} {...at('environment')} />
           ) : (
             <ChooseField
               label={common.destination}
-              value={chosen ?? ''}
-              onChange={setDestination}
-              fault={fault?.fields.get('destination_id')}
+              {...at('destination', 'destination_id')}
+              value={draft.destination || first}
               options={destinations.map(({ id, name, mode }) => [id, `${plain(name)} (${mode})`] as const)}
             />
           )}
-          <TextField
-            label={common.priority}
-            hint={w.priorityHint}
-            type="number"
-            value={priority}
-            onChange={setPriority}
-            fault={fault?.fields.get('priority')}
-          />
+          <TextField label={common.priority} hint={w.priorityHint} type="number" {...at('priority')} />
         </>
       )}
-    </FormDialog>
+    </EditDialog>
   )
 }

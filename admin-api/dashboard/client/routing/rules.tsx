@@ -67,8 +67,8 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
         empty={<State title={w.noRules} text={w.noRulesText} />}
         columns={[
           { head: common.priority, class: 'c-took num', cell: ({ priority }) => priority },
-          { head: w.sender, class: 'strong', cell: (rule) => <Sender rule={rule} /> },
-          { head: w.leadsTo, cell: (rule) => <Way rule={rule} name={nameOf(rule)} /> },
+          { head: w.sender, class: 'strong c-name', cell: (rule) => <Sender rule={rule} /> },
+          { head: w.leadsTo, class: 'c-name', cell: (rule) => <Way rule={rule} name={nameOf(rule)} /> },
           ...(projectId.value === undefined && projects.value.length > 1
             ? [{ head: common.project, class: 'c-small', cell: (rule: RoutingRule) => projectOf(rule) }]
             : []),

@@ -160,7 +160,7 @@ function Top({ template, isChanged, isBusy, onSave, onTest, onSaved }: TopProps)
       {mayChange.value && (
         <>
           <TemplateMenu template={template} onSaved={onSaved} onTest={onTest} />
-          <button class="button wide-only" onClick={onTest} aria-keyshortcuts="Control+Enter Meta+Enter">
+          <button class="button not-on-phones" onClick={onTest} aria-keyshortcuts="Control+Enter Meta+Enter">
             {w.test}
           </button>
           <button class="button primary" onClick={onSave} aria-disabled={isBusy || !isChanged} aria-keyshortcuts="Control+S Meta+S">

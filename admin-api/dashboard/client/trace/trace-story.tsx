@@ -147,9 +147,7 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
   return (
     <>
       <Title>{Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')}</Title>
-      <p lang={language.value === 'en' ? undefined : 'en'}>
-        <SafeText text={message} />
-      </p>
+      <Sentence entry={entry} trace={trace} message={message} />
       {event === 'accepted' && (
         <p class="details">
           <Fact name="submitted_by" value={String(detail['submitted_by'])} />
@@ -172,6 +170,34 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
       {event === 'captured' && <p>{<a href={link('/captures')}>{w.captures}</a>}</p>}
     </>
   )
+}
+
+/** In the language of the reader where the entry says all that it needs, else in the words of the service. */
+function Sentence({ entry, trace, message }: { readonly entry: Entry; readonly trace: Trace; readonly message: string }): JSX.Element {
+  const own = language.value === 'en' ? undefined : ownSentence(entry, trace)
+  if (own !== undefined) return <p>{own}</p>
+  return (
+    <p lang={language.value === 'en' ? undefined : 'en'}>
+      <SafeText text={message} />
+    </p>
+  )
+}
+
+function ownSentence({ event, detail }: Entry, trace: Trace): string | undefined {
+  const w = words()
+  const at = (name: string): string => longTime(String(detail[name]))
+  const isApproved = trace.timeline.some((one) => one.event === 'approval_requested')
+  const sentences: Readonly<Record<string, () => string | undefined>> = {
+    accepted: () => (detail['template_id'] === undefined ? w.accepted(bytes(trace.size), trace.recipients.length) : undefined),
+    scheduled: () => (trace.outcome === 'relayed' && !isApproved ? w.leavesAt(at('send_at')) : undefined),
+    retry_scheduled: () => w.nextAttemptAt(at('next_attempt_at')),
+    approval_requested: () => w.approvalUntil(at('expires_at')),
+    expired: () => w.notApproved,
+    sent: () => w.takenForAll,
+    failed: () => w.abandoned,
+    released: () => w.releasedAsOwn,
+  }
+  return Object.hasOwn(sentences, event) ? sentences[event]?.() : undefined
 }
 
 const Title = ({ children, place }: { readonly children: ComponentChildren; readonly place?: ComponentChildren }): JSX.Element => (

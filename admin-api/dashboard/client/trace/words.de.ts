@@ -32,4 +32,12 @@ export const de: Wider<typeof en> = {
   sameReply: 'Gleiche Antwort in den letzten 24 Stunden',
   retryUseful: 'Ein weiterer Versuch kann helfen.',
   retryUseless: 'Ein weiterer Versuch hilft nicht.',
+  accepted: (size, n) => `Angenommen: ${size} für ${n === 1 ? '1 Empfänger' : `${String(n)} Empfänger`}.`,
+  leavesAt: (at) => `Sie geht am ${at} hinaus und kann bis dahin abgebrochen werden.`,
+  nextAttemptAt: (at) => `Der nächste Versuch ist am ${at} fällig.`,
+  approvalUntil: (at) => `Ein Agent hat sie gesendet; ein Mitglied der Organisation muss sie bis ${at} freigeben.`,
+  notApproved: 'Nicht rechtzeitig freigegeben; sie wurde nicht gesendet.',
+  takenForAll: 'Der Anbieter hat die Nachricht für alle Empfänger angenommen.',
+  abandoned: 'Die Zustellung wurde aufgegeben.',
+  releasedAsOwn: 'Die eingefangene Nachricht wurde freigegeben: Sie ging als eigene Nachricht hinaus.',
 }

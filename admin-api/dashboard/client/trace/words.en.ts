@@ -29,4 +29,12 @@ export const en = {
   sameReply: 'Same reply in the last 24 hours',
   retryUseful: 'Another attempt can help.',
   retryUseless: 'Another attempt does not help.',
+  accepted: (size: string, n: number) => `Accepted: ${size} for ${n === 1 ? '1 recipient' : `${String(n)} recipients`}.`,
+  leavesAt: (at: string) => `It leaves at ${at} and can be canceled until then.`,
+  nextAttemptAt: (at: string) => `The next attempt is due at ${at}.`,
+  approvalUntil: (at: string) => `An agent sent it, so a member of the organization has to approve it until ${at}.`,
+  notApproved: 'Not approved in time; it was not sent.',
+  takenForAll: 'The provider accepted the message for all recipients.',
+  abandoned: 'Delivery was abandoned.',
+  releasedAsOwn: 'The captured message was released: it was sent as a message of its own.',
 } as const

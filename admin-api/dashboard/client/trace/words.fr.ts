@@ -33,4 +33,12 @@ export const fr: Wider<typeof en> = {
   sameReply: 'Même réponse ces dernières 24 heures',
   retryUseful: 'Un autre essai peut aider.',
   retryUseless: 'Un autre essai n’aide pas.',
+  accepted: (size, n) => `Accepté : ${size} pour ${n === 1 ? '1 destinataire' : `${String(n)} destinataires`}.`,
+  leavesAt: (at) => `Il part le ${at} et peut être annulé jusque-là.`,
+  nextAttemptAt: (at) => `Le prochain essai est prévu le ${at}.`,
+  approvalUntil: (at) => `Un agent l’a envoyé : un membre de l’organisation doit l’approuver avant le ${at}.`,
+  notApproved: 'Pas approuvé à temps ; il n’a pas été envoyé.',
+  takenForAll: 'Le fournisseur a accepté le message pour tous les destinataires.',
+  abandoned: 'La remise a été abandonnée.',
+  releasedAsOwn: 'Le message capturé a été libéré : il est parti comme message à part.',
 }

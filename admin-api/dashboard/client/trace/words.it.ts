@@ -32,4 +32,12 @@ export const it: Wider<typeof en> = {
   sameReply: 'Stessa risposta nelle ultime 24 ore',
   retryUseful: 'Un altro tentativo può aiutare.',
   retryUseless: 'Un altro tentativo non aiuta.',
+  accepted: (size, n) => `Accettato: ${size} per ${n === 1 ? '1 destinatario' : `${String(n)} destinatari`}.`,
+  leavesAt: (at) => `Parte il ${at} e fino ad allora si può annullare.`,
+  nextAttemptAt: (at) => `Il prossimo tentativo è previsto il ${at}.`,
+  approvalUntil: (at) => `Lo ha inviato un agente: un membro dell’organizzazione deve approvarlo entro il ${at}.`,
+  notApproved: 'Non approvato in tempo; non è stato inviato.',
+  takenForAll: 'Il fornitore ha accettato il messaggio per tutti i destinatari.',
+  abandoned: 'La consegna è stata abbandonata.',
+  releasedAsOwn: 'Il messaggio catturato è stato rilasciato: è partito come messaggio a sé.',
 }

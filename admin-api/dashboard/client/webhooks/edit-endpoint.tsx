@@ -1,8 +1,7 @@
 /** Name, address and events of an endpoint, when it is made and when it is changed. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { TextField } from '../parts/controls.tsx'
-import { FormDialog } from '../parts/forms.tsx'
+import { EditDialog } from '../parts/forms.tsx'
 import type { WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
@@ -17,45 +16,47 @@ export interface EndpointSettings {
 
 interface EditProps {
   readonly title: string
-  readonly submit: string
+  readonly submit?: string
   /** Undefined for a new one. */
   readonly endpoint?: WebhookEndpoint
   readonly onClose: () => void
-  readonly onSubmit: (settings: EndpointSettings) => Promise<void>
+  /** Returns what is said when it is done. */
+  readonly onSave: (settings: EndpointSettings) => Promise<string | undefined>
 }
 
-export function EditEndpoint({ title, submit, endpoint, onClose, onSubmit }: EditProps): JSX.Element {
+export function EditEndpoint({ endpoint, ...rest }: EditProps): JSX.Element {
   const w = words()
-  const [name, setName] = useState(endpoint?.name ?? '')
-  const [url, setUrl] = useState(endpoint?.target_url ?? '')
-  const [types, setTypes] = useState<readonly EventType[]>(endpoint?.event_types ?? [])
-  const toggle = (type: EventType): void => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type])
-  const settings = { name, target_url: url, event_types: [...types] }
+  const { name = '', target_url: url = '', event_types: types = [] } = endpoint ?? {}
   return (
-    <FormDialog title={title} submit={submit} onClose={onClose} onSubmit={() => onSubmit(settings)}>
-      {(fault) => (
+    <EditDialog {...rest} begin={{ name, target_url: url, event_types: [...types] }}>
+      {({ at }) => (
         <>
-          <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />
-          <TextField
-            label={w.endpoint}
-            type="url"
-            placeholder="https://"
-            value={url}
-            onChange={setUrl}
-            fault={fault?.fields.get('target_url')}
-            isMono
-          />
-          <fieldset>
-            <legend class="label">{w.eventsHint}</legend>
-            {eventTypes.map((type) => (
-              <label class="check" key={type}>
-                <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} />
-                <code>{type}</code>
-              </label>
-            ))}
-          </fieldset>
+          <TextField label={w.name} {...at('name')} />
+          <TextField label={w.endpoint} type="url" placeholder="https://" {...at('target_url')} isMono />
+          <Events {...at('event_types')} />
         </>
       )}
-    </FormDialog>
+    </EditDialog>
   )
 }
+
+interface EventsProps {
+  readonly value: EventType[]
+  readonly onChange: (value: EventType[]) => void
+}
+
+const Events = ({ value, onChange }: EventsProps): JSX.Element => (
+  <fieldset>
+    <legend class="label">{words().eventsHint}</legend>
+    {eventTypes.map((type) => (
+      <label class="check" key={type}>
+        <input
+          type="checkbox"
+          checked={value.includes(type)}
+          onChange={() => onChange(value.includes(type) ? value.filter((one) => one !== type) : [...value, type])}
+        />
+        <code>{type}</code>
+      </label>
+    ))}
+  </fieldset>
+)

@@ -55,14 +55,12 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
       {open === 'edit' && (
         <EditEndpoint
           title={w.edit}
-          submit={common.save}
           endpoint={endpoint}
           onClose={() => setOpen(undefined)}
-          onSubmit={async (settings) => {
+          onSave={async (settings) => {
             await call(updateWebhook, { path: { id: endpoint.id }, body: settings })
-            setOpen(undefined)
-            toast(w.saved)
             onChange()
+            return w.saved
           }}
         />
       )}

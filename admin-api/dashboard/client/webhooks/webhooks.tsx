@@ -103,12 +103,13 @@ const EndpointStatus = ({ paused }: Pick<WebhookEndpoint, 'paused'>): JSX.Elemen
 
 function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; readonly onSecret: (secret: Secret) => void }): JSX.Element {
   const w = words()
-  const create = async (settings: EndpointSettings): Promise<void> => {
+  const create = async (settings: EndpointSettings): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const { hmac_secret: secret } = await call(createWebhook, { body: { ...settings, ...project } })
     onSecret({ title: w.secretOf(settings.name), fields: [['hmac_secret', secret]], note: w.webhookNote })
+    return undefined
   }
-  return <EditEndpoint title={w.newEndpoint} submit={w.create} onClose={onClose} onSubmit={create} />
+  return <EditEndpoint title={w.newEndpoint} submit={w.create} onClose={onClose} onSave={create} />
 }
 
 const dayMs = 86_400_000

@@ -10,8 +10,6 @@ import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
-
 /** Takes a secret that is shown once, and closes its dialog as one who stored it. */
 async function takeSecret({ page }: DashboardTab, name: string): Promise<string> {
   const secret = await page.innerText(`[data-secret=${name}]`)
@@ -30,8 +28,8 @@ test('an event that the receiver refused is delivered again from its page, as th
   const { page } = tab
   await tab.go('/webhooks')
   await page.click('header >> text=New endpoint')
-  await fill(tab, 'Name', 'Order system')
-  await fill(tab, 'Endpoint', receiver.url)
+  await tab.fill('Name', 'Order system')
+  await tab.fill('Endpoint', receiver.url)
   await page.click('dialog >> text=Create')
   await page.waitForSelector('text=The secret of Order system')
   await takeSecret(tab, 'hmac_secret')
@@ -59,7 +57,7 @@ test('a colleague is invited, joins by the link, works, and is refused what the 
   const tab = await server.open()
   await tab.go('/members')
   await tab.page.click('header >> text=Invite a member')
-  await fill(tab, 'Email address', 'dev@alpenblick.example')
+  await tab.fill('Email address', 'dev@alpenblick.example')
   await tab.page.click('dialog >> button:has-text("Invite")')
   await tab.page.waitForSelector('text=The invitation of dev@alpenblick.example')
   const link = await takeSecret(tab, 'accept_url')
@@ -90,7 +88,7 @@ test('an API key is made, works, is rotated and revoked, and each time what is o
   }
   await tab.go('/keys')
   await page.click('header >> text=New API key')
-  await fill(tab, 'Name', 'Shop')
+  await tab.fill('Name', 'Shop')
   await page.getByLabel('May', { exact: true }).selectOption('api:read')
   await page.click('dialog >> text=Create')
   await page.waitForSelector('text=The secret of Shop')
@@ -102,7 +100,7 @@ test('an API key is made, works, is rotated and revoked, and each time what is o
   const second = await takeSecret(tab, 'api_key')
   t.deepEqual([await status(first), await status(second)], [401, 200])
   await page.click('[aria-label="Revoke Shop"] >> visible=true')
-  await fill(tab, 'Type Shop to confirm', 'Shop')
+  await tab.fill('Type Shop to confirm', 'Shop')
   await page.click('dialog >> button:has-text("Revoke")')
   await page.waitForSelector('.toast >> text=Shop is revoked.')
   t.is(await status(second), 401)

@@ -42,23 +42,21 @@ async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): 
   return { port, sink, refused }
 }
 
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
-
 /** From the first screen to a captured send with its trace. */
 async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: Provider): Promise<void> {
   const { page } = tab
   await page.waitForSelector('text=Nothing can leave yet, so try everything.')
   await page.click('.steps a:has-text("New destination")')
   await page.click('.kinds >> text=Any SMTP server')
-  await fill(tab, 'Name', 'Postfix')
-  await fill(tab, 'Host', '127.0.0.1')
-  await fill(tab, 'Port', String(port))
+  await tab.fill('Name', 'Postfix')
+  await tab.fill('Host', '127.0.0.1')
+  await tab.fill('Port', String(port))
   await page.getByLabel('Security', { exact: true }).selectOption('none')
   await page.click('dialog >> text=Create')
   await page.waitForSelector('h2 >> text=Postfix')
   await page.click('nav >> text=Routing')
   await page.click('header >> text=New rule')
-  await fill(tab, 'Sender', '*')
+  await tab.fill('Sender', '*')
   await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Postfix (sandbox)' })
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('tbody >> text=Postfix')
@@ -80,12 +78,12 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await page.click('button:has-text("Collect the evidence")')
   await page.waitForSelector('text=Postfix can be reached.')
   await page.waitForSelector('.would >> text=would be relayed')
-  await fill(tab, 'Type Postfix to confirm', 'Postfix')
+  await tab.fill('Type Postfix to confirm', 'Postfix')
   await page.click('aside >> button:has-text("Promote to live")')
   await page.waitForSelector('.toast >> text=Postfix is live.')
   await page.click('nav >> text=Overview')
   await page.click('header >> text=Send a test')
-  await fill(tab, 'To', ben)
+  await tab.fill('To', ben)
   await page.waitForSelector('text=This mail leaves the service.')
   await page.click('dialog >> text=Send it for real')
   await page.waitForSelector('.story >> text=Attempt 1 taken')

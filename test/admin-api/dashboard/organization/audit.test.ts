@@ -1,13 +1,11 @@
 /** The audit log in Chromium: its filters and pages in the address, an entry in full, hostile names, and who does not see it. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('who changed what is listed, filtered in the address, paged, and shown in full', async (t) => {
   const server = await startDashboard(t, browser)
@@ -27,7 +25,7 @@ test('who changed what is listed, filtered in the address, paged, and shown in f
     await tab.check(t)
     await page.click('main >> text=Older')
     await page.waitForSelector('tbody >> text=template.saved')
-    await fill(tab, 'Action', 'template')
+    await tab.fill('Action', 'template')
     await page.keyboard.press('Enter')
     await page.waitForURL(/act=template/)
     await page.waitForSelector('tbody tr:has-text("template.created") >> text=U+202E')
@@ -48,8 +46,8 @@ test('who changed what is listed, filtered in the address, paged, and shown in f
     await page.waitForSelector('tbody >> text=template.created')
     t.is(await page.inputValue('input[placeholder="Its id"]'), String(made['id']))
     await page.click('text=Clear all')
-    await fill(tab, 'From (UTC)', '2020-01-01')
-    await fill(tab, 'Until (UTC)', '2020-01-02')
+    await tab.fill('From (UTC)', '2020-01-01')
+    await tab.fill('Until (UTC)', '2020-01-02')
     await page.click('button:has-text("Filter")')
     await page.waitForURL(/since=2020-01-01.*until=2020-01-02/)
     await page.waitForSelector('text=No entry matches')

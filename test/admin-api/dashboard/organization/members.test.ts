@@ -1,12 +1,10 @@
 /** Members and invitations in Chromium: who is invited, in which role, what ends when they go, and what others are not offered. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('a member is invited, gets another role and is removed; keys of theirs are kept by choice', async (t) => {
   const server = await startDashboard(t, browser)
@@ -16,11 +14,11 @@ test('a member is invited, gets another role and is removed; keys of theirs are 
   await page.waitForSelector('text=No open invitation.')
   await tab.check(t)
   await page.click('header >> text=Invite a member')
-  await fill(tab, 'Email address', 'olga@alpenblick.example')
+  await tab.fill('Email address', 'olga@alpenblick.example')
   await page.click('dialog >> button:has-text("Invite")')
   await page.waitForSelector('dialog [role=alert]')
   await tab.check(t)
-  await fill(tab, 'Email address', 'dev@alpenblick.example')
+  await tab.fill('Email address', 'dev@alpenblick.example')
   await page.waitForSelector('dialog >> text=Sends, and changes what belongs to projects')
   await page.click('dialog >> button:has-text("Invite")')
   await page.waitForSelector('text=The invitation of dev@alpenblick.example')
@@ -60,7 +58,7 @@ test('a member is invited, gets another role and is removed; keys of theirs are 
   await page.waitForSelector('text=API keys that end with it: 1')
   await page.check('dialog >> text=Keep Key of dev')
   await page.waitForSelector('text=API keys that end with it: 0')
-  await fill(tab, 'Type dev@alpenblick.example to confirm', 'dev@alpenblick.example')
+  await tab.fill('Type dev@alpenblick.example to confirm', 'dev@alpenblick.example')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Remove the member")')
   await page.waitForSelector('.toast >> text=dev@alpenblick.example is no longer a member.')
@@ -83,7 +81,7 @@ test('the last owner cannot leave; what is refused is said, and a failed list ca
   await page.click('text=Nochmals versuchen')
   await page.waitForSelector('tbody >> text=olga@alpenblick.example')
   await page.click('tbody >> text=Verlassen')
-  await fill(tab, 'Zum Bestätigen olga@alpenblick.example eingeben', 'olga@alpenblick.example')
+  await tab.fill('Zum Bestätigen olga@alpenblick.example eingeben', 'olga@alpenblick.example')
   await page.click('dialog >> button:has-text("Verlassen")')
   await page.waitForSelector('dialog >> text=An organization needs an owner')
   await tab.check(t)

@@ -10,7 +10,6 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 const operators = { POSTERN_OPERATORS: 'Olga@Alpenblick.example' }
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('the operator sees how the service is, and sets plan, limits, flags and prices, with a way back and a log', async (t) => {
   const server = await startDashboard(t, browser, operators)
@@ -44,7 +43,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
     await page.click('.toast button')
     await page.waitForSelector('.top .tag >> text=enterprise')
     await page.click('[role=tab]:has-text("Limits")')
-    await fill(tab, 'Own value: sends_per_day', '500')
+    await tab.fill('Own value: sends_per_day', '500')
     await tab.check(t)
     await page.click('text=Save the limits')
     await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=500')
@@ -59,7 +58,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
     await page.click('[role=tab]:has-text("Prices")')
     await page.click('text=Set a price')
     await page.waitForSelector('dialog')
-    await fill(tab, 'Price of one, in rappen', '2.5')
+    await tab.fill('Price of one, in rappen', '2.5')
     await tab.check(t)
     await page.click('dialog >> button:has-text("Set a price")')
     await page.waitForSelector('tbody >> text=2.5')

@@ -1,14 +1,12 @@
 /** The screen of organizations in Chromium: a team made, renamed, left and deleted; the cap of the plan; and what roles are not offered. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
 import { join, openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('a team is made with its key, is in the switcher, is renamed and taken back, and deleted by its name', async (t) => {
   const server = await startDashboard(t, browser)
@@ -24,7 +22,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
     await page.keyboard.type('create a team')
     await page.click('[role=option] >> text=Create a team organization')
     await page.waitForURL(/new=1/)
-    await fill(tab, 'Name', 'Bakery')
+    await tab.fill('Name', 'Bakery')
     await tab.check(t)
     await page.click('dialog >> text=Create')
     await page.waitForSelector('text=The first key of Bakery')
@@ -36,7 +34,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
     t.is(await page.locator('tbody tr:has-text("Bakery")').count(), 2, 'among the own ones, and among the teams')
     await tab.check(t)
     await page.click('[aria-label="Rename Bakery"] >> visible=true >> nth=0')
-    await fill(tab, 'Name', hostile)
+    await tab.fill('Name', hostile)
     await tab.check(t)
     await page.click('dialog >> button:has-text("Rename")')
     await page.waitForSelector('.toast >> text=/is called .*U\\+202E/')
@@ -51,7 +49,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
     t.is(await page.getAttribute('.top .primary', 'aria-disabled'), 'true')
     await tab.check(t)
     await page.click('[aria-label="Leave Bakery"] >> visible=true')
-    await fill(tab, 'Type Bakery to confirm', 'Bakery')
+    await tab.fill('Type Bakery to confirm', 'Bakery')
     await page.click('dialog >> button:has-text("Leave")')
     await page.waitForSelector('dialog [role=alert] >> text=needs an owner')
     await tab.check(t)
@@ -59,7 +57,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
     await page.click('[aria-label="Delete Bakery"] >> visible=true')
     await page.waitForSelector('text=Members who lose it: 1')
     t.is(await page.getAttribute('dialog .danger', 'aria-disabled'), 'true')
-    await fill(tab, 'Type Bakery to confirm', 'Bakery')
+    await tab.fill('Type Bakery to confirm', 'Bakery')
     await tab.check(t)
     await page.click('dialog >> button:has-text("Delete the organization")')
     await page.waitForSelector('.toast >> text=Bakery is deleted.')
@@ -88,7 +86,7 @@ test('the cap of the plan is shown before it refuses; the first organization can
   await tab.check(t)
   const [{ name }] = (await server.daemon.rest.must('GET', '/v1/organizations'))['data'] as [{ name: string }]
   await page.click(`[aria-label="${name} löschen"] >> visible=true`)
-  await fill(tab, `Zum Bestätigen ${name} eingeben`, name)
+  await tab.fill(`Zum Bestätigen ${name} eingeben`, name)
   await page.click('dialog >> button:has-text("Organisation löschen")')
   await page.waitForSelector('dialog [role=alert] >> text=belongs to the service itself')
   await tab.check(t)

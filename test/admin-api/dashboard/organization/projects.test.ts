@@ -1,12 +1,10 @@
 /** Projects in Chromium: made, limited, split into partitions, emptied into another one and deleted. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('a project is made, changed with a way back, and deleted by its name; Default stays', async (t) => {
   const server = await startDashboard(t, browser)
@@ -21,14 +19,14 @@ test('a project is made, changed with a way back, and deleted by its name; Defau
   await tab.check(t)
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('dialog [role=alert]')
-  await fill(tab, 'Name', 'Newsletter')
-  await fill(tab, 'Sends a day, at most', '20')
+  await tab.fill('Name', 'Newsletter')
+  await tab.fill('Sends a day, at most', '20')
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForURL(/\/projects\/prj_/)
   await page.waitForSelector('.ledger >> text=of 20')
   await tab.check(t)
   await page.click('header >> text=Edit')
-  await fill(tab, 'Name', 'Letters')
+  await tab.fill('Name', 'Letters')
   await page.getByLabel('Without a route', { exact: true }).selectOption('reject')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Save")')
@@ -44,7 +42,7 @@ test('a project is made, changed with a way back, and deleted by its name; Defau
   await tab.go(`/projects/${id}?project=${id}`)
   await page.click('main >> text=Delete the project')
   await tab.check(t)
-  await fill(tab, 'Type Newsletter to confirm', 'Newsletter')
+  await tab.fill('Type Newsletter to confirm', 'Newsletter')
   await page.click('dialog >> button:has-text("Delete the project")')
   await page.waitForURL(/\/projects$/)
   await page.waitForSelector('h2 >> text=One project; 0 sends today.')
@@ -67,8 +65,8 @@ test('a partition is made on a plan that has them, with a budget of its own', as
   await tab.go(`/projects/${parent}`)
   await page.click('text=New partition')
   await page.waitForSelector('dialog >> text=Partition of')
-  await fill(tab, 'Name', 'Customer A')
-  await fill(tab, 'Sends a day, at most', '5')
+  await tab.fill('Name', 'Customer A')
+  await tab.fill('Sends a day, at most', '5')
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('.links >> text=Customer A')
   await tab.check(t)

@@ -1,12 +1,10 @@
 /** Keys of web pages in Chromium: made with their gates, pasted, rotated and revoked. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
-
-const fill = ({ page }: DashboardTab, label: string, value: string): Promise<void> => page.getByLabel(label, { exact: true }).fill(value)
 
 test('a key for a web page is made with its gates, pasted, rotated and revoked', async (t) => {
   const server = await startDashboard(t, browser)
@@ -29,14 +27,14 @@ test('a key for a web page is made with its gates, pasted, rotated and revoked',
   await page.waitForSelector('text=No publishable key yet')
   await tab.check(t)
   await page.click('header >> text=New publishable key')
-  await fill(tab, 'Name', 'Contact form')
-  await fill(tab, 'Pages', 'nonsense')
-  await fill(tab, 'Recipients', 'office@alpenblick.example')
-  await fill(tab, 'Sender', 'form@alpenblick.example')
+  await tab.fill('Name', 'Contact form')
+  await tab.fill('Pages', 'nonsense')
+  await tab.fill('Recipients', 'office@alpenblick.example')
+  await tab.fill('Sender', 'form@alpenblick.example')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('dialog [role=alert]')
-  await fill(tab, 'Pages', 'https://www.alpenblick.example\nhttps://alpenblick.example')
+  await tab.fill('Pages', 'https://www.alpenblick.example\nhttps://alpenblick.example')
   await page.getByLabel('Rate', { exact: true }).selectOption('strict')
   await page.click('dialog >> button:has-text("Create")')
   await page.waitForSelector('text=The secret of Contact form')
@@ -59,7 +57,7 @@ test('a key for a web page is made with its gates, pasted, rotated and revoked',
   t.is(await send(first, 'https://www.alpenblick.example'), 401)
   t.is(await send(second, 'https://www.alpenblick.example'), 200)
   await page.click('[aria-label="Revoke Contact form"] >> visible=true')
-  await fill(tab, 'Type Contact form to confirm', 'Contact form')
+  await tab.fill('Type Contact form to confirm', 'Contact form')
   await page.click('dialog >> button:has-text("Revoke")')
   await page.waitForSelector('.toast >> text=Contact form is revoked.')
   t.is(await send(second, 'https://www.alpenblick.example'), 401)
