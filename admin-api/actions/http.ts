@@ -98,8 +98,10 @@ function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Bo
   const sourceOf = (name: string) => from[name] ?? (inPath.includes(name) ? 'path' : rest)
   const namesAt = (source: FieldSource) => Object.keys(shape).filter((name) => sourceOf(name) === source)
   const inBody = Object.keys(shape).filter((name) => sourceOf(name) === 'body' || alsoInBody(from[name]))
-  const partAt = (source: 'path' | 'query' | 'body', names: readonly string[]) =>
-    source === rest ? remainder(input, picked(shape, names)) : z.strictObject(picked(shape, names))
+  const partAt = (source: 'path' | 'query' | 'body', names: readonly string[]) => {
+    if (source === rest) return remainder(input, picked(shape, names))
+    return names.length === 0 ? noFields : z.strictObject(picked(shape, names))
+  }
   return {
     params: asText(partAt('path', namesAt('path'))),
     query: asText(partAt('query', namesAt('query'))),
@@ -132,6 +134,7 @@ function remainder(input: z.ZodObject, shape: Fields): z.ZodObject {
 
 /** Values of a path and a query are text: fields that are none have a second form for it. */
 const asText = (fields: z.ZodObject): z.ZodObject => {
+  if (fields === noFields) return fields
   const shape: Fields = fields.def.shape
   return fields.clone({ ...fields.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
 }

@@ -59,6 +59,8 @@ function handleRequest(served: Operation, event: H3Event, context: HandlerContex
   return new RequestHandler(served, incoming, context).run()
 }
 
+const whatever = z.looseObject({})
+
 /** Stands where no operation is: takes whatever comes and refuses it. */
 function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: ErrorRenderer): Operation {
   return {
@@ -70,8 +72,8 @@ function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: E
     scope: 'none',
     feature: undefined,
     bypassesLoadShedding: true,
-    params: z.looseObject({}),
-    query: z.looseObject({}),
+    params: whatever,
+    query: whatever,
     body: undefined,
     response: noBody,
     examples: {},

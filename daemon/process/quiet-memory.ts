@@ -2,6 +2,7 @@
  * Memory that a start or a load left behind goes back to the system when the daemon has nothing to do: V8 by itself keeps the pages
  * until it needs them for something else.
  */
+import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { systemClock, type Clock, type Timer } from '#core/clock.ts'
@@ -13,7 +14,7 @@ const quietShare = 0.01
 const worthBytes = 16 * 1024 ** 2
 /** After work that let memory go without taking more, such as a queue that was delivered: looked for so rarely, and only above so much. */
 const againMs = 600_000
-const muchBytes = 128 * 1024 ** 2
+const muchBytes = 80 * 1024 ** 2
 /** Above it the collection would hold the event loop for much longer than a tenth of a second. */
 const maxHeapBytes = 96 * 1024 ** 2
 
@@ -21,7 +22,8 @@ const maxHeapBytes = 96 * 1024 ** 2
 export interface OwnMemory {
   /** Milliseconds of processor time since the start. */
   processorMs(): number
-  residentBytes(): number
+  /** Without the pages of tables that LevelDB maps, which the kernel takes back by itself, where the system says so. */
+  ownBytes(): number
   heapBytes(): number
   /** Collects everything that can be collected, and gives empty pages back. Holds the event loop meanwhile. */
   collect(): void
@@ -35,7 +37,15 @@ export const ownMemory: OwnMemory = {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000
   },
-  residentBytes: () => process.memoryUsage.rss(),
+  ownBytes() {
+    try {
+      const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? []
+      if (kibibytes !== undefined) return Number(kibibytes) * 1024
+    } catch {
+      // no Linux
+    }
+    return process.memoryUsage.rss()
+  },
   heapBytes: () => process.memoryUsage().heapUsed,
   collect() {
     setFlagsFromString('--expose-gc')
@@ -51,7 +61,7 @@ export class QuietMemory implements Part {
   readonly #memory: OwnMemory
   #timer: Timer | undefined
   #seenMs = 0
-  /** What was resident right after the last collection. */
+  /** What the process had right after the last collection. */
   #floor = 0
   #collectedMs = 0
   #hasWorked = false
@@ -89,15 +99,15 @@ export class QuietMemory implements Part {
     }
     if (!this.#isWorthwhile() || memory.heapBytes() > maxHeapBytes) return
     memory.collect()
-    this.#floor = memory.residentBytes()
+    this.#floor = memory.ownBytes()
     this.#collectedMs = this.#clock.monotonic()
     this.#hasWorked = false
     this.#seenMs = memory.processorMs()
   }
 
   #isWorthwhile(): boolean {
-    const resident = this.#memory.residentBytes()
-    if (resident >= this.#floor + worthBytes) return true
-    return this.#hasWorked && resident >= muchBytes && this.#clock.monotonic() >= this.#collectedMs + againMs
+    const own = this.#memory.ownBytes()
+    if (own >= this.#floor + worthBytes) return true
+    return this.#hasWorked && own >= muchBytes && this.#clock.monotonic() >= this.#collectedMs + againMs
   }
 }

@@ -22,7 +22,7 @@ const processOf = () => {
   const figures = { processorMs: 400, resident: 140 * mib, heap: 40 * mib, left: 110 * mib, collections: 0 }
   const memory: OwnMemory = {
     processorMs: () => figures.processorMs,
-    residentBytes: () => figures.resident,
+    ownBytes: () => figures.resident,
     heapBytes: () => figures.heap,
     collect() {
       figures.collections++
@@ -62,20 +62,20 @@ test('what a load keeps for long goes back when it is over, though nothing grew 
   figures.left = figures.resident = 276 * mib
   lookFor(lookMs)
   t.is(figures.collections, 1, 'while much is waiting')
-  figures.left = 110 * mib
+  figures.left = 70 * mib
   lookFor(1_200_000)
   t.is(figures.collections, 1, 'nothing was done since')
   figures.processorMs += 5_000
   lookFor(2 * lookMs)
-  t.deepEqual([figures.collections, figures.resident], [2, 110 * mib])
-  figures.resident = 125 * mib
+  t.deepEqual([figures.collections, figures.resident], [2, 70 * mib])
+  figures.resident = 79 * mib
   for (let i = 0; i < 300; i++) {
     figures.processorMs += i % 2 === 0 ? 0 : 1_000
     lookFor(lookMs)
   }
   t.is(figures.collections, 2, 'that is what a daemon needs')
-  figures.left = 130 * mib
-  figures.resident = 150 * mib
+  figures.left = 90 * mib
+  figures.resident = 100 * mib
   lookFor(lookMs)
   t.is(figures.collections, 3)
   for (let i = 0; i < 260; i++) {
@@ -98,6 +98,11 @@ test('a large heap, whose collection would take long, is left alone', async (t) 
 
 /** The process itself, at rest whatever the tests beside this one do. */
 const atRest: OwnMemory = { ...ownMemory, processorMs: () => 400, heapBytes: () => 40 * mib }
+
+test('memory is that of the process, as Linux says it', (t) => {
+  t.true(ownMemory.ownBytes() > 10 * mib)
+  if (process.platform === 'linux') t.true(ownMemory.ownBytes() < process.memoryUsage.rss(), 'without what it maps')
+})
 
 test('what nothing holds any more is collected', async (t) => {
   const dead = new WeakRef(new Map([[1, 'dead']]))
