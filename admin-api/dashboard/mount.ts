@@ -20,7 +20,8 @@ const paths = [
   ...['/agents', '/replays', '/replays/{job_id}'],
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
-  ...['/forms', '/forms/{id}'],
+  ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],
+  ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
   ...['/templates', '/templates/{id}', '/orgs', '/usage', '/audit', '/profile'],
 ] as const
 

@@ -18,17 +18,21 @@ import { words as allWords } from '../words/words.ts'
 import { FormMenu } from './form-menu.tsx'
 import { statusMarks } from './form-status.ts'
 import { words } from './forms-words.ts'
+import type { PartProps } from './part-props.ts'
 import { PublishDialog } from './publish-dialog.tsx'
 import { useDraft, type Editing } from './use-draft.ts'
 
-/** What every part of the page works on. */
-export interface PartProps {
-  readonly form: ListedForm
-  readonly editing: Editing
-}
-
 const parts = {
   build: later<PartProps>(() => import('../form-designer/build.tsx')),
+  logic: later<PartProps>(() => import('../form-logic/logic.tsx')),
+  theme: later<PartProps>(() => import('../form-parts/theme.tsx')),
+  thanks: later<PartProps>(() => import('../form-parts/thanks.tsx')),
+  settings: later<PartProps>(() => import('../form-parts/settings.tsx')),
+  notifications: later<PartProps>(() => import('../form-parts/notifications.tsx')),
+  embed: later<PartProps>(() => import('../form-parts/embed.tsx')),
+  versions: later<PartProps>(() => import('../form-parts/versions.tsx')),
+  test: later<PartProps>(() => import('../form-parts/trial.tsx')),
+  analytics: later<PartProps>(() => import('../form-parts/analytics.tsx')),
 } as const
 
 type PartName = keyof typeof parts
@@ -110,7 +114,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
       <Truth form={form} editing={editing} />
       <Notes form={form} editing={editing} />
       <div class="form-part">
-        <Part form={form} editing={editing} />
+        <Part form={form} editing={editing} onChanged={onChanged} />
       </div>
       {isPublishing && (
         <PublishDialog
@@ -134,7 +138,7 @@ function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: Pa
       {partNames.map((one) => (
         <a key={one} href={link(pathOf(form.id, one))} aria-current={one === part ? 'page' : undefined}>
           {w.tabs[one]}
-          {one === ('versions' as string) && form.version > 0 && <span>{form.version}</span>}
+          {one === 'versions' && form.version > 0 && <span>{form.version}</span>}
         </a>
       ))}
     </nav>
@@ -142,7 +146,7 @@ function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: Pa
 }
 
 /** One line that says what visitors have and what is saved, and the way back through the own changes. */
-function Truth({ form, editing }: PartProps): JSX.Element {
+function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
   const w = words()
   const { saving, savedAt, check, undo, redo } = editing
   const state = { draft: w.notLive, published: w.live(form.version), paused: w.isPaused, archived: w.isArchived }[form.status]
@@ -187,7 +191,7 @@ const Step = ({ label, keys, icon, run }: StepProps): JSX.Element => (
   </button>
 )
 
-function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: PartProps): JSX.Element | null {
+function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: Omit<PartProps, 'onChanged'>): JSX.Element | null {
   const w = words()
   if (saving.state === 'conflict') {
     const { edited_by: who = '', edited_at: when = '' } = saving.fault.details as { edited_by?: string; edited_at?: string }

@@ -7,7 +7,7 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { getFormVersion, publishForm, type Form, type ListedForm } from '../wire/operations.ts'
-import { Changes } from './changes.tsx'
+import { Changes } from '../form-designer/changes.tsx'
 import { words } from './forms-words.ts'
 import { wholeOf, type Editing } from './use-draft.ts'
 

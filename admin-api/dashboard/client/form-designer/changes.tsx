@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { diffDefinitions, type DefinitionChange } from '#core/forms/definition/diff.ts'
 import type { Definition, Field } from '#core/forms/definition/definition.ts'
-import { words as fieldWords } from '../form-designer/designer-words.ts'
+import { words as fieldWords } from './designer-words.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { words } from './changes-words.ts'

@@ -1,0 +1,129 @@
+/** The figures of a form: who saw it, who began, who sent it, and where the others left. */
+import type { JSX } from 'preact'
+import { go, linkHere, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import type { PartProps } from '../forms/part-props.ts'
+import type { PlotData, Series } from '../insights/drawing.ts'
+import { Plot } from '../insights/plot.tsx'
+import { Gauge, Segments } from '../parts/controls.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { number, span } from '../parts/time.ts'
+import { getFormAnalytics, type FormAnalytics } from '../wire/operations.ts'
+import { words } from './parts-words.ts'
+
+const ranges = ['7', '30', '90'] as const
+const dayMs = 86_400_000
+
+export default function AnalyticsPart({ form }: PartProps): JSX.Element {
+  const w = words()
+  const range = ranges.find((one) => one === query.value.get('range')) ?? '30'
+  const from = new Date(Math.floor(Date.now() / dayMs) * dayMs - (Number(range) - 1) * dayMs).toISOString()
+  const read = useRead(getFormAnalytics, { path: { id: form.id }, query: { from } }, { isShown: true })
+  return (
+    <div class="form-sheet wide" tabIndex={0} role="group" aria-label={w.visits}>
+      <div class="actions">
+        <Segments
+          label={w.range}
+          value={range}
+          onChoose={(next) => go(linkHere({ range: next === '30' ? '' : next }), { replaces: true })}
+          choices={ranges.map((value) => ({ value, label: w.days(Number(value)) }))}
+        />
+      </div>
+      <Show read={read} reload={read.reload} failure={w.figuresFailed}>
+        {(figures) => <Figures figures={figures} name={form.public_id} />}
+      </Show>
+    </div>
+  )
+}
+
+const percent = (part: number, all: number): string => (all === 0 ? '–' : `${((100 * part) / all).toFixed(1)} %`)
+
+function Figures({ figures: { totals, days, pages }, name }: { readonly figures: FormAnalytics; readonly name: string }): JSX.Element {
+  const w = words()
+  const { views, starts, submissions, spam, median_fill_ms: median } = totals
+  const facts = [
+    [w.figures.views, number(views), ''],
+    [w.figures.starts, number(starts), percent(starts, views)],
+    [w.figures.submissions, number(submissions), ''],
+    [w.conversion, percent(submissions, views), views === 0 ? '' : w.ofViews],
+    [w.median, median === null ? '–' : span(median), ''],
+    [w.figures.spam, number(spam), ''],
+  ] as const
+  return (
+    <>
+      <dl class="ledger">
+        {facts.map(([label, value, more]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              <b>{value}</b> <span>{more}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {views + submissions + spam === 0 ? (
+        <p class="faint">{w.noFigures}</p>
+      ) : (
+        <Plot
+          title={w.visits}
+          note={w.perDay}
+          data={plotOf(days, totals)}
+          name={`form-${name}`}
+          summary={facts.map(([label, value]) => `${label}: ${value}`).join(', ')}
+        />
+      )}
+      {pages.length > 1 && <Steps pages={pages} />}
+    </>
+  )
+}
+
+function plotOf(days: FormAnalytics['days'], totals: FormAnalytics['totals']): PlotData {
+  const w = words()
+  const bars = (part: 'submissions' | 'spam', look: Series['look']): Series => ({
+    ...{ label: w.figures[part], look, kind: 'bar', total: number(totals[part]) },
+    values: days.map((day) => day[part]),
+  })
+  const line = (part: 'views' | 'starts', look: Series['look']): Series => ({
+    ...{ label: w.figures[part], look, kind: 'line', total: number(totals[part]) },
+    values: days.map((day) => day[part]),
+  })
+  return {
+    ...{ times: days.map(({ at }) => Date.parse(at)), stepMs: dayMs, format: number, atLeast: 4 },
+    series: [bars('submissions', 'relayed'), bars('spam', 'striped'), line('starts', 'dashed'), line('views', 'line')],
+  }
+}
+
+const Steps = ({ pages }: { readonly pages: FormAnalytics['pages'] }): JSX.Element => {
+  const w = words()
+  const most = Math.max(1, ...pages.map(({ reached }) => reached))
+  return (
+    <section class="funnel" aria-label={w.steps}>
+      <h2>{w.steps}</h2>
+      <p class="faint">{w.stepsText}</p>
+      <table class="table">
+        <thead>
+          <tr>
+            <th>{w.steps}</th>
+            <th class="num">{w.reached}</th>
+            <th class="num">{w.left}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pages.map(({ page, title, reached, left }) => (
+            <tr key={page} class="still">
+              <td class="tall">
+                <SafeText text={w.step(page, plain(title ?? ''))} />
+                <Gauge used={reached} limit={most} isProgress />
+              </td>
+              <td class="num">{number(reached)}</td>
+              <td class="num">
+                {number(left)} <span class="faint">{percent(left, reached)}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,295 @@
+/** Who is notified of submissions: people by mail, each as often and of what they want, and a program by a signed webhook. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Condition, Field } from '#core/forms/definition/definition.ts'
+import { inReadingOrder } from '#core/forms/definition/layout.ts'
+import { call, type ApiFault } from '../app/api.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { titleOf } from '../form-fields/field-kinds.ts'
+import { ConditionChips, firstOf, isLookedAt } from '../form-logic/condition.tsx'
+import type { PartProps } from '../forms/part-props.ts'
+import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
+import { Fault } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { SecretDialog } from '../parts/secret-dialog.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { getFormNotifications, rotateFormWebhookSecret, setFormNotifications, type FormNotifications } from '../wire/operations.ts'
+import { words } from './parts-words.ts'
+
+type Recipient = FormNotifications['recipients'][number]
+type Wanted = Omit<FormNotifications, 'recipients'> & {
+  readonly recipients: readonly (Omit<Recipient, 'status'> & { readonly status?: Recipient['status'] })[]
+}
+
+export default function NotificationsPart({ form, editing }: PartProps): JSX.Element {
+  const w = words()
+  const read = useRead(getFormNotifications, { path: { id: form.id } }, { isShown: true })
+  return (
+    <div class="form-sheet" tabIndex={mayChange.value ? undefined : 0} role="group" aria-label={w.recipients}>
+      <Show read={read} reload={read.reload} failure={w.notificationsFailed}>
+        {(first) => <Settings key={first.updated_at} id={form.id} first={first} fields={inReadingOrder(editing.definition.schema)} />}
+      </Show>
+    </div>
+  )
+}
+
+interface SettingsProps {
+  readonly id: string
+  readonly first: FormNotifications
+  readonly fields: readonly Field[]
+}
+
+/** Saved by a button, as every saving may ask people to confirm. */
+function Settings({ id, first, fields }: SettingsProps): JSX.Element {
+  const w = words()
+  const [wanted, setWanted] = useState<Wanted>(first)
+  const [fault, setFault] = useState<ApiFault>()
+  const [secret, setSecret] = useState<string>()
+  const [isBusy, start] = useBusy()
+  const set = (changes: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changes }))
+  const take = (next: FormNotifications): void => {
+    setWanted(next)
+    if (next.webhook_secret !== undefined) setSecret(next.webhook_secret)
+  }
+  const ask = (work: () => Promise<FormNotifications>, done?: string): void =>
+    start(async () => {
+      setFault(undefined)
+      try {
+        take(await work())
+        if (done !== undefined) toast(done)
+      } catch (error) {
+        setFault(asFault(error))
+      }
+    })
+  const save = (): Promise<FormNotifications> => {
+    const { recipients, from, reply_to_field, subject_tmpl, include_answers, webhook_url } = wanted
+    const list = recipients.map(({ email, digest, when }) => ({ email: email.trim(), digest, when }))
+    return call(setFormNotifications, {
+      path: { id },
+      body: { recipients: list, from, reply_to_field, subject_tmpl, include_answers, webhook_url },
+    })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        ask(save, w.savedNow)
+      }}
+    >
+      <Problem problem={wanted.problem} />
+      <fieldset class="form-parts" disabled={!mayChange.value}>
+        <Recipients wanted={wanted} fields={fields} set={set} />
+        <Mail wanted={wanted} fields={fields} set={set} fault={fault} />
+        <Webhook
+          wanted={wanted}
+          set={set}
+          fault={fault}
+          onRotate={first.webhook_url === null ? undefined : () => ask(() => call(rotateFormWebhookSecret, { path: { id } }))}
+        />
+      </fieldset>
+      <Fault fault={fault} />
+      {mayChange.value && (
+        <div class="actions">
+          <button class="button primary" aria-disabled={isBusy}>
+            {w.save}
+          </button>
+        </div>
+      )}
+      {secret !== undefined && (
+        <SecretDialog
+          secret={{ title: w.secretTitle, fields: [['webhook_secret', secret]], note: w.secretNote }}
+          onDone={() => setSecret(undefined)}
+        />
+      )}
+    </form>
+  )
+}
+
+interface PartOfSettings {
+  readonly wanted: Wanted
+  readonly fields: readonly Field[]
+  readonly set: (changes: Partial<Wanted>) => void
+}
+
+const Problem = ({ problem }: Pick<Wanted, 'problem'>): JSX.Element | null =>
+  problem && (
+    <div class="note warn">
+      <Mark name="warning" />
+      <p>
+        <b>{words().lastProblem}</b> <span lang="en">{problem.message}</span> <span class="faint">{longTime(problem.at)}</span>
+      </p>
+    </div>
+  )
+
+interface WebhookProps extends Omit<PartOfSettings, 'fields'> {
+  readonly fault: ApiFault | undefined
+  readonly onRotate: (() => void) | undefined
+}
+
+function Webhook({ wanted, set, fault, onRotate }: WebhookProps): JSX.Element {
+  const w = words()
+  return (
+    <section class="form" aria-label={w.webhook}>
+      <h2>{w.webhook}</h2>
+      <TextField
+        label={w.webhookUrl}
+        hint={w.webhookHint}
+        type="url"
+        value={wanted.webhook_url ?? ''}
+        onChange={(url) => set({ webhook_url: url === '' ? null : url })}
+        fault={fault?.fields.get('webhook_url')}
+      />
+      {onRotate && mayChange.value && (
+        <div class="actions">
+          <button type="button" class="button" onClick={onRotate}>
+            {w.rotate}
+          </button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+const digests = ['instant', 'hourly', 'daily'] as const
+
+function Recipients({ wanted: { recipients }, fields, set }: PartOfSettings): JSX.Element {
+  const w = words()
+  return (
+    <section class="form-recipients" aria-label={w.recipients}>
+      <h2>{w.recipients}</h2>
+      <p class="faint">{w.recipientsText}</p>
+      {recipients.length === 0 && <p>{w.noRecipients}</p>}
+      <ol>
+        {recipients.map((one, at) => (
+          <li key={at}>
+            <RecipientRow
+              n={at + 1}
+              recipient={one}
+              fields={fields.filter(isLookedAt)}
+              onChange={(changes) => set({ recipients: recipients.with(at, { ...one, ...changes }) })}
+              onRemove={() => set({ recipients: recipients.toSpliced(at, 1) })}
+            />
+          </li>
+        ))}
+      </ol>
+      {mayChange.value && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => set({ recipients: [...recipients, { email: '', digest: 'instant', when: null }] })}
+        >
+          <Icon name="plus" />
+          {w.addRecipient}
+        </button>
+      )}
+    </section>
+  )
+}
+
+interface RowProps {
+  readonly n: number
+  readonly recipient: Wanted['recipients'][number]
+  readonly fields: readonly Field[]
+  readonly onChange: (changes: Partial<Recipient>) => void
+  readonly onRemove: () => void
+}
+
+function RecipientRow({ n, recipient: { email, digest, when, status }, fields, onChange, onRemove }: RowProps): JSX.Element {
+  const w = words()
+  const [first] = fields
+  return (
+    <>
+      <input
+        class="input"
+        type="email"
+        aria-label={w.email(n)}
+        placeholder="name@example.org"
+        value={email}
+        onInput={(event) => onChange({ email: event.currentTarget.value })}
+      />
+      <select
+        class="input"
+        aria-label={w.rhythm(n)}
+        value={digest}
+        onChange={(event) => onChange({ digest: event.currentTarget.value as Recipient['digest'] })}
+      >
+        {digests.map((one) => (
+          <option key={one} value={one}>
+            {w.digests[one]}
+          </option>
+        ))}
+      </select>
+      <span class="status">
+        <Mark name={status === undefined || status === 'unconfirmed' ? 'pending' : 'ok'} />
+        {w.states[status ?? 'fresh']}
+      </span>
+      <button type="button" class="button quiet square" aria-label={w.removeRecipient(email || w.email(n))} onClick={onRemove}>
+        <Icon name="trash" />
+      </button>
+      {first && (
+        <div class="chips">
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={when !== null}
+              onChange={(event) => onChange({ when: event.currentTarget.checked ? asWire(firstOf(first)) : null })}
+            />
+            <span>{when === null ? w.someOnly : w.only}</span>
+          </label>
+          {when !== null && (
+            <ConditionChips
+              condition={when as unknown as Condition}
+              fields={fields}
+              onChange={(next) => onChange({ when: asWire(next) })}
+            />
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+const asWire = (condition: Condition): Record<string, unknown> => ({ ...condition })
+
+function Mail({ wanted, fields, set, fault }: PartOfSettings & { readonly fault: ApiFault | undefined }): JSX.Element {
+  const w = words()
+  const emails = fields.filter(({ type }) => type === 'email')
+  return (
+    <section class="form" aria-label={w.mail}>
+      <h2>{w.mail}</h2>
+      <TextField
+        label={w.from}
+        hint={w.fromHint}
+        value={wanted.from ?? ''}
+        onChange={(from) => set({ from: from === '' ? null : from })}
+        fault={fault?.fields.get('from')}
+      />
+      <ChooseField
+        label={w.replyTo}
+        value={wanted.reply_to_field ?? ''}
+        onChange={(key) => set({ reply_to_field: key === '' ? null : key })}
+        options={[['', w.noReplyTo], ...emails.map((field) => [field.key, plain(titleOf(field))] as const)]}
+      />
+      <TextField
+        label={w.subject}
+        hint={w.subjectHint}
+        value={wanted.subject_tmpl}
+        onChange={(subject) => set({ subject_tmpl: subject })}
+        fault={fault?.fields.get('subject_tmpl')}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={wanted.include_answers}
+          onChange={(event) => set({ include_answers: event.currentTarget.checked })}
+        />
+        <span>{w.answers}</span>
+      </label>
+    </section>
+  )
+}

@@ -1,0 +1,184 @@
+/** The versions of a form beside the draft: what is different, and publishing an older one again. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Definition } from '#core/forms/definition/definition.ts'
+import { call } from '../app/api.ts'
+import { go, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, useRead, type Listing } from '../app/query.ts'
+import { Changes } from '../form-designer/changes.tsx'
+import type { PartProps } from '../forms/part-props.ts'
+import { wholeOf } from '../forms/use-draft.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { words as allWords } from '../words/words.ts'
+import { getFormVersion, listFormVersions, rollBackForm, type FormVersionSummary } from '../wire/operations.ts'
+import { words } from './parts-words.ts'
+
+/** 0 is the draft. */
+const numberIn = (name: string, most: number): number | undefined => {
+  const given = Number(query.value.get(name) ?? Number.NaN)
+  return Number.isInteger(given) && given >= 0 && given <= most ? given : undefined
+}
+
+export default function VersionsPart({ form, editing, onChanged }: PartProps): JSX.Element {
+  const w = words()
+  const list = useList(listFormVersions, { path: { id: form.id }, query: { limit: '50' } })
+  const chosen = numberIn('version', form.version) ?? 0
+  const before = numberIn('against', form.version) ?? (chosen === 0 ? form.version : chosen - 1)
+  const [isRolling, setRolling] = useState(false)
+  const name = (version: number): string => (version === 0 ? w.draft : w.versionNumber(version))
+  if (form.version === 0) return <State title={w.noVersions} text={w.noVersionsText} />
+  return (
+    <div class="versions-of-form">
+      <VersionList form={form} list={list} chosen={chosen} />
+      <section class="compared-versions" aria-label={w.against(name(chosen), name(before))} tabIndex={0}>
+        <div class="actions">
+          <h2>{before === 0 ? name(chosen) : w.against(name(chosen), name(before))}</h2>
+          {mayChange.value && chosen > 0 && chosen !== form.version && form.status !== 'archived' && (
+            <button class="button small" onClick={() => setRolling(true)}>
+              {w.rollBack(chosen)}
+            </button>
+          )}
+        </div>
+        <ChooseField
+          label={w.compareWith}
+          value={String(before)}
+          onChange={(next) => go(linkHere({ against: next }), { replaces: true })}
+          options={[
+            ...(chosen === 1 ? [['0', '–'] as const] : []),
+            ...Array.from({ length: form.version }, (_, i) => form.version - i)
+              .filter((version) => version !== chosen)
+              .map((version) => [String(version), w.versionNumber(version)] as const),
+          ]}
+        />
+        {before === 0 ? <p class="faint">{w.first}</p> : <Compared form={form} editing={editing} chosen={chosen} before={before} />}
+      </section>
+      {isRolling && (
+        <RollBack
+          form={form}
+          version={chosen}
+          onClose={() => setRolling(false)}
+          onDone={(next) => {
+            onChanged(next)
+            list.reload()
+            go(linkHere({ version: '', against: '' }), { replaces: true })
+            toast(w.rolledBack(next.version))
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+interface ListProps extends Pick<PartProps, 'form'> {
+  readonly list: Listing<FormVersionSummary>
+  readonly chosen: number
+}
+
+function VersionList({ form, list, chosen }: ListProps): JSX.Element {
+  const w = words()
+  return (
+    <Show read={list.read} reload={list.reload} failure={w.versionsFailed}>
+      {(rows) => (
+        <ol class="version-list" aria-label={w.compareWith}>
+          <Entry version={0} isChosen={chosen === 0} title={w.draft} note={w.notPublished} />
+          {rows.map(({ version, note, rolled_back_to: back, created_at: at }) => (
+            <Entry
+              key={version}
+              version={version}
+              isChosen={chosen === version}
+              title={note === '' ? (back === null ? w.noNote : w.backTo(back)) : note}
+              at={at}
+              isLive={version === form.version && form.status === 'published'}
+            />
+          ))}
+          {list.more && (
+            <li>
+              <button class="button small" onClick={list.more}>
+                {allWords().older}
+              </button>
+            </li>
+          )}
+        </ol>
+      )}
+    </Show>
+  )
+}
+
+interface EntryProps {
+  readonly version: number
+  readonly isChosen: boolean
+  readonly title: string
+  readonly note?: string
+  readonly at?: string
+  readonly isLive?: boolean
+}
+
+const Entry = ({ version, isChosen, title, note, at, isLive = false }: EntryProps): JSX.Element => (
+  <li>
+    <a href={linkHere({ version: version === 0 ? '' : String(version), against: '' })} aria-current={isChosen ? 'true' : undefined}>
+      <b>{version === 0 ? '·' : version}</b>
+      <span class="cut">
+        <SafeText text={title} />
+      </span>
+      {isLive && <span class="tag good">{words().liveNow}</span>}
+      {note !== undefined && <small>{note}</small>}
+      {at !== undefined && (
+        <small>
+          <time datetime={at} title={longTime(at)}>
+            {shortTime(at, true)}
+          </time>
+        </small>
+      )}
+    </a>
+  </li>
+)
+
+interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
+  readonly chosen: number
+  readonly before: number
+}
+
+function Compared({ form, editing, chosen, before }: ComparedProps): JSX.Element {
+  const w = words()
+  const read = (version: number) => (version === 0 ? undefined : { path: { id: form.id, version: String(version) } })
+  const [one, other] = [useRead(getFormVersion, read(before)), useRead(getFormVersion, read(chosen))]
+  const after: Definition | undefined = chosen === 0 ? editing.definition : other.data && wholeOf(other.data.definition)
+  const failed = other.state === 'failed' ? other : one
+  return (
+    <Show read={failed} reload={failed.reload} failure={w.versionsFailed} rows={4}>
+      {() => (one.data && after ? <Changes before={wholeOf(one.data.definition)} after={after} /> : null)}
+    </Show>
+  )
+}
+
+interface RollBackProps extends Pick<PartProps, 'form'> {
+  readonly version: number
+  readonly onClose: () => void
+  readonly onDone: PartProps['onChanged']
+}
+
+function RollBack({ form, version, onClose, onDone }: RollBackProps): JSX.Element {
+  const w = words()
+  const [note, setNote] = useState('')
+  const run = async (): Promise<void> => {
+    const next = await call(rollBackForm, { path: { id: form.id, version: String(version) }, body: { note } })
+    onClose()
+    onDone(next)
+  }
+  return (
+    <FormDialog title={w.rollBack(version)} submit={w.rollBack(version)} onClose={onClose} onSubmit={run}>
+      {(fault) => (
+        <>
+          <p class="faint">{w.rollBackText}</p>
+          <TextField label={w.note} value={note} onChange={setNote} fault={fault?.fields.get('note')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
