@@ -17,7 +17,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'axe-core': [],
   'css-tree': ['ingest/**'],
   dataloader: ['admin-api/graphql/**'],
-  esbuild: ['admin-api/dashboard/build.ts', 'daemon/packaging/**'],
+  esbuild: ['admin-api/dashboard/build.ts', 'admin-api/pages/forms/scripts/build.ts', 'daemon/packaging/**'],
   graphql: ['admin-api/graphql/**'],
   'graphql-http': ['admin-api/graphql/**'],
   'graphql-request': [],

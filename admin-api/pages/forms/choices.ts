@@ -1,8 +1,9 @@
 /** Fields whose answer is picked from several controls: one or several options, points of a scale, stars. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
-import { idOf, isOtherValue, otherInput, otherValue } from './controls.ts'
+import { idOf, isOtherValue, otherInput } from './controls.ts'
 import { isAlwaysAsked, isNeeded, valueOf, type FormView } from './form-view.ts'
+import { otherValue } from './scripts/other-answers.ts'
 
 interface Mark {
   readonly type: 'radio' | 'checkbox'

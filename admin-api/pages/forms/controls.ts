@@ -5,12 +5,9 @@ import { maxText } from '#core/forms/definition/field-properties.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { isAlwaysAsked, isNeeded, valueOf, type FormView } from './form-view.ts'
 import { richLine } from './rich-text.ts'
+import { otherOf, otherValue } from './scripts/other-answers.ts'
 
 export const idOf = (key: string): string => `f-${key}`
-
-/** What comes with a value that is none of the options, under a name that no field can have. */
-export const otherOf = (key: string): string => `${key}~other`
-export const otherValue = '~other'
 
 /** A control, and what belongs below it. */
 export interface Control {

@@ -1,8 +1,9 @@
 /** The frame of every page of a form: letterhead, sheet and footer, and the headers that keep a browser safe. */
 import type { Settings, Theme } from '#core/forms/definition/definition.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
-import { html, type Html } from '../layout/html.ts'
+import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { formIcon, formStyle } from './form-assets.ts'
+import { formScript } from './scripts/built-scripts.ts'
 import { directionOf } from './words/words-for.ts'
 import type { FormWords } from './words/words.ts'
 
@@ -16,6 +17,11 @@ export interface FormFrame {
   readonly mode: Theme['mode']
   readonly letterhead: Html
   readonly sheet: Html
+  /** The public id of the form that it is about. */
+  readonly pageOf?: string
+  readonly embedding?: Embedding | undefined
+  /** Other languages of the form. */
+  readonly languages?: Html | undefined
   /** Origins whose pages may show it in a frame; empty is any. */
   readonly framedBy?: readonly string[]
   readonly captcha?: Settings['captcha']
@@ -24,6 +30,13 @@ export interface FormFrame {
   readonly isPrivate?: boolean
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** How a form is shown on a page of another site. */
+export interface Embedding {
+  readonly hasTitle: boolean
+  /** What lies behind it shows. */
+  readonly isTransparent: boolean
 }
 
 export function formFrame(frame: FormFrame): Answer {
@@ -75,10 +88,10 @@ const captchaScripts = {
   hcaptcha: 'https://js.hcaptcha.com/1/api.js',
 } as const
 
-function document({ locale, words, title, theme, mode, letterhead, sheet, captcha }: FormFrame): Html {
+function document(frame: FormFrame): Html {
+  const { locale, title, theme, mode, captcha, embedding } = frame
+  const script = frame.pageOf === undefined ? undefined : formScript()
   const scheme = mode === 'auto' ? 'light dark' : mode
-  // where the words around the form are in another language than the form, they say so
-  const own = words.lang === locale.split('-')[0] ? html`` : html`lang="${words.lang}" dir="${directionOf(words.lang)}"`
   return html`<!doctype html>
     <html lang="${locale}" dir="${directionOf(locale)}">
       <head>
@@ -89,17 +102,44 @@ function document({ locale, words, title, theme, mode, letterhead, sheet, captch
         <link rel="icon" href="${formIcon.path}" type="image/svg+xml" />
         <link rel="stylesheet" href="${formStyle.path}" />
         <link rel="stylesheet" href="${theme}" />
+        ${script !== undefined && html`<script type="module" src="${script}" blocking="render"></script>`}
         ${captcha && html`<script src="${captchaScripts[captcha.provider]}" async defer></script>`}
       </head>
       <body>
-        <div class="pf">
-          <a class="skip" href="#sheet" ${own}>${words.skip}</a>
-          <div class="frame">
-            <header class="letterhead"><div class="inner">${letterhead}</div></header>
-            <main class="sheet" id="sheet" tabindex="-1"><div class="inner">${sheet}</div></main>
-            <footer class="footer" ${own}><span>${words.by}</span></footer>
-          </div>
-        </div>
+        ${embedding ? embedded(frame, embedding) : whole(frame)}
       </body>
     </html>`
+}
+
+const pageFacts = ({ pageOf, framedBy = [] }: FormFrame): HtmlValue =>
+  pageOf !== undefined && html`data-page-of="${pageOf}" data-origins="${JSON.stringify(framedBy)}"`
+
+/** Where the words around the form are in another language than the form, they say so. */
+export const ownLanguage = ({ locale, words }: Pick<FormFrame, 'locale' | 'words'>): Html =>
+  words.lang === locale.split('-')[0] ? html`` : html`lang="${words.lang}" dir="${directionOf(words.lang)}"`
+
+function whole(frame: FormFrame): Html {
+  const { words, letterhead, sheet, languages } = frame
+  const own = ownLanguage(frame)
+  return html`<div class="pf" ${pageFacts(frame)}>
+    <a class="skip" href="#sheet" ${own}>${words.skip}</a>
+    <div class="frame">
+      <header class="letterhead"><div class="inner">${letterhead}</div></header>
+      <main class="sheet" id="sheet" tabindex="-1"><div class="inner">${sheet}</div></main>
+      <footer class="footer" ${own}><span>${words.by}</span>${languages}</footer>
+    </div>
+  </div>`
+}
+
+/** The same without a letterhead, in a frame of another page. */
+function embedded(frame: FormFrame, { hasTitle, isTransparent }: Embedding): Html {
+  const { words, letterhead, sheet } = frame
+  const classes = `${hasTitle ? '' : 'untitled'} ${isTransparent ? '' : 'apart'}`
+  return html`<div class="pf embedded ${classes}" ${pageFacts(frame)}>
+    <main>
+      <div class="head">${letterhead}</div>
+      <div class="sheet"><div class="inner">${sheet}</div></div>
+    </main>
+    <footer class="footer" ${ownLanguage(frame)}><span>${words.by}</span></footer>
+  </div>`
 }

@@ -1,17 +1,18 @@
 /** A form as a page that is complete without a script: every step, what is wrong, what was filled in, and what comes after. */
-import { captchaKey, fillTimeKey } from '#core/forms/definition/definition.ts'
+import { captchaKey, fillTimeKey, signatureKey } from '#core/forms/definition/definition.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import type { Thanks } from '#core/forms/submissions/thanks.ts'
 import { inReadingOrder } from '#core/forms/definition/layout.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { idOf } from './controls.ts'
-import { formFrame, type FormFrame } from './form-frame.ts'
+import { formFrame, type Embedding, type FormFrame } from './form-frame.ts'
 import { still, steps } from './form-rows.ts'
 import { isQuestion, type FormView } from './form-view.ts'
 import { partsOf, type Parts } from './form-parts.ts'
 import { blocksOf, richText } from './rich-text.ts'
 import { postmark } from './postmark.ts'
+import { planElement } from './scripts/plan.ts'
 import { themeSheet } from './theme-sheet.ts'
 import type { FormWords } from './words/words.ts'
 
@@ -21,6 +22,9 @@ export interface PageFacts {
   readonly search: string
   /** It is a draft that is tried out: where its theme is, where it is sent, and what goes with the answers. */
   readonly draft?: { readonly theme: string; readonly action: string; readonly carried: Readonly<Record<string, string>> }
+  /** It becomes a part of the document of another site. */
+  readonly isFragment?: boolean
+  readonly embedding?: Embedding | undefined
 }
 
 /** Why the form comes back besides what is wrong with answers. */
@@ -33,20 +37,30 @@ export interface Return {
 export function formPage(view: FormView, facts: PageFacts, again?: Return): Answer {
   const { form, words } = view
   if (form.closed) return closedPage(view, facts)
-  const parts = partsOf(view)
-  const summary = again && problemSummary(view, again)
   const retry = again?.retryAfterSeconds
   return formFrame({
     ...frameOf(view, facts),
+    ...formParts(view, facts, again),
     title: `${again ? `${words.errorPrefix}: ` : ''}${form.name}`,
     captcha: form.captcha,
-    letterhead: html`${sender(form)}
-      <h1>${form.name}</h1>
-      ${intro(parts)}${parts.steps.length > 1 && stepLinks(view, parts)}`,
-    sheet: html`${summary}${formOf(view, parts, facts)}`,
     ...(again && { status: again.status }),
     ...(retry !== undefined && { headers: { 'retry-after': String(Math.ceil(retry)) } }),
   })
+}
+
+/** A document of another site has its own title. */
+const heading = ({ isFragment }: PageFacts, title: string): Html =>
+  !isFragment ? html`<h1 tabindex="-1">${title}</h1>` : html`<h2 class="title" tabindex="-1">${title}</h2>`
+
+/** What stands on the letterhead and on the sheet. */
+export function formParts(view: FormView, facts: PageFacts, again?: Return): Pick<FormFrame, 'letterhead' | 'sheet'> {
+  const { form } = view
+  const parts = partsOf(view)
+  return {
+    letterhead: html`${!facts.embedding && sender(form)} ${heading(facts, form.name)}
+    ${intro(parts)}${parts.steps.length > 1 && stepLinks(view, parts)}`,
+    sheet: html`${again && problemSummary(view, again)}${formOf(view, parts, facts)}${!facts.draft && planElement(view, parts, again === undefined)}`,
+  }
 }
 
 function formOf(view: FormView, parts: Parts, { search, draft }: PageFacts): Html {
@@ -59,6 +73,7 @@ function formOf(view: FormView, parts: Parts, { search, draft }: PageFacts): Htm
     ${Object.entries(draft?.carried ?? {}).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${questions > 1 && html`<p class="rule">${isMostlyNeeded ? words.allNeeded : words.onlyNeeded}</p>`}
     <input type="hidden" name="${fillTimeKey}" value="${form.fillTimeToken}" />
+    ${view.signature !== undefined && html`<input type="hidden" name="${signatureKey}" value="${view.signature}" />`}
     <div class="trap" aria-hidden="true">
       <label for="${form.honeypotKey}">${words.trap}</label>
       <input id="${form.honeypotKey}" name="${form.honeypotKey}" type="text" tabindex="-1" autocomplete="off" />
@@ -80,13 +95,30 @@ const captchaOf = ({ provider, site_key: siteKey }: NonNullable<PublicForm['capt
   </div>
 `
 
-const frameOf = (
-  { form, words }: FormView,
-  { isSecure, draft }: PageFacts,
-): Pick<FormFrame, 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy'> => ({
-  ...{ locale: form.locale, words, mode: form.theme.mode, isSecure, framedBy: form.allowedOrigins },
-  theme: draft?.theme ?? `/f/${form.publicId}/${themeSheet(form.theme).file}`,
+type Around = Pick<FormFrame, 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy' | 'pageOf' | 'embedding' | 'languages'>
+
+const frameOf = (view: FormView, { isSecure, embedding, draft }: PageFacts): Around => ({
+  ...{ locale: view.form.locale, words: view.words, mode: view.form.theme.mode, isSecure, framedBy: view.form.allowedOrigins, embedding },
+  ...(draft ? { theme: draft.theme } : { theme: themePath(view.form), pageOf: view.form.publicId, languages: languageLinks(view) }),
 })
+
+export const themePath = ({ publicId, theme }: PublicForm): string => `/f/${publicId}/${themeSheet(theme).file}`
+
+/** The form in its other languages, each under the name that it has for itself. */
+function languageLinks({ form, words }: FormView): Html | undefined {
+  if (form.languages.length < 2) return undefined
+  const nameOf = (language: string): string => {
+    const name = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' }).of(language) ?? language
+    return name.charAt(0).toLocaleUpperCase(language) + name.slice(1)
+  }
+  return html`<nav class="languages" aria-label="${words.languages}">
+    ${form.languages.map((language) =>
+      language === form.locale
+        ? html`<span aria-current="true">${nameOf(language)}</span>`
+        : html`<a href="/f/${form.publicId}?lang=${language}" lang="${language}" hreflang="${language}">${nameOf(language)}</a>`,
+    )}
+  </nav>`
+}
 
 const sender = ({ theme: { logo }, organizationName }: PublicForm): Html =>
   logo
@@ -119,9 +151,9 @@ const stepLinks = ({ words }: FormView, parts: Parts): Html =>
   html`<nav class="stepper" aria-label="${words.steps}">
     <ol>
       ${parts.steps.map(
-        ({ number, title }) =>
-          html`<li>
-            <a href="#step-${number}"><span class="disc" aria-hidden="true">${number}</span><span>${title}</span></a>
+        ({ number, title, page }) =>
+          html`<li data-page="${page.number}">
+            <a href="#step-${page.number}"><span class="disc" aria-hidden="true">${number}</span><span>${title}</span></a>
           </li>`,
       )}
     </ol>
@@ -142,37 +174,44 @@ function problemSummary({ form, words, problems }: FormView, { notice }: Return)
   </div>`
 }
 
-function closedPage(view: FormView, facts: PageFacts): Answer {
+const closedPage = (view: FormView, facts: PageFacts): Answer =>
+  formFrame({ ...frameOf(view, facts), ...closedParts(view, facts), title: `${view.words.closedTitle} – ${view.form.name}` })
+
+/** The letterhead where there is nothing to fill in. */
+const aside = (view: FormView, { embedding }: PageFacts): Html =>
+  embedding
+    ? html``
+    : html`${sender(view.form)}
+        <p class="asked">${view.form.name}</p>
+        ${intro(partsOf(view))}`
+
+export function closedParts(view: FormView, facts: PageFacts): Pick<FormFrame, 'letterhead' | 'sheet'> {
   const { form, words } = view
-  return formFrame({
-    ...frameOf(view, facts),
-    title: `${words.closedTitle} – ${form.name}`,
-    letterhead: html`${sender(form)}
-      <p class="asked">${form.name}</p>
-      ${intro(partsOf(view))}`,
-    sheet: html`<h1>${words.closedTitle}</h1>
+  return {
+    letterhead: aside(view, facts),
+    sheet: html`${heading(facts, words.closedTitle)}
       <p class="lead">${form.texts.closed_message}</p>`,
-  })
+  }
 }
 
-export function thanksPage(view: FormView, facts: PageFacts, thanks: Thanks): Answer {
+export const thanksPage = (view: FormView, facts: PageFacts, thanks: Thanks): Answer =>
+  formFrame({
+    ...{ ...frameOf(view, facts), languages: undefined, isPrivate: true, title: `${thanks.title} – ${view.form.name}` },
+    ...thanksParts(view, facts, thanks),
+  })
+
+export function thanksParts(view: FormView, facts: PageFacts, thanks: Thanks): Pick<FormFrame, 'letterhead' | 'sheet'> {
   const { form, words } = view
   const { title, body, redirectUrl, reference, receivedAt, maskedEmail } = thanks
   const received = new Intl.DateTimeFormat(form.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(receivedAt)
   const day = new Intl.DateTimeFormat(form.locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(receivedAt)
   const lines = [[words.thanks.reference, reference] as const, [words.thanks.received, `${received} UTC`] as const]
   if (maskedEmail !== undefined) lines.push([words.thanks.replyTo, maskedEmail])
-  return formFrame({
-    ...frameOf(view, facts),
-    title: `${title} – ${form.name}`,
-    isPrivate: true,
-    letterhead: html`${sender(form)}
-      <p class="asked">${form.name}</p>
-      ${intro(partsOf(view))}`,
+  const isEmbedded = facts.embedding !== undefined
+  return {
+    letterhead: aside(view, facts),
     sheet: html`<div class="thanks">
-      ${postmark(form.organizationName, day)}
-      <h1>${title}</h1>
-      ${body !== '' && html`<div class="lead">${richText(body)}</div>`}
+      ${postmark(form.organizationName, day)} ${heading(facts, title)} ${body !== '' && html`<div class="lead">${richText(body)}</div>`}
       <dl class="slip">
         ${lines.map(
           ([term, value]) =>
@@ -184,9 +223,10 @@ export function thanksPage(view: FormView, facts: PageFacts, thanks: Thanks): An
       </dl>
       <p class="note">${words.thanks.noMail}</p>
       <p class="actions">
-        ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener">${words.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}
-        ${!facts.draft && html`<a class="button quiet" href="/f/${form.publicId}${facts.search}">${words.thanks.again}</a>`}
+        ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener" data-onward ${isEmbedded && html`target="_top"`}>${words.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}
+        ${!isEmbedded && html`<button class="quiet" type="button" data-print hidden>${words.thanks.print}</button>`}
+        ${!facts.isFragment && !facts.draft && html`<a class="button quiet" href="/f/${form.publicId}${facts.search}">${words.thanks.again}</a>`}
       </p>
     </div>`,
-  })
+  }
 }

@@ -19,8 +19,8 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
   if (shown.length === 1) return html`${shown.map(({ rows }) => rows.map((row) => rowOf(view, row)))}`
   return html`${shown.map(({ number, page, rows, title }) => {
     const notes = view.conditions.of(`page:${page.number}`)
-    return html`<section class="step" aria-labelledby="step-${number}" data-key="${page.start?.key}">
-      <h2 id="step-${number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
+    return html`<section class="step" data-page="${page.number}" data-key="${page.start?.key}" aria-labelledby="step-${page.number}">
+      <h2 id="step-${page.number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
       ${[...notes.shown, ...notes.needed].map((words) => html`<p class="only">${words}</p>`)}${rows.map((row) => rowOf(view, row))}
       ${view.conditions.jumpsFrom(page.number).map((words) => html`<p class="skip-to">${words}</p>`)}
     </section>`
@@ -46,9 +46,10 @@ function fieldOf(view: FormView, field: Field): Html {
   const only =
     shown.length + needed.length > 0 &&
     html`<p class="only" id="${id}-if">${[...shown, ...needed].map((words, at) => html`${at > 0 && html`<br />`}${words}`)}</p>`
+  const facts = html`data-field="${field.key}" ${needed.length > 0 && html`data-necessity`}`
   const classes = `field ${shown.length > 0 ? 'conditional' : ''} ${isWrong ? 'wrong' : ''}`
-  if (!isQuestion(field)) return html`<div class="${classes}">${only}${still(field)}</div>`
-  return html`<div class="${classes}">${only}${question(view, field)}</div>`
+  if (!isQuestion(field)) return html`<div class="${classes}" ${facts}>${only}${still(field)}</div>`
+  return html`<div class="${classes}" ${facts}>${only}${question(view, field)}</div>`
 }
 
 function question(view: FormView, field: Field): Html {

@@ -22,19 +22,22 @@ export interface FormView {
   readonly isMostlyNeeded: boolean
   /** `YYYY-MM-DD`. */
   readonly today: string
+  /** Of hidden values that must be signed. */
+  readonly signature: string | undefined
 }
 
 export interface Filled {
   readonly values: Values
   readonly problems?: FormView['problems']
+  readonly signature?: string | undefined
 }
 
-export function viewOf(form: PublicForm, { values, problems = {} }: Filled, nowMs: number): FormView {
+export function viewOf(form: PublicForm, { values, problems = {}, signature }: Filled, nowMs: number): FormView {
   const words = wordsFor(form.locale)
   const pages = pagesOf(form.schema)
   const questions = form.schema.fields.filter((field) => isQuestion(field))
   return {
-    ...{ form, words, pages, values, problems },
+    ...{ form, words, pages, values, problems, signature },
     conditions: new ConditionWords(form.logic.rules, form.schema.fields, pages, words),
     isMostlyNeeded: questions.filter(isNeeded).length * 2 > questions.length,
     today: new Date(nowMs).toISOString().slice(0, 10),

@@ -37,7 +37,7 @@ export function themeSheet(theme: Theme): ThemeSheet {
 }
 
 const rule = (properties: Readonly<Record<string, string>>): string =>
-  `:root {\n${Object.entries(properties)
+  `:root,\n:host {\n${Object.entries(properties)
     .map(([name, value]) => `  --pf-${name}: ${value};\n`)
     .join('')}}\n`
 

@@ -18,7 +18,9 @@ import { operation, type Operation } from '../../operation/operation.ts'
 import { formPage, thanksPage, type PageFacts } from '../forms/form-page.ts'
 import { formRefusalPage } from '../forms/form-refusal.ts'
 import { viewOf, type FormView } from '../forms/form-view.ts'
-import { initial, kept, sentence, withOther } from '../forms/hosted-forms.ts'
+import { initial, kept } from '../forms/form-pages.ts'
+import { withOther } from '../forms/scripts/other-answers.ts'
+import { sentence } from '../forms/scripts/sentences.ts'
 import { themeSheet } from '../forms/theme-sheet.ts'
 
 /** The largest definition and its answers, as browsers encode them. */
@@ -113,7 +115,16 @@ const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 
 
 const asPublished = (definition: Definition, organizationName: string): PublicForm => ({
   ...publicDefinition(definition),
-  ...{ organizationName, allowedOrigins: [], publicId: 'draft', version: 0, honeypotKey: '_mnx_hp', captcha: null, closed: false },
+  ...{
+    organizationName,
+    allowedOrigins: [],
+    publicId: 'draft',
+    version: 0,
+    languages: [],
+    honeypotKey: '_mnx_hp',
+    captcha: null,
+    closed: false,
+  },
   fillTimeToken: '',
   uploads: { enabled: true, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
 })

@@ -30,6 +30,7 @@ import {
   toDefinition,
   versionInput,
 } from '../../wire/forms/form.ts'
+import { embedSnippet, prefilledLink, prefilledLinkInput, snippetInput } from '../../wire/forms/embedding.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['forms']
@@ -41,6 +42,7 @@ export const formActions = (core: RestCore): readonly Action[] => [
   ...reading(core),
   ...making(core),
   ...keeping(core),
+  ...embedding(core),
   ...drafts(core),
   ...publishing(core),
   ...versions(core),
@@ -155,6 +157,32 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
     description: 'That of the draft, as portable JSON without secrets.',
     output: exportedForm,
     run: async ({ principal }, { id }) => (await draftCore.get(principal, id)).draft.definition,
+  }),
+]
+
+const embedding = ({ forms: { snippets, prefilledLinks } }: RestCore): readonly Action[] => [
+  forms.act('prefilled-link', {
+    id: 'makePrefilledFormLink',
+    summary: 'Make the address of a form that is filled in already',
+    description:
+      'Values of hidden fields that are `signed` count only by such an address, so that a visitor cannot set another plan, order or price. Changes nothing.',
+    scope: 'api:send',
+    errors: ['not_found'],
+    input: prefilledLinkInput,
+    output: prefilledLink,
+    examples: { input: { values: { email: 'ada@example.ch' } } },
+    run: ({ principal }, { id, values }) => prefilledLinks.make(principal, id, values),
+  }),
+  forms.act('embed-snippet', {
+    id: 'makeFormEmbedSnippet',
+    summary: 'Make the HTML that brings a form into a page',
+    description: 'With what the Content-Security-Policy of that page must allow. Changes nothing.',
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: snippetInput,
+    output: embedSnippet,
+    examples: { input: { mode: 'script', origin: 'https://www.example.ch' } },
+    run: ({ principal }, { id, ...wanted }) => snippets.make(principal, id, wanted),
   }),
 ]
 

@@ -3,6 +3,7 @@ import { formsUrl } from '#config/settings/load.ts'
 import { FormAnalytics } from '#core/forms/analytics/analytics.ts'
 import { FormVisits } from '#core/forms/analytics/form-visits.ts'
 import { FormDrafts } from '#core/forms/drafts.ts'
+import { EmbedSnippets } from '#core/forms/embed-snippets.ts'
 import { Forms } from '#core/forms/forms.ts'
 import { FormNotifications } from '#core/forms/notifications/notifications.ts'
 import { FormNotifier } from '#core/forms/notifications/notifier.ts'
@@ -10,6 +11,7 @@ import { Recipients } from '#core/forms/notifications/recipients.ts'
 import { Publishing } from '#core/forms/publishing.ts'
 import { SubmissionExports } from '#core/forms/submissions/export.ts'
 import { PublicForms } from '#core/forms/submissions/public-forms.ts'
+import { PrefilledLinks } from '#core/forms/submissions/signed-values.ts'
 import { Submissions } from '#core/forms/submissions/submissions.ts'
 import { SubmitForms } from '#core/forms/submissions/submit.ts'
 import { FormThanks } from '#core/forms/submissions/thanks.ts'
@@ -23,11 +25,13 @@ export function addForms(add: Add): void {
     const guards = { guard: addressGuard(config.outbound.allow.webhooks), resolver: get('resolver') }
     const publicForms: PublicForms = new PublicForms(core, (found) => visits.viewed(found))
     const visits = new FormVisits({ ...core, publicForms, lateCounts: get('lateCounts') })
-    const ownOrigin = new URL(formsUrl(config, config.http.listen)).origin
+    const address = formsUrl(config, config.http.listen)
+    const ownOrigin = new URL(address).origin
+    const designed = { forms: new Forms(core), drafts: new FormDrafts(core), publishing: new Publishing(core) }
     return {
-      forms: new Forms(core),
-      drafts: new FormDrafts(core),
-      publishing: new Publishing(core),
+      ...designed,
+      snippets: new EmbedSnippets({ ...designed, formsUrl: address }),
+      prefilledLinks: new PrefilledLinks({ ...core, ...designed, formsUrl: address }),
       ...{ publicForms, visits, analytics: new FormAnalytics(core) },
       submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, visits, ownOrigin }),
       thanks: new FormThanks(core, publicForms),

@@ -33,6 +33,19 @@ export const ar: FormWords = {
   errorPrefix: 'خطأ',
   errorKept: 'احتفظنا بما كتبته. اختر سطرًا للانتقال إلى الإجابة.',
   closedTitle: 'هذه الاستمارة مغلقة',
+  languages: 'اللغات',
+  live: {
+    next: 'متابعة',
+    back: 'رجوع',
+    stepOf: (at, of) => `الخطوة ${at} من ${of}`,
+    oneMore: (text) => `سؤال إضافي: ${text}`,
+    counted: (used, max) => `${used} من ${max} حرفًا`,
+    sending: 'جارٍ الإرسال',
+    keepOpen: 'جارٍ الإرسال. اترك هذه الصفحة مفتوحة.',
+    sentShare: (share, size) => `${share} % من ${size}`,
+    notSent: 'لا يوجد اتصال حاليًا، فلم يُرسل شيء. لم يضع شيء: أرسلها مرة أخرى.',
+    close: 'إغلاق',
+  },
   retry: {
     expired: 'بقيت الاستمارة مفتوحة وقتًا طويلًا. لم يضع شيء: أرسلها مرة أخرى.',
     rate: 'أُرسلت مرات كثيرة في وقت قصير. انتظر دقيقة ثم أرسلها مرة أخرى.',
@@ -49,6 +62,7 @@ export const ar: FormWords = {
     noMail: 'لا تُرسل رسالة آلية. اطبع هذه الصفحة أو احفظها إن أردت نسخة.',
     again: 'إرسال استمارة أخرى',
     goOn: 'متابعة',
+    print: 'طباعة',
   },
   logic: {
     onlyIf: (condition) => `فقط إذا كان: ${condition}`,

@@ -34,6 +34,19 @@ export const de: FormWords = {
   errorPrefix: 'Fehler',
   errorKept: 'Was Sie geschrieben haben, ist noch da. Eine Zeile führt zur Antwort.',
   closedTitle: 'Dieses Formular ist geschlossen',
+  languages: 'Sprachen',
+  live: {
+    next: 'Weiter',
+    back: 'Zurück',
+    stepOf: (at, of) => `Schritt ${at} von ${of}`,
+    oneMore: (text) => `Eine weitere Frage: ${text}`,
+    counted: (used, max) => `${used} von ${max} Zeichen`,
+    sending: 'Wird gesendet',
+    keepOpen: 'Wird gesendet. Lassen Sie diese Seite offen.',
+    sentShare: (share, size) => `${share} % von ${size}`,
+    notSent: 'Im Moment fehlt die Verbindung, deshalb wurde nichts gesendet. Nichts ist verloren: Senden Sie es noch einmal.',
+    close: 'Schliessen',
+  },
   retry: {
     expired: 'Das Formular war lange offen. Nichts ist verloren: Senden Sie es noch einmal.',
     rate: 'Es wurde in kurzer Zeit sehr oft gesendet. Warten Sie eine Minute und senden Sie es noch einmal.',
@@ -50,6 +63,7 @@ export const de: FormWords = {
     noMail: 'Es wird keine automatische E-Mail gesendet. Drucken oder speichern Sie diese Seite, wenn Sie eine Kopie möchten.',
     again: 'Noch eines senden',
     goOn: 'Weiter',
+    print: 'Drucken',
   },
   logic: {
     onlyIf: (condition) => `Nur wenn gilt: ${condition}`,

@@ -33,6 +33,19 @@ export const en: FormWords = {
   errorPrefix: 'Error',
   errorKept: 'What you typed is kept. Choose a line to go to the answer.',
   closedTitle: 'This form is closed',
+  languages: 'Languages',
+  live: {
+    next: 'Continue',
+    back: 'Back',
+    stepOf: (at, of) => `Step ${at} of ${of}`,
+    oneMore: (text) => `One more question: ${text}`,
+    counted: (used, max) => `${used} of ${max} characters`,
+    sending: 'Sending',
+    keepOpen: 'Sending. Keep this page open.',
+    sentShare: (share, size) => `${share} % of ${size}`,
+    notSent: 'There is no connection at the moment, so it was not sent. Nothing is lost: send it once more.',
+    close: 'Close',
+  },
   retry: {
     expired: 'The form was open for a long time. Nothing is lost: send it once more.',
     rate: 'It was sent very often in a short time. Wait a minute, then send it once more.',
@@ -49,6 +62,7 @@ export const en: FormWords = {
     noMail: 'No automatic mail is sent. Print or save this page if you want a copy.',
     again: 'Send another',
     goOn: 'Continue',
+    print: 'Print',
   },
   logic: {
     onlyIf: (condition) => `Only if ${condition}`,

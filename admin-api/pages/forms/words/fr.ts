@@ -33,6 +33,19 @@ export const fr: FormWords = {
   errorPrefix: 'Erreur',
   errorKept: 'Ce que vous avez écrit est gardé. Chaque ligne mène à la réponse.',
   closedTitle: 'Ce formulaire est fermé',
+  languages: 'Langues',
+  live: {
+    next: 'Continuer',
+    back: 'Retour',
+    stepOf: (at, of) => `Étape ${at} sur ${of}`,
+    oneMore: (text) => `Une question de plus : ${text}`,
+    counted: (used, max) => `${used} caractères sur ${max}`,
+    sending: 'Envoi',
+    keepOpen: 'Envoi en cours. Laissez cette page ouverte.',
+    sentShare: (share, size) => `${share} % de ${size}`,
+    notSent: 'Il n’y a pas de connexion pour le moment, rien n’a été envoyé. Rien n’est perdu : envoyez-le encore une fois.',
+    close: 'Fermer',
+  },
   retry: {
     expired: 'Le formulaire est resté ouvert longtemps. Rien n’est perdu : envoyez-le encore une fois.',
     rate: 'Il a été envoyé très souvent en peu de temps. Attendez une minute, puis envoyez-le encore une fois.',
@@ -49,6 +62,7 @@ export const fr: FormWords = {
     noMail: 'Aucun message automatique n’est envoyé. Imprimez ou enregistrez cette page pour en garder une copie.',
     again: 'Envoyer un autre',
     goOn: 'Continuer',
+    print: 'Imprimer',
   },
   logic: {
     onlyIf: (condition) => `Seulement si ${condition}`,

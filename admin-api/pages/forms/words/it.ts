@@ -33,6 +33,19 @@ export const it: FormWords = {
   errorPrefix: 'Errore',
   errorKept: 'Quanto scritto è conservato. Ogni riga porta alla risposta.',
   closedTitle: 'Questo modulo è chiuso',
+  languages: 'Lingue',
+  live: {
+    next: 'Continua',
+    back: 'Indietro',
+    stepOf: (at, of) => `Passo ${at} di ${of}`,
+    oneMore: (text) => `Un’altra domanda: ${text}`,
+    counted: (used, max) => `${used} caratteri su ${max}`,
+    sending: 'Invio',
+    keepOpen: 'Invio in corso. Lasciare aperta questa pagina.',
+    sentShare: (share, size) => `${share} % di ${size}`,
+    notSent: 'Al momento manca la connessione, perciò niente è stato inviato. Niente è perso: inviarlo ancora una volta.',
+    close: 'Chiudere',
+  },
   retry: {
     expired: 'Il modulo è rimasto aperto a lungo. Niente è perso: inviarlo ancora una volta.',
     rate: 'È stato inviato molte volte in poco tempo. Attendere un minuto e inviarlo ancora una volta.',
@@ -49,6 +62,7 @@ export const it: FormWords = {
     noMail: 'Non viene inviata alcuna e-mail automatica. Stampare o salvare questa pagina per averne una copia.',
     again: 'Inviarne un altro',
     goOn: 'Continua',
+    print: 'Stampare',
   },
   logic: {
     onlyIf: (condition) => `Solo se ${condition}`,

@@ -28,8 +28,11 @@ export interface FormWords {
   readonly errorPrefix: string
   readonly errorKept: string
   readonly closedTitle: string
+  /** What only scripts say. */
+  readonly live: LiveWords
+  readonly languages: string
   readonly retry: Readonly<Record<'expired' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'other', string>>
-  readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn', string>>
+  readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn' | 'print', string>>
   readonly logic: {
     readonly onlyIf: Say
     readonly notIf: Say
@@ -45,4 +48,17 @@ export interface FormWords {
   readonly operators: Readonly<Record<Operator, (field: string, value: string) => string>>
   /** What is wrong with an answer, by its code; what has no sentence here is said as it came. */
   readonly problems: Readonly<Record<string, (field: Field, label: string) => string>>
+}
+
+interface LiveWords {
+  readonly next: string
+  readonly back: string
+  readonly stepOf: (at: string, of: string) => string
+  readonly oneMore: Say
+  readonly counted: (used: string, max: string) => string
+  readonly sending: string
+  readonly keepOpen: string
+  readonly sentShare: (share: string, size: string) => string
+  readonly notSent: string
+  readonly close: string
 }

@@ -1,24 +1,31 @@
 /** Reads one answer: brings it into its form, and says what is wrong with it. Forms without scripts send text for everything. */
 import { parseUrl } from './checks.ts'
 import { boundOf, dateOf, isDateType } from './dates.ts'
-import type { Answer, Field } from './definition.ts'
-import { maxText } from './field-properties.ts'
+import { maxText, type Answer, type Field } from './definition.ts'
 import { matcherOf, presets } from './pattern.ts'
 
 export const answerCodes = [
-  ...[
-    'required',
-    'invalid_type',
-    'too_short',
-    'too_long',
-    'pattern_mismatch',
-    'invalid_email',
-    'invalid_url',
-    'invalid_phone',
-    'invalid_date',
-  ],
-  ...['out_of_range', 'step_mismatch', 'not_an_option', 'too_few', 'too_many', 'must_accept', 'domain_not_allowed', 'file_missing'],
-  ...['file_type_not_allowed', 'too_many_files', 'token_expired', 'invalid_token'],
+  'required',
+  'invalid_type',
+  'too_short',
+  'too_long',
+  'pattern_mismatch',
+  'invalid_email',
+  'invalid_url',
+  'invalid_phone',
+  'invalid_date',
+  'out_of_range',
+  'step_mismatch',
+  'not_an_option',
+  'too_few',
+  'too_many',
+  'must_accept',
+  'domain_not_allowed',
+  'file_missing',
+  'file_type_not_allowed',
+  'too_many_files',
+  'token_expired',
+  'invalid_token',
 ] as const
 
 export interface AnswerProblem {

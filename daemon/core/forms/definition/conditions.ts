@@ -1,13 +1,21 @@
 /** Conditions on answers: data, never code. What is empty compares with nothing. */
 import { dateOf, isDateType } from './dates.ts'
-import type { Answer, Answers, Comparison, Condition, Field, Operator } from './definition.ts'
-import { valueKinds, type ValueKind } from './field-properties.ts'
+import {
+  valueKinds,
+  type Answer,
+  type Answers,
+  type Comparison,
+  type Condition,
+  type Field,
+  type Operator,
+  type ValueKind,
+} from './definition.ts'
 
 const equality = ['eq', 'ne', 'in', 'not_in'] as const
 const emptiness = ['is_empty', 'not_empty'] as const
 
 /** The operators that answers of a kind have. */
-export const operatorsOf: Readonly<Record<ValueKind, readonly Operator[]>> = {
+const operatorTable = (): Readonly<Record<ValueKind, readonly Operator[]>> => ({
   text: [...equality, 'contains', 'not_contains', 'starts_with', 'ends_with', ...emptiness],
   number: [...equality, 'gt', 'gte', 'lt', 'lte', ...emptiness],
   date: ['eq', 'ne', 'before', 'after', ...emptiness],
@@ -16,7 +24,9 @@ export const operatorsOf: Readonly<Record<ValueKind, readonly Operator[]>> = {
   choices: ['contains', 'not_contains', 'count_gte', 'count_lte', ...emptiness],
   file: emptiness,
   none: [],
-}
+})
+
+export const operatorsOf = /* @__PURE__ */ operatorTable() // browsers go without it
 
 /** Operators whose right side is nothing, a list, or a number whatever the field is. */
 export const withoutValue: ReadonlySet<Operator> = new Set<Operator>(['is_empty', 'not_empty', 'checked', 'unchecked'])

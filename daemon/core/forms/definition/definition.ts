@@ -3,10 +3,31 @@
  * the wire, in the store and in browsers too. Nothing in this folder imports anything from outside of it.
  */
 
-export const fieldTypes = [
-  ...['text', 'textarea', 'email', 'phone', 'url', 'number', 'date', 'time', 'datetime', 'select', 'radio', 'checkbox', 'checkboxes'],
-  ...['rating', 'scale', 'consent', 'hidden', 'file_upload', 'image', 'heading', 'paragraph', 'divider', 'page_break'],
-] as readonly FieldType[]
+export const fieldTypes: readonly FieldType[] = [
+  'text',
+  'textarea',
+  'email',
+  'phone',
+  'url',
+  'number',
+  'date',
+  'time',
+  'datetime',
+  'select',
+  'radio',
+  'checkbox',
+  'checkboxes',
+  'rating',
+  'scale',
+  'consent',
+  'hidden',
+  'file_upload',
+  'image',
+  'heading',
+  'paragraph',
+  'divider',
+  'page_break',
+]
 
 export type FieldType =
   | 'text'
@@ -32,6 +53,18 @@ export type FieldType =
   | 'paragraph'
   | 'divider'
   | 'page_break'
+
+/** What an answer to a field of this type is, for logic. `none`: there is no answer. */
+export type ValueKind = 'text' | 'number' | 'date' | 'choice' | 'boolean' | 'choices' | 'file' | 'none'
+
+export const valueKinds: Readonly<Record<FieldType, ValueKind>> = {
+  ...{ text: 'text', textarea: 'text', email: 'text', phone: 'text', url: 'text', hidden: 'text', number: 'number' },
+  ...{ date: 'date', time: 'date', datetime: 'date', select: 'choice', radio: 'choice', checkbox: 'boolean', consent: 'boolean' },
+  ...{ checkboxes: 'choices', rating: 'number', scale: 'number', file_upload: 'file' },
+  ...{ image: 'none', heading: 'none', paragraph: 'none', divider: 'none', page_break: 'none' },
+}
+
+export const maxText = { text: 1000, textarea: 10_000 } as const
 
 /** What one answer is made of. */
 export type Answer = string | number | boolean | readonly string[]
@@ -219,6 +252,7 @@ export const definitionLimits = {
 export const fillTimeKey = '_mnx_ft'
 export const honeypotKey = '_mnx_hp'
 export const captchaKey = 'captcha_token'
+export const signatureKey = '_mnx_sig'
 /** Also the one word that every object of JavaScript has. */
 export const isReservedKey = (key: string): boolean =>
   key === 'data' || key === captchaKey || key === 'constructor' || key.startsWith('_mnx')

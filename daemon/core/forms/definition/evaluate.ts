@@ -4,8 +4,16 @@
  */
 import { readAnswer, type AnswerProblem, type Reading } from './answers.ts'
 import { fieldsIn, holds } from './conditions.ts'
-import type { Answer, Answers, Condition, Definition, Field, Rule, RuleAction } from './definition.ts'
-import { valueKinds } from './field-properties.ts'
+import {
+  valueKinds,
+  type Answer,
+  type Answers,
+  type Condition,
+  type Definition,
+  type Field,
+  type Rule,
+  type RuleAction,
+} from './definition.ts'
 import { pagesOf } from './layout.ts'
 
 export interface Evaluation {

@@ -14,20 +14,10 @@ import {
   type JsonObject,
 } from './checks.ts'
 import { isDateBound, isDateType, type DateType } from './dates.ts'
-import { definitionLimits, type FieldType } from './definition.ts'
+import { definitionLimits, maxText, type FieldType } from './definition.ts'
 import { matcherOf, maxPattern, PatternFault, presets } from './pattern.ts'
 
-/** What an answer to a field of this type is, for logic. `none`: there is no answer. */
-export type ValueKind = 'text' | 'number' | 'date' | 'choice' | 'boolean' | 'choices' | 'file' | 'none'
-
-export const valueKinds: Readonly<Record<FieldType, ValueKind>> = {
-  ...{ text: 'text', textarea: 'text', email: 'text', phone: 'text', url: 'text', hidden: 'text', number: 'number' },
-  ...{ date: 'date', time: 'date', datetime: 'date', select: 'choice', radio: 'choice', checkbox: 'boolean', consent: 'boolean' },
-  ...{ checkboxes: 'choices', rating: 'number', scale: 'number', file_upload: 'file' },
-  ...{ image: 'none', heading: 'none', paragraph: 'none', divider: 'none', page_break: 'none' },
-}
-
-export const maxText = { text: 1000, textarea: 10_000 } as const
+export { maxText, valueKinds, type ValueKind } from './definition.ts'
 
 /** The names of the list of the HTML standard that people fill in about themselves. */
 const autocomplete = oneOf(

@@ -10,6 +10,7 @@ import { publicDefinition, type PublicDefinition } from '../definition/public-de
 import { localized } from '../definition/translations.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
 import { freshOr } from './fill-time-token.ts'
+import { withoutUnsigned } from './signed-values.ts'
 import { takenCounter } from './submission.ts'
 import { pack } from '#store/tuple.ts'
 
@@ -22,6 +23,8 @@ export interface FoundForm {
 export interface PublicForm extends PublicDefinition {
   readonly publicId: string
   readonly version: number
+  /** Its own language and those of its translations. */
+  readonly languages: readonly string[]
   /** Whose form it is. */
   readonly organizationName: string
   readonly allowedOrigins: readonly string[]
@@ -77,15 +80,22 @@ export class PublicForms {
     const { publicId, id, version } = found.stored.record
     const definition = await this.definition(found, version)
     const { settings } = definition
+    const languages = [...new Set([definition.locale, ...Object.keys(definition.translations)])]
     const shown = localized(definition, language)
     const token = { id, version, language: shown.locale === definition.locale ? undefined : shown.locale }
     return {
       ...publicDefinition(shown),
       ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
-      ...{ publicId, version, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
+      ...{ publicId, version, languages, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
       fillTimeToken: freshOr(givenToken, this.#core.secrets, token, this.#core.clock.now()),
       uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }
+  }
+
+  /** What the address of a page fills in, without what must be signed and is not. */
+  async trusted(publicId: string, form: PublicForm, values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
+    const { stored } = await this.find(publicId)
+    return withoutUnsigned(this.#core.secrets, stored.record.id, form, values)
   }
 
   /** Versions never change, so that those of the latest forms are kept. */
@@ -109,3 +119,10 @@ export class PublicForms {
 }
 
 export const noForm = (): Refusal => new Refusal('form_not_found', 'No form is published at this address; check its id.')
+
+/** Throws `origin_not_allowed` for a page that the form does not name; it names none for all, and pages of this service always may. */
+export function requireAllowedOrigin(allowed: readonly string[], ownOrigin: string, origin: string | undefined): void {
+  if (allowed.length === 0 || origin === ownOrigin || (origin !== undefined && allowed.includes(origin))) return
+  const message = 'This form is not for this page; the owner of the form can add the origin of the page.'
+  throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowed } })
+}

@@ -21,10 +21,11 @@ import { followSubmission } from '../notifications/follow-submission.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
 import { countInWindows, openFormWindows } from './form-windows.ts'
-import { noForm, PublicForms, type FoundForm } from './public-forms.ts'
+import { noForm, PublicForms, requireAllowedOrigin, type FoundForm } from './public-forms.ts'
 import { countInForm, fillName, formNames } from '../analytics/form-counts.ts'
 import type { FormVisits } from '../analytics/form-visits.ts'
 import { count, projectNames } from '../../insights/count.ts'
+import { withoutUnsigned } from './signed-values.ts'
 import { insertSubmission, nonceKey, takenCounter, type FormSubmission, type SpamReason } from './submission.ts'
 
 export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
@@ -74,6 +75,13 @@ interface Draft {
   readonly windows: readonly Window[]
 }
 
+/** What a token is made anew for. */
+interface Fresh {
+  readonly form: Form
+  /** Seconds that a person needs at least. */
+  readonly least: number
+}
+
 /** Each counts, whatever comes of it; what is taken counts in the windows of the store besides. */
 const tries = { windowMs: 60_000, most: 60, message: 'This form was sent too often from your network; wait a minute.' }
 const captchaTokenMs = 3_600_000
@@ -96,7 +104,7 @@ export class SubmitForms {
     const { record: form } = found.stored
     const nowMs = clock.now()
     const current = await publicForms.definition(found, form.version)
-    this.#checkOrigin(current, visit.origin)
+    requireAllowedOrigin(current.settings.allowed_origins, this.#options.ownOrigin, visit.origin)
     this.#tries.take(`${form.id} ${clientNetwork(visit.remoteAddress)}`)
     const given = visit.values[fillTimeKey]
     const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
@@ -111,7 +119,7 @@ export class SubmitForms {
       const spam = ['honeypot'] as const
       return this.#keep(this.#draft({ ...facts, definition, version: form.version, spam, token: read, isTrap: true }))
     }
-    const token = this.#goodToken(form, given, read, nowMs)
+    const token = this.#goodToken({ form, least: current.settings.min_fill_seconds }, given, read, nowMs)
     const own = token.version === form.version ? current : await publicForms.definition(found, token.version)
     const definition = localized(own, token.language)
     const isFast = nowMs - token.issuedAt < definition.settings.min_fill_seconds * 1000
@@ -122,24 +130,19 @@ export class SubmitForms {
     return this.#keep(draft, captchaToken)
   }
 
-  /** Pages of this service always; others by the list of the form, which lets everybody in when it is empty. */
-  #checkOrigin({ settings: { allowed_origins: allowed } }: Definition, origin: string | undefined): void {
-    if (allowed.length === 0 || origin === this.#options.ownOrigin || (origin !== undefined && allowed.includes(origin))) return
-    const message = 'This form is not sent from this page; the owner of the form can add the origin of the page.'
-    throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowed } })
-  }
-
   /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
-  #goodToken(form: Form, given: unknown, token: FillTimeToken | undefined, nowMs: number): FillTimeToken {
+  #goodToken({ form, least }: Fresh, given: unknown, token: FillTimeToken | undefined, nowMs: number): FillTimeToken {
     if (token && token.version <= form.version && nowMs - token.issuedAt <= maxFillMs) return token
     const [code, message] = isFilled(given)
       ? token
         ? (['token_expired', 'The form was open for too long; send it again.'] as const)
         : (['invalid_token', 'This is no token of this form; send the one that came with it.'] as const)
       : (['required', 'Send the fill_time_token that came with the form.'] as const)
+    // a form that was open for too long was not filled in too fast
+    const issuedAt = token ? nowMs - least * 1000 : nowMs
     throw malformed(
       { [fillTimeKey]: [{ code, message }] },
-      { fill_time_token: newFillTimeToken(this.#options.secrets, { ...form, language: token?.language }, nowMs) },
+      { fill_time_token: newFillTimeToken(this.#options.secrets, { ...form, language: token?.language }, issuedAt) },
     )
   }
 
@@ -165,7 +168,9 @@ export class SubmitForms {
 
   #draft(parts: Omit<Draft, 'evaluation'>): Draft {
     const today = new Date(parts.nowMs).toISOString().slice(0, 10)
-    return { ...parts, evaluation: evaluate(parts.definition, { values: parts.visit.values, today, slackDays: 1 }) }
+    const { definition, found, visit } = parts
+    const values = withoutUnsigned(this.#options.secrets, found.stored.record.id, definition, visit.values)
+    return { ...parts, evaluation: evaluate(parts.definition, { values, today, slackDays: 1 }) }
   }
 
   async #usedBefore({ organization, stored }: FoundForm, { nonce }: FillTimeToken): Promise<UsedNonce | undefined> {

@@ -277,6 +277,13 @@ export const golden: Readonly<Record<string, Row>> = Object.fromEntries(
       { locale: 'de-CH' },
     ),
     closed: { ...contact, settings: { close_at: '2029-01-01T00:00:00Z', closed_message: 'The workshop is on holiday until 4 January.' } },
+    // keys that are names of what forms and elements have
+    names: form(
+      'Names',
+      ['action', 'elements', 'closest', 'append', 'before', 'submit', 'method', 'children', 'dataset', 'hidden', 'title', 'name', 'id'].map(
+        (key) => ({ key, type: 'text', label: `The ${key}`, width: 'half', required: key === 'before' }),
+      ),
+    ),
     one: form('Newsletter', [{ key: 'email', type: 'email', label: 'Email', required: true }]),
   }).map(([name, row]) => [name, definition(row)]),
 )

@@ -73,7 +73,8 @@ test('themes and the style are kept by browsers for as long as their names hold'
   t.regex(css, /prefers-color-scheme: dark/)
   const other = await fetch(hosted.url + (theme ?? '').replace(/[0-9a-f]{16}/, '0'.repeat(16)))
   t.is(other.headers.get('cache-control'), 'no-store')
-  t.is((await fetch(`${page}/theme.css`)).status, 404)
+  t.is((await fetch(`${page}/theme.css`)).headers.get('cache-control'), 'no-store')
+  t.is((await fetch(`${page}/other.css`)).status, 404)
   t.is((await fetch(`${hosted.url}/f/assets/nothing.css`)).status, 404)
 })
 
@@ -171,4 +172,32 @@ test('rates, origins and the end of a form come back as the form, with what was 
   t.is((await send(full, { ...values, _mnx_ft: first })).status, 303)
   const late = await send(full, { ...values, _mnx_ft: second })
   t.regex(await late.text(), /All seats are taken\./)
+})
+
+test('hidden values that must be signed count only from an address that the owner of the form made', async (t) => {
+  const hosted = await startHosted(t)
+  const fields = [
+    { key: 'email', type: 'email', label: 'Email', required: true, prefill: true },
+    { key: 'plan', type: 'hidden', source: 'url_param', param: 'p', signed: true },
+  ]
+  const { id, page } = await hosted.publish({ name: 'Order', schema: { version: 1, fields } })
+  const link = (values: Row): Promise<Row> => hosted.rest.must('POST', `/v1/forms/${id}/prefilled-link`, { values })
+  const { search } = new URL(String((await link({ email: 'ada@example.ch', plan: 'gold' }))['url']))
+  t.regex(search, /^\?email=ada%40example\.ch&p=gold&_sig=[\w-]{22}$/)
+  const hiddenIn = (text: string, name: string): string | undefined => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1]
+  const signed = await read(page + search)
+  t.deepEqual([hiddenIn(signed, 'plan'), hiddenIn(signed, 'email')], ['gold', undefined])
+  t.true(signed.includes('value="ada@example.ch"'))
+  t.is(hiddenIn(await read(page + search.replace('gold', 'free')), 'plan'), '', 'a changed value is not filled in')
+  hosted.clock.advance(5000)
+  const _mnx_sig = hiddenIn(signed, '_mnx_sig')
+  const refused = await (await send(page, { _mnx_ft: tokenIn(signed), _mnx_sig, plan: 'gold', email: 'ada' })).text()
+  t.deepEqual([hiddenIn(refused, 'plan'), hiddenIn(refused, '_mnx_sig')], ['gold', _mnx_sig], 'it comes back with what is wrong')
+  await send(page, { _mnx_ft: tokenIn(refused), _mnx_sig, plan: 'gold', email: 'ada@example.ch' })
+  for (const forged of [{ plan: 'free', _mnx_sig }, { plan: 'gold' }, { plan: 'gold', _mnx_sig: 'x' }])
+    await send(page, { _mnx_ft: tokenIn(await read(page)), ...forged, email: 'eve@example.ch' })
+  const plans = (await hosted.submissions(id)).map(({ answers }) => (answers as Row)['plan'])
+  t.deepEqual([plans.length, plans.filter((plan) => plan !== undefined)], [4, ['gold']])
+  const wrong = await hosted.rest.call('POST', `/v1/forms/${id}/prefilled-link`, { values: { other: 'x' } })
+  t.is(wrong.status, 400)
 })

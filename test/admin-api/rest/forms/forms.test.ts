@@ -252,3 +252,28 @@ test('a form is made of the HTML of a page', async (t) => {
   t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html: '<p>Nothing</p>' }))[2], 'html: has no controls of a form')
   t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html, template: 'rsvp' }))[1], 'validation_failed')
 })
+
+test('a snippet brings a form into a page, and says what the page must allow', async (t) => {
+  const { rest } = await startFixture(t)
+  const settings = { allowed_origins: ['https://www.example.ch'] }
+  const { path } = await make(rest, { name: 'A & "B"', definition: { ...definition('A & "B"', field('a')), settings } })
+  const snippet = (body: Row): Promise<Row> => rest.must('POST', `${path}/embed-snippet`, body)
+  const link = await snippet({ mode: 'link' })
+  t.regex(String(link['url']), /^https:\/\/post\.example\.ch\/f\/[A-Za-z0-9]{22}$/)
+  t.deepEqual(link, {
+    ...{ mode: 'link', url: link['url'], html: `<a href="${String(link['url'])}">A &amp; &quot;B&quot;</a>`, content_security_policy: [] },
+    notes: ['The form is a draft: visitors find nothing until it is published.'],
+  })
+  await rest.must('POST', `${path}/publish`)
+  const script = '<script async src="https://post.example.ch/embed.js"></script>'
+  const frame = await snippet({ mode: 'iframe', origin: 'https://www.example.ch' })
+  t.deepEqual(
+    [frame['notes'], frame['content_security_policy']],
+    [[], ['script-src https://post.example.ch', 'frame-src https://post.example.ch']],
+  )
+  t.true(String(frame['html']).includes('?embed=1" title="A &amp; &quot;B&quot;"') && String(frame['html']).endsWith(script))
+  const popup = await snippet({ mode: 'popup', origin: 'https://other.example' })
+  t.regex(String(popup['html']), /^<div data-svc-form="\w+" data-mode="popup" data-label="A &amp; &quot;B&quot;"><a href=/)
+  t.regex(String(popup['notes']), /^https:\/\/other\.example is not in settings\.allowed_origins/)
+  t.is(refusal(await rest.call('POST', `${path}/embed-snippet`, { mode: 'script', origin: 'www.example.ch' }))[1], 'validation_failed')
+})

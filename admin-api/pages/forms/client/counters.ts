@@ -1,0 +1,27 @@
+/** How many characters there are in a long answer, said aloud once there is little room left. */
+import { all, element, filled } from './dom.ts'
+import type { FormState } from './form-state.ts'
+
+const loudFrom = 0.9
+
+/** Returns what counts again. */
+export function countCharacters({ form, plan }: FormState): () => void {
+  const number = new Intl.NumberFormat(plan.words.locale)
+  const counters = all<HTMLTextAreaElement>(form, 'textarea').flatMap((area) => {
+    const note = area.parentElement?.querySelector<HTMLElement>('.note')
+    if (!note) return []
+    const loud = element('span', 'unseen')
+    loud.setAttribute('role', 'status')
+    note.after(loud)
+    return [{ area, note, loud }]
+  })
+  return () => {
+    for (const { area, note, loud } of counters) {
+      // a line end is one character for the browser too
+      const { length } = area.value
+      const text = filled(plan.words.counted, { used: number.format(length), max: number.format(area.maxLength) })
+      note.textContent = text
+      loud.textContent = length >= area.maxLength * loudFrom ? text : ''
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/** What was typed comes back after a reload, in the same tab and for the same version of the form; what is masked is not kept. */
+import { fillTimeKey, honeypotKey } from '#core/forms/definition/definition.ts'
+import { all, type Control } from './dom.ts'
+import type { FormState } from './form-state.ts'
+import { otherOf } from '../scripts/other-answers.ts'
+
+interface Saved {
+  readonly page: number
+  readonly values: Readonly<Record<string, readonly string[]>>
+}
+
+export class SavedAnswers {
+  readonly #state: FormState
+  readonly #name: string
+  readonly #kept: ReadonlySet<string>
+  #isOver = false
+
+  constructor(state: FormState) {
+    this.#state = state
+    const { id, version, schema } = state.plan
+    this.#name = `postern.form.${id}.${String(version)}`
+    const fields = schema.fields.filter(({ type, email_mask: isMasked }) => !isMasked && type !== 'hidden' && type !== 'file_upload')
+    this.#kept = new Set(fields.flatMap(({ key }) => [key, otherOf(key)]))
+  }
+
+  save(page: number): void {
+    if (this.#isOver) return
+    const values: Record<string, string[]> = {}
+    for (const [name, value] of new FormData(this.#state.form))
+      if (typeof value === 'string' && this.#isKept(name)) (values[name] ??= []).push(value)
+    this.#store((storage) => storage.setItem(this.#name, JSON.stringify({ page, values } satisfies Saved)))
+  }
+
+  /** Returns the page that the visitor was on; undefined where nothing was kept. */
+  restore(): number | undefined {
+    const text = this.#store((storage) => storage.getItem(this.#name))
+    if (!text || !this.#state.plan.isFresh) return undefined
+    const { page, values } = JSON.parse(text) as Saved
+    const given = new Set(new URLSearchParams(location.search).keys())
+    for (const control of all<Control>(this.#state.form, 'input, select, textarea'))
+      if (this.#isKept(control.name) && !given.has(control.name)) fill(control, values[control.name] ?? [])
+    return page
+  }
+
+  /** They were sent. */
+  clear(): void {
+    this.#isOver = true
+    this.#store((storage) => storage.removeItem(this.#name))
+  }
+
+  #isKept(name: string): boolean {
+    return this.#kept.has(name) && name !== fillTimeKey && name !== honeypotKey
+  }
+
+  /** Browsers may refuse to keep anything. */
+  #store<T>(use: (storage: Storage) => T): T | undefined {
+    try {
+      return use(sessionStorage)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function fill(control: Control, values: readonly string[]): void {
+  if (control instanceof HTMLInputElement && (control.type === 'radio' || control.type === 'checkbox'))
+    control.checked = values.includes(control.value)
+  else control.value = values[0] ?? ''
+}

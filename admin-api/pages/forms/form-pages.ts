@@ -1,0 +1,225 @@
+/** Pages, fragments and themes of published forms, and what happens to a form that a page sends. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '#core/clock.ts'
+import { captchaKey, fillTimeKey, isReservedKey, signatureKey, type Field } from '#core/forms/definition/definition.ts'
+import { localePattern } from '#core/forms/definition/translations.ts'
+import { requireAllowedOrigin, type PublicForms } from '#core/forms/submissions/public-forms.ts'
+import type { SubmitForms } from '#core/forms/submissions/submit.ts'
+import type { FormThanks } from '#core/forms/submissions/thanks.ts'
+import { signatureParam } from '#core/forms/submissions/signed-values.ts'
+import { Refusal, refusals } from '#core/refusals.ts'
+import type { SubmissionBody } from '../../bodies/submission-body.ts'
+import { answer, raw, type Answer } from '../../operation/answer.ts'
+import { seeOther } from '../session/page-operation.ts'
+import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
+import { viewOf, type Filled, type FormView, type Values } from './form-view.ts'
+import { formFragment, thanksFragment } from './scripts/fragment.ts'
+import { firstText, withOther } from './scripts/other-answers.ts'
+import type { Fragment, SentForm } from './scripts/plan-types.ts'
+import { sentence, type Problem } from './scripts/sentences.ts'
+import { themeSheet } from './theme-sheet.ts'
+
+export interface HostedFormsCore {
+  readonly forms: { readonly publicForms: PublicForms; readonly submit: SubmitForms; readonly thanks: FormThanks }
+  /** Public address of forms. */
+  readonly formsUrl: string
+  readonly clock: Clock
+}
+
+const forever = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' } as const
+
+export const nothing = (): Refusal => new Refusal('not_found', 'There is no such file; read the page again.')
+
+export type Query = Readonly<Record<string, unknown>>
+
+export interface Sent {
+  readonly headers: IncomingHttpHeaders
+  readonly remoteAddress: string
+  readonly body: SubmissionBody
+}
+
+/** What is wrong with what was sent: by field, and as a whole. */
+interface Returned {
+  readonly problems: Readonly<Record<string, Problem>>
+  readonly again: Return
+}
+
+export class FormPages {
+  readonly #core: HostedFormsCore
+
+  constructor(core: HostedFormsCore) {
+    this.#core = core
+  }
+
+  async read(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
+    const form = await this.#core.forms.publicForms.show(publicId, languageOf(query, headers))
+    return formPage(this.#view(form, await this.#filledBy(form, query)), this.#facts(query))
+  }
+
+  /** The form, or what is said once it was sent, for the document of another site. */
+  async fragment(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Fragment> {
+    const { publicForms, thanks } = this.#core.forms
+    const language = languageOf(query, headers)
+    const sealed = firstText(query['s'])
+    const form = sealed === undefined ? await publicForms.show(publicId, language) : await publicForms.read(publicId, language)
+    requireAllowedOrigin(form.allowedOrigins, this.#ownOrigin, this.#originOf(headers))
+    const facts = { ...this.#facts(query), isFragment: true, embedding: { hasTitle: true, isTransparent: true } }
+    if (sealed === undefined) return formFragment(this.#view(form, await this.#filledBy(form, query)), facts)
+    return thanksFragment(this.#view(form, { values: {} }), facts, await thanks.read(publicId, sealed, language))
+  }
+
+  /** What is refused comes back as the form with everything that was filled in; to a script, as what is wrong. */
+  async send(publicId: string, query: Query, { headers, remoteAddress, body }: Sent): Promise<Answer> {
+    const { submit, thanks } = this.#core.forms
+    const isScript = (headers.accept ?? '').startsWith('application/json')
+    try {
+      const { id } = await submit.submit(publicId, {
+        ...{ values: withOther(body.values), files: body.files, remoteAddress, origin: this.#originOf(headers) },
+        captchaToken: firstText(body.values[captchaKey]) ?? firstText(body.values['h-captcha-response']),
+      })
+      const search = new URLSearchParams({ s: thanks.seal(publicId, id), ...keptOf(query) })
+      const address = `/f/${encodeURIComponent(publicId)}/thanks?${search.toString()}`
+      return isScript ? answer({ id, thanks: address } satisfies SentForm, { status: 201 }) : seeOther(address)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return this.#sendBack(publicId, query, { headers, body, error, isScript })
+    }
+  }
+
+  async #sendBack(
+    publicId: string,
+    query: Query,
+    { headers, body, error, isScript }: Pick<Sent, 'headers' | 'body'> & { readonly error: Refusal; readonly isScript: boolean },
+  ): Promise<Answer> {
+    const form = await this.#core.forms.publicForms.read(publicId, languageOf(query, headers), firstText(body.values[fillTimeKey]))
+    const filled = { values: kept(withOther(body.values)), problems: {}, signature: firstText(body.values[signatureKey]) }
+    const { words } = this.#view(form, filled)
+    const { problems, again } = returned(error, form, words)
+    if (isScript) return answer(refused(error, problems, words, again), { status: again.status, headers: retryAfter(again) })
+    const sentences = Object.fromEntries(Object.entries(problems).map(([key, { message }]) => [key, message]))
+    return formPage(this.#view(form, { ...filled, problems: sentences }), this.#facts(query), again)
+  }
+
+  async thanks(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
+    const { publicForms, thanks } = this.#core.forms
+    const language = languageOf(query, headers)
+    const found = await thanks.read(publicId, firstText(query['s']) ?? '', language)
+    const form = await publicForms.read(publicId, language)
+    return thanksPage(this.#view(form, { values: {} }), this.#facts(query), found)
+  }
+
+  /** A name of an older theme, and `theme.css`, get the present one, which is not to be kept under that name. */
+  async theme(publicId: string, file: string): Promise<Answer> {
+    const { theme } = await this.#core.forms.publicForms.read(publicId, undefined)
+    const sheet = themeSheet(theme)
+    if (!/^theme(?:\.[0-9a-f]{16})?\.css$/.test(file)) throw nothing()
+    const headers = sheet.file === file ? forever : { ...forever, 'cache-control': 'no-store' }
+    return raw(sheet.css, { contentType: 'text/css; charset=utf-8', headers })
+  }
+
+  /** Defaults, and what the address fills in. */
+  async #filledBy(form: FormView['form'], query: Query): Promise<Filled> {
+    const signature = firstText(query[signatureParam])
+    const given = { ...initial(form.schema.fields, query), ...(signature !== undefined && { [signatureKey]: [signature] }) }
+    const { [signatureKey]: _, ...values } = await this.#core.forms.publicForms.trusted(form.publicId, form, given)
+    return { values: values as Values, signature }
+  }
+
+  get #ownOrigin(): string {
+    return new URL(this.#core.formsUrl).origin
+  }
+
+  #view(form: FormView['form'], filled: Parameters<typeof viewOf>[1]): FormView {
+    return viewOf(form, filled, this.#core.clock.now())
+  }
+
+  #facts(query: Query): PageFacts {
+    const search = new URLSearchParams(keptOf(query)).toString()
+    const isEmbedded = query['embed'] !== undefined
+    return {
+      ...{ isSecure: this.#core.formsUrl.startsWith('https:'), search: search === '' ? '' : `?${search}`, isFragment: false },
+      embedding: isEmbedded ? { hasTitle: query['title'] !== undefined, isTransparent: query['background'] === 'transparent' } : undefined,
+    }
+  }
+
+  /** A page of the host that was asked is a page of this service, whatever name the host goes by. */
+  #originOf({ origin, host }: IncomingHttpHeaders): string | undefined {
+    const isOwn = host !== undefined && URL.parse(origin ?? '')?.host === host
+    return isOwn ? this.#ownOrigin : origin
+  }
+}
+
+const langOf = ({ lang }: Query): Readonly<Record<string, string>> => {
+  const wished = firstText(lang)
+  return wished !== undefined && wished.length <= 35 && localePattern.test(wished) ? { lang: wished } : {}
+}
+
+/** What goes on from page to page: the language, and how the form is embedded. */
+const keptOf = (query: Query): Readonly<Record<string, string>> => ({
+  ...langOf(query),
+  ...(query['embed'] !== undefined && { embed: '1' }),
+  ...(query['title'] !== undefined && { title: '1' }),
+  ...(query['background'] === 'transparent' && { background: 'transparent' }),
+})
+
+/** The language of the address, else the first one of the browser. */
+function languageOf(query: Query, { 'accept-language': accepted = '' }: IncomingHttpHeaders): string | undefined {
+  const [first = ''] = accepted.slice(0, 35).split(/[,;]/)
+  return langOf(query)['lang'] ?? langOf({ lang: first.trim() })['lang']
+}
+
+/** Defaults, and what the address says of fields that let it. */
+export function initial(fields: readonly Field[], query: Query): Values {
+  return Object.fromEntries(
+    fields.flatMap(({ key, prefill, source, param, default: own }) => {
+      const given = prefill ? firstText(query[key]) : source === 'url_param' && param !== undefined ? firstText(query[param]) : undefined
+      const value = given?.slice(0, 1000) ?? own
+      return value === undefined ? [] : [[key, Array.isArray(value) ? value.map(String) : [String(value)]]]
+    }),
+  )
+}
+
+export const kept = (values: SubmissionBody['values']): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => {
+      const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string')
+      return isReservedKey(key) || texts.length === 0 ? [] : [[key, texts]]
+    }),
+  )
+
+const problemsOf = ({ details }: Refusal): Readonly<Record<string, readonly Problem[]>> =>
+  (details?.['fields'] ?? {}) as Readonly<Record<string, readonly Problem[]>>
+
+const notices: Readonly<Record<string, NonNullable<Return['notice']>>> = {
+  ...{ rate_limit_exceeded: 'rate', quota_exhausted: 'quota', origin_not_allowed: 'origin', file_uploads_unavailable: 'files' },
+  ...{ captcha_required: 'captcha', captcha_failed: 'captcha', captcha_unavailable: 'captcha', captcha_not_configured: 'captcha' },
+}
+
+function returned(error: Refusal, { schema }: FormView['form'], words: FormView['words']): Returned {
+  const known = new Map(schema.fields.map((field) => [field.key, field]))
+  const problems = Object.entries(problemsOf(error)).flatMap(([key, [first]]) => {
+    const field = known.get(key)
+    return field && first ? [[key, { code: first.code, message: sentence(words, field, first) }] as const] : []
+  })
+  const isMalformed = error.code === 'malformed_submission'
+  return {
+    problems: Object.fromEntries(problems),
+    again: {
+      status: isMalformed ? 422 : refusals[error.code].http,
+      notice: isMalformed ? 'expired' : (notices[error.code] ?? 'other'),
+      retryAfterSeconds: error.retryAfterSeconds,
+    },
+  }
+}
+
+/** In the envelope of every refusal, with sentences for the visitor. */
+function refused({ code, details }: Refusal, problems: Returned['problems'], words: FormView['words'], again: Return): SentForm {
+  const count = Object.keys(problems).length
+  const message = count > 0 ? words.errorTitle(count) : words.retry[again.notice ?? 'other']
+  const fields = Object.fromEntries(Object.entries(problems).map(([key, problem]) => [key, [problem] as const]))
+  const token = details?.['fill_time_token']
+  return { error: { code, message, details: { fields, ...(typeof token === 'string' && { fill_time_token: token }) } } }
+}
+
+const retryAfter = ({ retryAfterSeconds }: Return): Readonly<Record<string, string>> =>
+  retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }

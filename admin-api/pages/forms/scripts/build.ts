@@ -1,0 +1,54 @@
+/**
+ * Builds the scripts of forms for browsers: `node admin-api/pages/forms/scripts/build.ts`, which `npm ci` does by itself. Files are
+ * named by their content, so that browsers keep them for good; `manifest.json` names the present ones.
+ */
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import { placeFiles } from '../../../dashboard/place-files.ts'
+import { builtFolder, type ScriptManifest } from './built-scripts.ts'
+
+/** Writes everything anew. */
+export async function buildFormScripts(): Promise<void> {
+  const common: BuildOptions & { readonly metafile: true; readonly write: false } = {
+    ...{ outdir: builtFolder, entryNames: '[name]-[hash]', bundle: true, minify: true },
+    ...{ metafile: true, write: false, plugins: [withoutUnsaid] },
+    ...{ target: ['chrome123', 'firefox120', 'safari17.5'], legalComments: 'none', logLevel: 'warning' },
+    tsconfig: join(import.meta.dirname, '../../../dashboard/client/tsconfig.json'),
+  }
+  const entry = (path: string): string[] => [join(import.meta.dirname, path)]
+  const results = await Promise.all([
+    build({ ...common, entryPoints: entry('../client/form.ts'), format: 'esm' }),
+    build({ ...common, entryPoints: entry('../embed/embed.ts'), format: 'iife' }),
+  ])
+  const files = results
+    .flatMap(({ outputFiles }) => outputFiles)
+    .flatMap(({ path, contents }) => [
+      [basename(path), contents] as const,
+      [`${basename(path)}.gz`, gzipSync(contents, { level: 9 })] as const,
+    ])
+  const [form, embed] = results.map(({ metafile }) => nameOf(metafile))
+  if (form === undefined || embed === undefined) throw new Error('esbuild left out an entry point')
+  placeFiles(builtFolder, [...files, ['manifest.json', JSON.stringify({ form, embed } satisfies ScriptManifest)]])
+}
+
+/**
+ * Faults of patterns are for who designs a form, and what is wrong with these answers is said in the words of the page: browsers of
+ * visitors never show either.
+ */
+const withoutUnsaid: Plugin = {
+  name: 'without what is never said',
+  setup(bundler) {
+    bundler.onLoad({ filter: /forms\/definition\/(?:pattern|answers)\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replaceAll(/new PatternFault\((?:`[^`]*`|'[^']*')\)/g, "new PatternFault('')")
+        .replaceAll(/problem\('(invalid_(?:email|phone|url))', (?:`[^`]*`|'[^']*')\)/g, "problem('$1', '')"),
+      loader: 'ts',
+    }))
+  },
+}
+
+const nameOf = ({ outputs }: Metafile): string | undefined => Object.keys(outputs).map((path) => basename(path))[0]
+
+if (import.meta.main) await buildFormScripts()

@@ -1,0 +1,84 @@
+/** Makes the plan that the script of a form works by. */
+import { fieldsIn } from '#core/forms/definition/conditions.ts'
+import type { Field, FieldType } from '#core/forms/definition/definition.ts'
+import { Html } from '../../layout/html.ts'
+import type { Parts } from '../form-parts.ts'
+import { isQuestion, type FormView } from '../form-view.ts'
+import type { FormWords } from '../words/words.ts'
+import type { FormPlan, PlannedStep, PlanWords } from './plan-types.ts'
+import { knownSentence } from './sentences.ts'
+
+/** Also as JSON in an element of the page, where nothing in it can end the element. */
+export function planElement(view: FormView, parts: Parts, isFresh: boolean): Html {
+  const json = JSON.stringify(planOf(view, parts, isFresh)).replaceAll('<', String.raw`\u003c`)
+  return Html.of([`<script type="application/json" class="plan">${json}</script>`], [])
+}
+
+function planOf(view: FormView, parts: Parts, isFresh: boolean): FormPlan {
+  const { form, words, isMostlyNeeded } = view
+  const { fields, layout } = form.schema
+  const questions = fields.filter((field) => isQuestion(field))
+  const looked = new Set(form.logic.rules.flatMap(({ when }) => fieldsIn(when)))
+  return {
+    ...{ id: form.publicId, version: form.version, origins: form.allowedOrigins, isFresh, isMostlyNeeded },
+    ...{ schema: { version: 1, fields: fields.map((field) => bare(field, looked.has(field.key))), layout }, logic: form.logic },
+    steps: parts.steps.length > 1 ? stepsOf(parts, words) : [],
+    labels: Object.fromEntries(questions.map(({ key, label = key }) => [key, label])),
+    sentences: Object.fromEntries(questions.map((field) => [field.key, sentencesOf(words, field)])),
+    words: wordsOf(words, form.locale, questions.length),
+  }
+}
+
+/** A break names the button that leads over it, and the one that leads back over it. */
+const stepsOf = ({ steps }: Parts, words: FormWords): readonly PlannedStep[] =>
+  steps.map(({ page, title }) => ({
+    ...{ page: page.number, title },
+    next: page.start?.next_label ?? words.live.next,
+    back: page.start?.back_label ?? words.live.back,
+  }))
+
+/** What texts are shown by is in the page, and a fixed value is left out unless a rule looks at it. */
+function bare(field: Field, isLookedAt: boolean): Field {
+  const { label: _1, help: _2, placeholder: _3, required_message: _4, text: _5, title: _6, labels: _7, low_label: _8, ...left } = field
+  const { high_label: _9, src: _10, alt: _11, caption: _12, default: given, options, ...rest } = left
+  return {
+    ...rest,
+    ...(rest.type === 'hidden' && given !== undefined && isLookedAt && { default: given }),
+    ...(options && { options: options.map((option) => ({ ...option, label: '' })) }),
+  }
+}
+
+const texts = ['required', 'invalid_type', 'too_short', 'too_long', 'pattern_mismatch'] as const
+const numbers = ['required', 'invalid_type', 'out_of_range', 'step_mismatch'] as const
+const choices = ['required', 'not_an_option', 'too_long'] as const
+const dates = ['required', 'invalid_date', 'out_of_range'] as const
+
+const codesOf: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
+  ...{ text: texts, textarea: texts, email: ['required', 'invalid_email', 'domain_not_allowed'], phone: ['required', 'invalid_phone'] },
+  ...{ url: ['required', 'invalid_url'], number: numbers, rating: numbers, scale: numbers, date: dates, time: dates, datetime: dates },
+  ...{ select: choices, radio: choices, checkboxes: [...choices, 'too_few', 'too_many'], file_upload: ['file_missing'] },
+  ...{ checkbox: ['required', 'must_accept'], consent: ['must_accept'] },
+}
+
+const sentencesOf = (words: FormWords, field: Field): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (codesOf[field.type] ?? []).flatMap((code) => {
+      const known = knownSentence(words, field, code)
+      return known === undefined ? [] : [[code, known]]
+    }),
+  )
+
+const mostTitles = 12
+/** A number that no title has otherwise. */
+const many = 99
+
+function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {
+  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, notSent, close } = words.live
+  const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle(at + 1))
+  return {
+    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, notSent, close },
+    ...{ stepOf: stepOf('{at}', '{of}'), oneMore: oneMore('{label}'), counted: counted('{used}', '{max}') },
+    ...{ sentShare: sentShare('{share}', '{size}'), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
+    errorTitles: [...titles, words.errorTitle(many).replace(String(many), '{count}')],
+  }
+}

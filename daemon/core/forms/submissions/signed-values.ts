@@ -1,0 +1,85 @@
+/**
+ * Values that come by the address of a page. Those of hidden fields that are `signed` count only with a signature over all of them,
+ * which whoever has an API key of the form's owner can make.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { invalid } from '../../refusals.ts'
+import { maxText, signatureKey, type Definition, type Field } from '../definition/definition.ts'
+import type { Form } from '../form.ts'
+import type { Forms } from '../forms.ts'
+import type { Publishing } from '../publishing.ts'
+
+type Secrets = Pick<SecretBox, 'mac'>
+type Values = Readonly<Record<string, unknown>>
+
+const purpose = 'form.signed_values.v1'
+const macBytes = 16
+
+/** The parameter that carries the signature in addresses. */
+export const signatureParam = '_sig'
+
+const isSigned = ({ type, source, signed }: Field): boolean => type === 'hidden' && source === 'url_param' && signed === true
+
+/** Over keys and values in one order, of those that have a value. */
+function macOf(secrets: Secrets, formId: string, { schema }: Pick<Definition, 'schema'>, values: Values): Buffer {
+  const given = schema.fields
+    .filter(isSigned)
+    .flatMap(({ key }) => (textOf(values[key]) === '' ? [] : [[key, textOf(values[key])] as const]))
+  const sorted = given.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return secrets.mac(purpose, Buffer.from(`${formId}\n${JSON.stringify(sorted)}`)).subarray(0, macBytes)
+}
+
+function textOf(value: unknown): string {
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  return typeof first === 'string' ? first : ''
+}
+
+/** Without the values that may be forged: those of signed fields, unless the signature among the values is the right one. */
+export function withoutUnsigned(secrets: Secrets, formId: string, definition: Pick<Definition, 'schema'>, values: Values): Values {
+  const keys = definition.schema.fields.filter((field) => isSigned(field) && values[field.key] !== undefined).map(({ key }) => key)
+  if (keys.length === 0) return values
+  const given = Buffer.from(textOf(values[signatureKey]), 'base64url')
+  if (given.length === macBytes && timingSafeEqual(given, macOf(secrets, formId, definition, values))) return values
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)))
+}
+
+export interface PrefilledLinksOptions {
+  readonly secrets: Secrets
+  readonly forms: Pick<Forms, 'get'>
+  readonly publishing: Pick<Publishing, 'version'>
+  /** Public address of forms. */
+  readonly formsUrl: string
+}
+
+/** Addresses of a form that is filled in already. */
+export class PrefilledLinks {
+  readonly #options: PrefilledLinksOptions
+
+  constructor(options: PrefilledLinksOptions) {
+    this.#options = options
+  }
+
+  /** By the version that visitors get. Throws `validation_failed` for fields that addresses do not fill in. */
+  async make(principal: Principal, id: string, values: Readonly<Record<string, string>>): Promise<{ readonly url: string }> {
+    const { forms, publishing, formsUrl, secrets } = this.#options
+    const form: Form = await forms.get(principal, id)
+    if (form.version === 0) throw invalid([{ path: 'values', message: 'are for a published form; publish it first' }])
+    const { definition } = await publishing.version(principal, id, form.version)
+    const fields = new Map(definition.schema.fields.map((field) => [field.key, field]))
+    const search = new URLSearchParams()
+    for (const [key, value] of Object.entries(values)) {
+      const field = fields.get(key)
+      const name = field?.type === 'hidden' && field.source === 'url_param' ? field.param : field?.prefill ? key : undefined
+      if (name === undefined)
+        throw invalid([{ path: `values.${key}`, message: 'must name a field with prefill, or a hidden one that takes a parameter' }])
+      if (value.length > maxText.text) throw invalid([{ path: `values.${key}`, message: `must have at most ${maxText.text} characters` }])
+      search.set(name, value)
+    }
+    if (definition.schema.fields.some((field) => isSigned(field) && values[field.key]))
+      search.set(signatureParam, macOf(secrets, form.id, definition, values).toString('base64url'))
+    const text = search.toString()
+    return { url: `${formsUrl}/f/${form.publicId}${text === '' ? '' : `?${text}`}` }
+  }
+}

@@ -1,0 +1,249 @@
+/** Forms on pages of another origin, under a strict policy: in a frame, in the page, in a dialog; and forged messages, which do nothing. */
+import { createServer } from 'node:http'
+import type { ExecutionContext } from 'ava'
+import { axeFaults, browserOf, type Page } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { listenIn } from '../../../support/web/listen.ts'
+import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
+import { captchaDouble } from '../../rest/fixture/publishable.ts'
+import { golden, type Row } from './golden.ts'
+import { startHosted, type Hosted } from './hosted.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+interface Site {
+  /** Of the other origin. */
+  readonly url: string
+  /** A page of it, by its path. */
+  readonly pages: Map<string, { readonly body: string; readonly policy: string }>
+}
+
+async function site(t: ExecutionContext): Promise<Site> {
+  const pages: Site['pages'] = new Map()
+  const server = createServer(({ url = '' }, res) => {
+    const { body, policy } = pages.get(new URL(url, 'http://x').pathname) ?? { body: '', policy: "default-src 'none'" }
+    res.setHeader('content-security-policy', policy)
+    res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+    res.end(`<!doctype html><html lang="en"><head><title>Workshop</title></head><body><main><h1>Workshop</h1>${body}</main></body></html>`)
+  })
+  return { url: `http://localhost:${await listenIn(t, server)}`, pages }
+}
+
+/** Pastes the snippet that the service makes into a page whose policy allows what the service says, and nothing else. */
+async function paste(
+  hosted: Hosted,
+  { pages, url }: Site,
+  id: string,
+  mode: string,
+  change: (html: string) => string = (html) => html,
+): Promise<string> {
+  const made = await hosted.rest.must('POST', `/v1/forms/${id}/embed-snippet`, { mode, origin: url })
+  const here = (text: string): string => text.replaceAll(baseUrl, hosted.url)
+  const policy = ["default-src 'none'", ...(made['content_security_policy'] as string[]).map(here), "base-uri 'none'"].join('; ')
+  const path = `/${mode}-${pages.size}`
+  pages.set(path, { body: change(here(String(made['html']))), policy })
+  return url + path
+}
+
+/** A tab that notes the events of forms and what the policies of its pages block. */
+async function tab(t: ExecutionContext): Promise<{ page: Page; blocked: string[]; events: () => Promise<Row[]> }> {
+  const context = await browser().newContext({ viewport: { width: 1000, height: 800 } })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const blocked: string[] = []
+  page.on('console', (message) => /Content.Security.Policy|Trusted/i.test(message.text()) && blocked.push(message.text()))
+  page.on('pageerror', (error) => blocked.push(String(error)))
+  await page.addInitScript(`globalThis.seen = []
+    for (const name of ['ready', 'step', 'submit', 'error'])
+      addEventListener('svc-form:' + name, ({ detail }) => seen.push({ name, ...detail }))`)
+  return { page, blocked, events: () => page.evaluate('seen') }
+}
+
+interface Shown {
+  readonly document: { querySelector(selector: string): { readonly offsetHeight: number } }
+}
+
+const seen = (page: Page, name: string): Promise<unknown> =>
+  page.waitForFunction((wanted) => (globalThis as unknown as { seen: Row[] }).seen.some((event) => event['name'] === wanted), name)
+/** axe-core writes the styles of shadow roots into a document of its own, which the policy of the page blocks. */
+async function accessible(t: ExecutionContext, page: Page, blocked: string[]): Promise<void> {
+  t.deepEqual(blocked, [])
+  t.deepEqual(await axeFaults(page, { at: [320, 1000] }), [])
+  blocked.length = 0
+}
+
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
+
+test('a frame is as high as its form, and believes nothing but its form', async (t) => {
+  const hosted = await startHosted(t)
+  const other = await site(t)
+  const { id, publicId } = await hosted.publish(golden['one'] ?? {})
+  const { page, blocked, events } = await tab(t)
+  await page.goto(await paste(hosted, other, id, 'iframe'))
+  await seen(page, 'ready')
+  const frame = page.frame({ url: /\?embed=1$/ })
+  const heights = async (): Promise<unknown[]> => [
+    await page.evaluate("document.querySelector('iframe').offsetHeight"),
+    await frame?.evaluate('Math.ceil(document.body.getBoundingClientRect().height / 8) * 8'),
+  ]
+  const [first, inside] = await heights()
+  t.is(first, inside)
+  const forged = (height: number, event = 'height', form = publicId) => ({ type: 'svc:form', v: 1, id: form, event, height })
+  // from the page itself, from another frame, from the form about another one, and out of bounds
+  await page.evaluate(`postMessage(${JSON.stringify(forged(4000))}, '*')`)
+  await page.evaluate(`document.querySelector('iframe').after(Object.assign(document.createElement('iframe'), { name: 'liar' }))`)
+  const liar = await (await page.waitForSelector('iframe[name=liar]')).contentFrame()
+  for (const event of ['height', 'submitted']) await liar?.evaluate(`parent.postMessage(${JSON.stringify(forged(4000, event))}, '*')`)
+  t.truthy(liar)
+  for (const message of [
+    forged(4000, 'height', 'other'),
+    forged(99_992),
+    forged(-8),
+    forged(1001),
+    { ...forged(4000), v: 2 },
+    'svc:form',
+    null,
+  ])
+    await frame?.evaluate(`parent.postMessage(${JSON.stringify(message)}, '*')`)
+  await frame?.locator('button[type=submit]').click()
+  await page.waitForFunction(
+    (before) => (globalThis as unknown as Shown).document.querySelector('iframe').offsetHeight > before,
+    Number(first),
+  )
+  const [after, grown] = await heights()
+  t.is(after, grown)
+  t.deepEqual(
+    (await events()).map(({ name }) => name),
+    ['ready'],
+  )
+  hosted.clock.advance(5000)
+  await frame?.locator('#f-email').fill('ada@example.ch')
+  await frame?.locator('button[type=submit]').click()
+  await seen(page, 'submit')
+  t.regex(String(await frame?.locator('h1').innerText()), /Thank you/)
+  t.is((await hosted.submissions(id)).length, 1)
+  t.deepEqual(blocked, [])
+})
+
+test('a form in the page itself is filled in, sent and thanked for under the policy that the service prints', async (t) => {
+  const hosted = await startHosted(t)
+  const other = await site(t)
+  const { id } = await hosted.publish({ ...golden['support'], settings: { allowed_origins: [other.url], submit_label: 'Send to support' } })
+  const { page, blocked, events } = await tab(t)
+  const address = await paste(hosted, other, id, 'script', (html) => html.replace('<div ', '<div data-title data-pass-params="name" '))
+  await page.goto(`${address}?name=Ruth`)
+  await seen(page, 'ready')
+  await accessible(t, page, blocked)
+  await press(page, 'Continue')
+  t.is(await page.locator('.error').count(), 2)
+  await page.check('input[name=about][value=o3]')
+  await page.fill('#f-site', 'https://example.ch')
+  t.is(await page.locator('.error').count(), 0)
+  await press(page, 'Continue')
+  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2')
+  await page.fill('#f-name', 'Ruth')
+  await page.fill('#f-email', 'ruth@posteo.de')
+  await page.check('input[name=how][value=o1]')
+  hosted.clock.advance(5000)
+  await press(page, 'Send to support')
+  await seen(page, 'submit')
+  await page.locator('.thanks h2').waitFor()
+  t.is(await page.innerText('.thanks h2'), 'Thank you')
+  const [submission] = await hosted.submissions(id)
+  t.like(submission, { status: 'new', origin: other.url })
+  t.deepEqual(
+    (await events()).map(({ form: _, ...event }) => event),
+    [{ name: 'ready' }, { name: 'step', step: 3 }, { name: 'submit', submission: submission?.['id'] }],
+  )
+  t.deepEqual(blocked, [])
+})
+
+test('a popup is a button and a dialog, closed by Escape, and begins anew once it was sent', async (t) => {
+  const hosted = await startHosted(t)
+  const other = await site(t)
+  const { id } = await hosted.publish(golden['one'] ?? {})
+  const { page, blocked } = await tab(t)
+  await page.goto(await paste(hosted, other, id, 'popup'))
+  await press(page, 'Newsletter')
+  await page.locator('dialog[open] #f-email').fill('ada@example.ch')
+  await accessible(t, page, blocked)
+  await page.keyboard.press('Escape')
+  t.false(await page.locator('#f-email').isVisible())
+  await press(page, 'Newsletter')
+  t.is(await page.inputValue('#f-email'), 'ada@example.ch')
+  hosted.clock.advance(5000)
+  await press(page, 'Send')
+  await page.locator('dialog .thanks').waitFor()
+  await press(page, 'Close')
+  await press(page, 'Newsletter')
+  await page.locator('dialog[open] #f-email').waitFor()
+  t.is(await page.inputValue('#f-email'), '')
+  t.is((await hosted.submissions(id)).length, 1)
+  t.deepEqual(blocked, [])
+})
+
+test('where the page forbids it or a captcha asks for it, the form stands in a frame; dark pages get a surface; other sites get nothing', async (t) => {
+  const hosted = await startHosted(t)
+  const other = await site(t)
+  const { id, publicId } = await hosted.publish(golden['one'] ?? {})
+  const captcha = { provider: 'turnstile', site_key: 'site' }
+  const { id: asked } = await hosted.publish({ ...golden['one'], settings: { captcha } })
+  const { id: closedTo } = await hosted.publish({ ...golden['one'], settings: { allowed_origins: ['https://www.example.ch'] } })
+  const { page } = await tab(t)
+  await page.route(/^https:/, (route) => route.abort())
+  const strict = await paste(hosted, other, id, 'script')
+  const { body, policy } = other.pages.get(new URL(strict).pathname) ?? { body: '', policy: '' }
+  other.pages.set('/strict', { body, policy: policy.replace(/connect-src [^;]+; /, '') })
+  for (const address of [`${other.url}/strict`, await paste(hosted, other, asked, 'script')]) {
+    await page.goto(address)
+    await page.frameLocator('iframe').locator('#f-email').waitFor()
+    await seen(page, 'ready')
+  }
+  other.pages.set('/dark', {
+    body: `<style>body { background: #111; color: #eee }</style>${body}`,
+    policy: policy.replace('style-src ', "style-src 'unsafe-inline' "),
+  })
+  await page.goto(`${other.url}/dark`)
+  await seen(page, 'ready')
+  t.is(await page.locator('.pf.apart').count(), 1)
+  await page.goto(await paste(hosted, other, closedTo, 'script'))
+  await seen(page, 'error')
+  t.deepEqual(await page.evaluate('seen'), [
+    { name: 'error', form: await page.evaluate("document.querySelector('[data-svc-form]').dataset.svcForm"), code: 'form_not_found' },
+  ])
+  t.is(await page.innerText('main a'), 'Newsletter', 'what stood there stays')
+  t.not(publicId, '')
+})
+
+test('a captcha is asked for on the page, checked with its provider, and asked for anew after a failure', async (t) => {
+  const double = await captchaDouble(t)
+  const hosted = await startHosted(t, { captcha: double.urls })
+  const captcha = { provider: 'turnstile', site_key: 'site' }
+  const { id, page: address } = await hosted.publish({ ...golden['one'], settings: { captcha } })
+  await hosted.rest.must('PUT', `/v1/forms/${id}/captcha-secret`, { secret: 'right' })
+  const { page, blocked } = await tab(t)
+  // the widget of the provider, which is not there: the first time it gives a token that does not hold
+  await page.route('https://challenges.cloudflare.com/turnstile/v0/api.js', (route) =>
+    route.fulfill({
+      contentType: 'text/javascript',
+      body: `const place = document.querySelector('.cf-turnstile'), input = document.createElement('input')
+        input.type = 'hidden'; input.name = place.dataset.responseFieldName; input.value = 'wrong'; place.append(input)
+        window.turnstile = { reset() { input.value = 'solved ' + place.dataset.sitekey } }`,
+    }),
+  )
+  await page.goto(address)
+  await page.fill('#f-email', 'ada@example.ch')
+  hosted.clock.advance(5000)
+  await press(page, 'Send')
+  await page.locator('[role=alert]').waitFor()
+  t.is(await page.innerText('[role=alert]'), 'The check against robots did not pass. Do it once more, then send the form.')
+  t.is(await page.inputValue('#f-email'), 'ada@example.ch')
+  await press(page, 'Send')
+  await page.waitForURL(/\/thanks/)
+  t.deepEqual(
+    double.asked.map(({ fields: { response } }) => response),
+    ['wrong', 'solved site'],
+  )
+  t.deepEqual(blocked, [])
+})

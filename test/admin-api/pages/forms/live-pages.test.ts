@@ -1,0 +1,188 @@
+/** Forms with their script in Chromium: steps, logic, errors, sending, and what is lost when something goes wrong, which is nothing. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
+import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { golden, type Row } from './golden.ts'
+import { startHosted, type Hosted } from './hosted.ts'
+import { pairs } from './random-forms.ts'
+import { builtFolder, type ScriptManifest } from '../../../../admin-api/pages/forms/scripts/built-scripts.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+interface Look {
+  readonly colorScheme?: 'light' | 'dark'
+  readonly forcedColors?: 'active'
+}
+
+async function tab(t: ExecutionContext, look: Look = {}): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser().newContext(look)
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => /Content.Security.Policy|Trusted/i.test(message.text()) && faults.push(message.text()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', ({ violatedDirective }) => console.error('Content-Security-Policy ' + violatedDirective))",
+  )
+  await page.route(/^https:/, (route) => route.abort())
+  return { page, faults }
+}
+
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
+
+/** Opens a published form, long enough ago for people. */
+async function open(t: ExecutionContext, hosted: Hosted, definition: Row, look?: Look) {
+  const form = await hosted.publish(definition)
+  const opened = await tab(t, look)
+  await opened.page.goto(form.page)
+  hosted.clock.advance(5000)
+  return { ...form, ...opened, address: form.page }
+}
+
+test('the script of a form has at most 12 KiB, and that of other sites 6', async (t) => {
+  await startHosted(t)
+  const manifest = JSON.parse(await readFile(join(builtFolder, 'manifest.json'), 'utf8')) as ScriptManifest
+  const sizeOf = async (file: string): Promise<number> => (await readFile(join(builtFolder, `${file}.gz`))).length
+  const [form, embed] = [await sizeOf(manifest.form), await sizeOf(manifest.embed)]
+  t.true(form <= 12 * 1024, `${String(form)} octets`)
+  t.true(embed <= 6 * 1024, `${String(embed)} octets`)
+})
+
+const plain = ({ visible, pages, required, answers, problems }: Evaluation) => ({
+  ...{ visible: [...visible], pages: [...pages], required: [...required], answers },
+  problems: Object.fromEntries(Object.entries(problems).map(([key, list]) => [key, list.map(({ code }) => code)])),
+})
+
+test('browsers make the same of 2,000 random forms and answers as the service does', async (t) => {
+  const hosted = await startHosted(t)
+  const { page } = await open(t, hosted, golden['one'] ?? {})
+  const all = pairs('parity', 200, 10)
+  const own = all.map(({ definition, given }) => plain(evaluate(definition, { ...given, files: new Set(given.files) })))
+  const found = await page.evaluate(`(async (all) => {
+    const { evaluate } = await import(document.querySelector('script[src*="/form-"]').src)
+    const plain = ${String(plain)}
+    return all.map(({ definition, given }) => plain(evaluate(definition, { ...given, files: new Set(given.files) })))
+  })(${JSON.stringify(all)})`)
+  t.is(own.length, 2000)
+  t.true(own.some(({ problems }) => Object.keys(problems).length > 0) && own.some(({ answers }) => Object.keys(answers).length > 3))
+  t.true(own.some(({ pages }, at) => pages.length < (all[at]?.pages ?? 0)))
+  t.deepEqual(found, JSON.parse(JSON.stringify(own)))
+})
+
+test('every form is accessible while it is filled in, on a phone in the dark and on a desk in colours of the system', async (t) => {
+  const hosted = await startHosted(t)
+  const looks = [
+    [await tab(t, { colorScheme: 'dark' }), 320],
+    [await tab(t, { forcedColors: 'active' }), 1280],
+  ] as const
+  for (const [name, definition] of Object.entries(golden)) {
+    if (['closed', 'warm', 'bold', 'round', 'french', 'german'].includes(name)) continue
+    const { page: address } = await hosted.publish(definition)
+    for (const [{ page, faults }, width] of looks) {
+      await page.goto(address)
+      await page.locator('.actions button:visible').last().click()
+      await page.locator('.error, .thanks').first().waitFor()
+      t.deepEqual(await axeFaults(page, { at: [width] }), [], name)
+      t.deepEqual(await overflows(page, [width]), [], name)
+      t.deepEqual(faults, [], name)
+    }
+  }
+})
+
+test('a form in steps is gone through, back and forth, and sent', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page, faults } = await open(t, hosted, golden['support'] ?? {})
+  const visible = (): Promise<string[]> => page.locator('.step:visible .label:visible').allInnerTexts()
+  t.is(await page.title(), 'Step 1 of 3: What happened – Get help from a person')
+  t.is(await page.locator('.step:visible').count(), 1)
+  await press(page, 'Continue')
+  t.deepEqual(await page.locator('.error').allInnerTexts(), ['Choose an answer to “What is it about?”.', 'Fill in “Which website?”.'])
+  t.is(await page.evaluate('document.activeElement.name'), 'about')
+  t.is(await page.innerText('[role=alert] .title'), 'Two answers need another look')
+  t.regex(await page.title(), /^Error: Step 1 of 3/)
+  const progress = page.waitForResponse(/\/progress$/)
+  await page.check('input[name=about][value=o1]')
+  t.is((await progress).status(), 204, 'what was begun is counted')
+  t.is(await page.locator('.error').count(), 1, 'what is mended is said no more')
+  await page.fill('#f-site', 'example')
+  await page.locator('#f-since').focus()
+  t.is(await page.innerText('.error'), 'Write the whole address, for example https://example.ch.')
+  t.deepEqual(await axeFaults(page, { at: [320, 768] }), [])
+  await page.fill('#f-site', 'https://example.ch')
+  t.is(await page.locator('.error, [role=alert]').count(), 0)
+  await press(page, 'Continue')
+  t.is(await page.evaluate('document.activeElement.innerText'), 'Details')
+  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 3')
+  t.deepEqual(await visible(), [
+    'How bad is it?',
+    'What did you do just before?',
+    'Error message, word for word optional',
+    'Screenshot optional',
+  ])
+  t.is(await page.getAttribute('#f-before', 'aria-required'), null)
+  t.is(await page.locator('.stepper [aria-current=step]').innerText(), '2\nDetails')
+  t.deepEqual(await axeFaults(page, { at: [320, 1280] }), [])
+  await press(page, 'Back')
+  await page.check('input[name=about][value=o3]')
+  await press(page, 'Continue')
+  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2', 'a rule leads past the second page')
+  await page.reload()
+  t.true(await page.isChecked('input[name=about][value=o3]'), 'what was filled in comes back')
+  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2')
+  t.deepEqual(await visible(), ['Your name', 'Email of your account', 'How should we answer?'])
+  await page.check('input[name=how][value=o2]')
+  t.is(await page.innerText('form > .unseen[role=status]'), 'One more question: Phone')
+  await page.fill('#f-name', 'Ruth')
+  await page.fill('#f-email', 'ruth@posteo.de')
+  await page.fill('#f-phone', '031 555 01 77')
+  hosted.clock.advance(5000)
+  await press(page, 'Send to support')
+  await page.waitForURL(/\/thanks\?s=/)
+  t.is(await page.innerText('h1'), 'Thank you')
+  t.true(await page.getByRole('button', { name: 'Print' }).isVisible())
+  const [submission] = await hosted.submissions(id)
+  t.deepEqual(submission?.['answers'], {
+    ...{ about: 'o3', site: 'https://example.ch', name: 'Ruth', email: 'ruth@posteo.de', how: 'o2', phone: '031 555 01 77' },
+  })
+  t.is(await page.evaluate('sessionStorage.length'), 0)
+  t.deepEqual(faults, [])
+})
+
+test('a double click is one row, and without a connection nothing is lost', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page } = await open(t, hosted, golden['one'] ?? {})
+  await page.fill('#f-email', 'ada@example.ch')
+  await page.route(/\/f\/\w+$/, (route) => route.abort())
+  await press(page, 'Send')
+  t.regex(await page.innerText('[role=alert]'), /no connection/)
+  t.is(await page.inputValue('#f-email'), 'ada@example.ch')
+  await page.unroute(/\/f\/\w+$/)
+  await page.dblclick('button[type=submit]')
+  await page.waitForURL(/\/thanks/)
+  t.is((await hosted.submissions(id)).length, 1)
+})
+
+test('a form that was open for days is sent all the same, and what the service finds wrong stands at its field', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page } = await open(t, hosted, golden['contact'] ?? {})
+  await page.fill('#f-message', 'Squeaks.\nSince Monday.')
+  t.is(await page.innerText('#f-message ~ .note'), '22 of 2,000 characters')
+  await page.fill('#f-name', 'Ruth')
+  await page.fill('#f-email', 'ruth@posteo.de')
+  await page.check('input[name=topic][value=o2]')
+  await page.check('#f-privacy')
+  hosted.clock.advance(3 * 86_400_000)
+  const [first] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'POST' && /\/f\/\w+$/.test(response.url())),
+    press(page, 'Send to the workshop'),
+  ])
+  t.is(first.status(), 422)
+  await page.waitForURL(/\/thanks/)
+  const [submission] = await hosted.submissions(id)
+  t.like(submission, { status: 'new', spam_reasons: [] })
+  t.like(submission?.['answers'], { name: 'Ruth', message: 'Squeaks.\nSince Monday.' })
+})
