@@ -183,12 +183,12 @@ export class SubmitForms {
     const { database } = this.#options
     const { found, nowMs, visit, definition, token, isTrap } = draft
     const { organization, stored } = found
-    let tries = 0
     const { id: formId } = stored.record
     const { id: organizationId } = organization
     const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
     const passed = this.#pagesPassed(draft)
     const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
+    let tries = 0
     return transact(database, { organizationId }, async (change) => {
       const form = (await change.get(forms, formId))?.record
       if (form?.status !== 'published') throw noForm()
