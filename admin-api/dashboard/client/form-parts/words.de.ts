@@ -127,7 +127,6 @@ export const de: Wider<typeof en> = {
   originHint: 'Etwa https://www.example.ch',
   snippetFailed: 'Der Code konnte nicht gemacht werden',
   policy: 'Was die Content-Security-Policy jener Seite erlauben muss',
-  notLiveYet: 'Besucher sehen es, sobald das Formular veröffentlicht ist.',
   copySnippet: 'Kopieren',
   texts: 'Texte und Sprachen',
   submitLabel: 'Aufschrift des Knopfs',

@@ -131,7 +131,6 @@ export const en = {
   originHint: 'Such as https://www.example.ch',
   snippetFailed: 'The snippet could not be made',
   policy: 'What the Content-Security-Policy of that page must allow',
-  notLiveYet: 'Visitors see it once the form is published.',
   copySnippet: 'Copy',
   // settings
   texts: 'Texts and languages',

@@ -127,7 +127,6 @@ export const fr: Wider<typeof en> = {
   originHint: 'Comme https://www.example.ch',
   snippetFailed: 'Le code n’a pas pu être fait',
   policy: 'Ce que la Content-Security-Policy de cette page doit permettre',
-  notLiveYet: 'Les visiteurs le voient dès que le formulaire est publié.',
   copySnippet: 'Copier',
   texts: 'Textes et langues',
   submitLabel: 'Libellé du bouton',

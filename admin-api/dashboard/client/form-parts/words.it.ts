@@ -127,7 +127,6 @@ export const it: Wider<typeof en> = {
   originHint: 'Come https://www.example.ch',
   snippetFailed: 'Il codice non si può fare',
   policy: 'Che cosa deve permettere la Content-Security-Policy di quella pagina',
-  notLiveYet: 'I visitatori lo vedono quando il modulo è pubblicato.',
   copySnippet: 'Copia',
   texts: 'Testi e lingue',
   submitLabel: 'Scritta del pulsante',
