@@ -23,6 +23,7 @@ const paths = [
   ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],
   ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
   ...['/templates', '/templates/{id}', '/orgs', '/usage', '/audit', '/profile'],
+  ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
 ] as const
 
 /** Of the operator of the service; others find nothing there. */

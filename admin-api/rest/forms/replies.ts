@@ -2,7 +2,16 @@
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
-import { draftKey, maxReplyBodyBytes, newReply, repliesInput, reply, replyChanges, sentReply } from '../../wire/forms/reply.ts'
+import {
+  draftKey,
+  maxReplyBodyBytes,
+  newReply,
+  repliesInput,
+  reply,
+  replyChanges,
+  replyPreview,
+  sentReply,
+} from '../../wire/forms/reply.ts'
 import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
@@ -10,6 +19,20 @@ const tags = ['forms']
 const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms' })
 const http = { maxBodyBytes: maxReplyBodyBytes }
 const one = '/v1/forms/{id}/reply-drafts/{draft_id}'
+
+const previewing = (core: RestCore['forms']['replies']): Action =>
+  forms.act('submissions/{submission_id}/reply-preview', {
+    id: 'previewFormReply',
+    summary: 'Preview a reply to a submission, without writing a draft',
+    description:
+      'It says to which address a reply would go, and what it would say. Variables that are missing are refused with their names.',
+    scope: 'api:read',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: newReply,
+    output: replyPreview,
+    http,
+    run: ({ principal }, { id: formId, submissionId, ...asked }) => core.preview(principal, formId, submissionId, asked),
+  })
 
 export const replyActions = ({ forms: { replies: core } }: RestCore): readonly Action[] => [
   forms.act('submissions/{submission_id}/reply-drafts', {
@@ -26,6 +49,7 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
     http: { ...http, status: 201 },
     run: ({ principal }, { id: formId, submissionId, ...asked }) => core.create(principal, formId, submissionId, asked),
   }),
+  previewing(core),
   forms.readOf('submissions/{submission_id}/replies', {
     id: 'listFormReplies',
     summary: 'List the replies to a submission, newest first',

@@ -3,14 +3,24 @@ import { Readable } from 'node:stream'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { analyticsInput, formAnalytics } from '../../wire/forms/analytics.ts'
-import { bulkInput, bulkResult, submission, submissionChanges, submissionFilter, submissionInput } from '../../wire/forms/submission.ts'
+import {
+  bulkInput,
+  bulkResult,
+  submission,
+  submissionChanges,
+  submissionFilter,
+  submissionInput,
+  submissionsFilter,
+} from '../../wire/forms/submission.ts'
 import { exportPieces, exportQuery, exportTypes } from '../../wire/forms/submission-export.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
+import { project } from '../../wire/fields/paging.ts'
 import { idParams } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
+const all = resource('/v1/forms/submissions', { name: 'Submission', tags: ['forms'], feature: 'forms' })
 const one = 'submissions/{submission_id}'
 
 /** A file, written as it is read. */
@@ -48,6 +58,13 @@ const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonl
     input: analyticsInput,
     output: formAnalytics,
     run: ({ principal }, { id, ...span }) => analytics.get(principal, id, span),
+  }),
+  all.list({
+    summary: 'List the submissions of all forms, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: { project, ...submissionsFilter },
+    item: submission,
+    run: ({ principal }, query) => core.listAll(principal, query),
   }),
   forms.listOf('submissions', {
     summary: 'List the submissions of a form, newest first',

@@ -1,7 +1,7 @@
 /** Replies to submissions on the wire. */
 import * as z from 'zod'
 import { replyStatuses, statusOfReply, type FormReply } from '#core/forms/replies/reply.ts'
-import type { SentReply } from '#core/forms/replies/replies.ts'
+import type { ReplyPreview, SentReply } from '#core/forms/replies/replies.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { encoder } from '../fields/codec.ts'
 import { acceptance } from '../sending/send.ts'
@@ -58,4 +58,7 @@ const replyShape = z
   .meta({ id: 'FormReply' })
 
 export const reply = encoder(replyShape).from<FormReply>({ by_agent: ({ isByAgent }) => isByAgent, status: statusOfReply })
+export const replyPreview = encoder(
+  replyShape.pick({ to: true, subject: true, text: true, html: true }).meta({ id: 'FormReplyPreview' }),
+).from<ReplyPreview>({})
 export const sentReply = acceptance.via(({ acceptance: sent }: SentReply) => sent)

@@ -30,11 +30,21 @@ export const bulkInput = z.strictObject({
   action: z.enum(bulkActions),
 })
 
-export const submissionFilter = {
-  status: status.optional().meta({ description: 'All of them by default, spam too.' }),
+/** Of the submissions of all forms. */
+export const submissionsFilter = {
+  status: z
+    .enum([...submissionStatuses, 'open'])
+    .optional()
+    .meta({ description: 'All of them by default, spam too. `open` are those that are neither archived nor spam.' }),
   q: line(200, 'Words that the answers, the note or the tags have, in any order. Case-insensitive.').optional(),
   from: timeInput.optional().meta({ description: 'Not earlier than this time.' }),
   to: timeInput.optional().meta({ description: 'Earlier than this time.' }),
+  tag: tag.optional(),
+  assignee: id.optional().meta({ description: 'Id of the person who answers it; `none` for those of no one.' }),
+}
+
+export const submissionFilter = {
+  ...submissionsFilter,
   version: withTextForm(
     z.int().min(1).max(999_999_999).optional(),
     z
@@ -43,7 +53,6 @@ export const submissionFilter = {
       .transform(Number)
       .optional(),
   ),
-  tag: tag.optional(),
 }
 
 const file = z.object({ id: z.string(), field: z.string(), name: z.string(), content_type: z.string(), bytes: z.int(), status: z.string() })

@@ -97,7 +97,7 @@ async function ask(
 }
 
 async function read(response: Response): Promise<unknown> {
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
   if (response.ok) return response.status === 204 ? undefined : isJson ? response.json() : response.blob()
   const body = isJson
     ? ((await response.json()) as { error?: { code: string; message: string; next_action: string; details?: object } })

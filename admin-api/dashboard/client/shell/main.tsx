@@ -131,7 +131,8 @@ function Shell(): JSX.Element {
       </div>
     )
   const isOfOne = screen !== undefined && path.value !== `/${screen.name}`
-  const isWorkbench = screen?.name === 'captures' || ((screen?.name === 'templates' || screen?.name === 'forms') && isOfOne)
+  const isWorkbench =
+    screen?.name === 'captures' || screen?.name === 'submissions' || ((screen?.name === 'templates' || screen?.name === 'forms') && isOfOne)
   const isShown = screen ? mayOpen(screen) : mayRead.value
   return (
     <div class={isNarrow || rail.value !== isWorkbench ? 'shell rail' : 'shell'}>

@@ -15,6 +15,8 @@ export interface Screen {
   readonly label: (words: Words) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
+  /** The paths that it has among those of another screen. */
+  readonly has?: RegExp
   /** Where it begins, when that is not its name alone. */
   readonly at?: string
   /** It is shown to who is not signed in, too. */
@@ -115,6 +117,16 @@ const all: readonly Screen[] = [
     load: () => import('../forms/forms.tsx'),
   },
   {
+    name: 'submissions',
+    at: '/forms/submissions',
+    has: /^\/forms\/(?:[^/]+\/)?submissions(?:\/|$)/,
+    label: (w) => w.submissions,
+    icon: 'submissions',
+    group: 'content',
+    key: 's',
+    load: () => import('../submissions/submissions.tsx'),
+  },
+  {
     name: 'keys',
     label: (w) => w.keysAndLogins,
     icon: 'keys',
@@ -213,5 +225,5 @@ export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at
 
 export const screenAt = (path: string): Screen | undefined => {
   const [, name = ''] = path.split('/')
-  return screens.find((screen) => screen.name === name)
+  return screens.find(({ has }) => has?.test(path)) ?? screens.find((screen) => screen.name === name)
 }

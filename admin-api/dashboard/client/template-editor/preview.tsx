@@ -7,14 +7,14 @@ import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
-import type { TemplateCheck } from '../wire/operations.ts'
+import type { FormReplyPreview } from '../wire/operations.ts'
 import { words } from '../templates/template-words.ts'
 
 const views = ['mail', 'phone', 'text'] as const
 
 interface PreviewProps {
-  readonly preview: TemplateCheck['preview']
-  readonly read: Read<TemplateCheck>
+  readonly preview: Pick<FormReplyPreview, 'subject' | 'text' | 'html'> | null | undefined
+  readonly read: Read<unknown>
   /** It is that of an earlier draft. */
   readonly isStale: boolean
 }

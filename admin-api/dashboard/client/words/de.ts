@@ -35,6 +35,7 @@ export const de: Words = {
   templates: 'Vorlagen',
   forms: 'Formulare',
   newForm: 'Neues Formular',
+  submissions: 'Eingänge',
   webhooks: 'Webhooks',
   integrations: 'Integrationen',
   usage: 'Nutzung und Plan',

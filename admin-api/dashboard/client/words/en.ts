@@ -35,6 +35,7 @@ export const en = {
   templates: 'Templates',
   forms: 'Forms',
   newForm: 'New form',
+  submissions: 'Submissions',
   webhooks: 'Webhooks',
   integrations: 'Integrations',
   usage: 'Usage and plan',

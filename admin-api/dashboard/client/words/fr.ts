@@ -35,6 +35,7 @@ export const fr: Words = {
   templates: 'Modèles',
   forms: 'Formulaires',
   newForm: 'Nouveau formulaire',
+  submissions: 'Formulaires reçus',
   webhooks: 'Webhooks',
   integrations: 'Intégrations',
   usage: 'Usage et plan',

@@ -35,6 +35,7 @@ export const it: Words = {
   templates: 'Modelli',
   forms: 'Moduli',
   newForm: 'Nuovo modulo',
+  submissions: 'Moduli ricevuti',
   webhooks: 'Webhook',
   integrations: 'Integrazioni',
   usage: 'Uso e piano',

@@ -44,6 +44,14 @@ export interface NewReply extends ReplyContent {
   readonly templateVars?: Variables | undefined
 }
 
+/** A reply that is not kept. */
+export interface ReplyPreview {
+  readonly to: string
+  readonly subject: string
+  readonly text: string | null
+  readonly html: string | null
+}
+
 /** A draft, and what came of its sending. */
 export interface SentReply {
   readonly reply: FormReply
@@ -79,6 +87,14 @@ export class Replies {
       change.insert(formReplies, organizationId, reply)
       return reply
     })
+  }
+
+  /** What a draft would say, and to whom, without making one. Throws as `create` does. */
+  async preview(principal: Principal, formId: string, submissionId: string, asked: NewReply): Promise<ReplyPreview> {
+    const { record: form } = await must(this.#options.database, forms, principal, formId)
+    const submission = await this.#submission(principal, formId, submissionId)
+    const { address: to } = await this.#addressOf(principal, submission)
+    return { to, ...(await this.#render(principal, form, submission, asked)).content }
   }
 
   /** Newest first, drafts and those that were sent. */

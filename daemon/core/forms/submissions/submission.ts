@@ -7,6 +7,9 @@ import * as z from 'zod'
 export const submissionStatuses = ['new', 'read', 'replied', 'archived', 'spam'] as const
 export type SubmissionStatus = (typeof submissionStatuses)[number]
 
+/** What still concerns those who answer: neither archived nor spam. */
+export const isOpen = ({ status }: Pick<FormSubmission, 'status'>): boolean => status !== 'archived' && status !== 'spam'
+
 /** Why it is held to be spam. */
 export const spamReasons = ['honeypot', 'too_fast', 'token_reuse'] as const
 export type SpamReason = (typeof spamReasons)[number]
@@ -47,7 +50,11 @@ export const formSubmissions = defineRecord<FormSubmission>({
   schema,
   isTracked: true,
   place: ({ formId }) => [formId],
-  indexes: { status: ({ formId, status }) => [[formId, status]] },
+  indexes: {
+    status: ({ formId, status }) => [[formId, status]],
+    /** Of all forms, in the order of their ids, which is that of time. */
+    all: () => [[]],
+  },
   lookups: { id: ({ id }) => [[id]] },
 })
 

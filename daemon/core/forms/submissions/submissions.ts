@@ -2,7 +2,7 @@
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { recordsOf, sieve, type PageQuery } from '../../access/principal/lists.ts'
+import { listed, recordsOf, sieve, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { members } from '../../people/members/member.ts'
@@ -10,18 +10,24 @@ import { invalid, Refusal } from '../../refusals.ts'
 import { must, transact, type Transaction } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { removeReplies } from '../replies/reply.ts'
-import { formSubmissions, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
+import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
 
 export interface SubmissionFilter {
-  readonly id: string
-  readonly status?: SubmissionStatus | undefined
+  /** `open` are those that are neither archived nor spam. */
+  readonly status?: SubmissionStatus | 'open' | undefined
   /** Words that the answers or the note must have. */
   readonly q?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
-  readonly version?: number | undefined
   readonly tag?: string | undefined
+  /** Id of the person who answers it; `none` for those of no one. */
+  readonly assignee?: string | undefined
+}
+
+interface OfForm extends SubmissionFilter {
+  readonly id: string
+  readonly version?: number | undefined
 }
 
 /** What is left out stays. */
@@ -45,21 +51,39 @@ export class Submissions {
     this.#core = core
   }
 
-  /** Newest first. Throws `not_found` for a form out of reach. */
-  async list(principal: Principal, query: PageQuery & SubmissionFilter): Promise<Page<FormSubmission>> {
+  /** Of one form, newest first. Throws `not_found` for a form out of reach. */
+  async list(principal: Principal, { id: formId, version, ...query }: PageQuery & OfForm): Promise<Page<FormSubmission>> {
     const { database } = this.#core
-    const { id: formId, status, limit, cursor, from } = query
     await must(database, forms, principal, formId)
-    const wanted = wordsIn(query.q ?? '')
-    const fits = (submission: FormSubmission): boolean =>
-      (query.to === undefined || submission.createdAt < query.to) &&
-      (query.version === undefined || submission.version === query.version) &&
-      (query.tag === undefined || submission.tags.includes(query.tag)) &&
-      (wanted.length === 0 || hasWords(submission, wanted))
-    const isPast = from === undefined ? undefined : ({ createdAt }: FormSubmission): boolean => createdAt < from
-    const walk = status === undefined ? { values: [formId] } : { index: 'status', values: [formId, status] }
+    const { status, limit, cursor } = query
+    const fits = chosenBy(query)
+    const chosen = sieve((one: FormSubmission) => (version === undefined || one.version === version) && fits(one), pastOf(query), maxLooks)
+    const walk = status === undefined || status === 'open' ? { values: [formId] } : { index: 'status', values: [formId, status] }
     const { organizationId } = principal
-    return recordsOf(await database.list(formSubmissions, { organizationId }, { ...walk, limit, cursor }, sieve(fits, isPast, maxLooks)))
+    return recordsOf(await database.list(formSubmissions, { organizationId }, { ...walk, limit, cursor }, chosen))
+  }
+
+  /** Of all forms that the caller reaches, newest first. Throws `not_found` for a project out of reach. */
+  async listAll(principal: Principal, query: PageQuery & OfProject & SubmissionFilter): Promise<Page<FormSubmission>> {
+    const { database } = this.#core
+    const { organizationId } = principal
+    const { reach } = await listed(this.#core, principal, query.projectId)
+    const fits = chosenBy(query)
+    const reached = new Map<string, boolean>()
+    const rows: FormSubmission[] = []
+    let looks = 0
+    let { cursor } = query
+    do {
+      const counted = (one: FormSubmission): boolean => ((looks += 1), fits(one))
+      const walk = { index: 'all', limit: query.limit - rows.length, cursor }
+      const page = await database.list(formSubmissions, { organizationId }, walk, sieve(counted, pastOf(query), maxLooks - looks))
+      const unknown = [...new Set(page.rows.map(({ record }) => record.formId))].filter((id) => !reached.has(id))
+      const found = await database.getMany(forms, reach, unknown)
+      for (const [i, id] of unknown.entries()) reached.set(id, found[i] !== undefined)
+      rows.push(...page.rows.map(({ record }) => record).filter(({ formId }) => reached.get(formId)))
+      cursor = page.nextCursor
+    } while (cursor !== undefined && rows.length < query.limit && looks < maxLooks)
+    return { rows, nextCursor: cursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -136,6 +160,31 @@ export class Submissions {
     throw new Refusal('not_found', 'No submission of this form has this id.')
   }
 }
+
+function chosenBy({ status, q = '', to, tag, assignee }: SubmissionFilter): (submission: FormSubmission) => boolean {
+  const wanted = wordsIn(q)
+  const [isStatus, isAssignee] = [status === 'open' ? isOpen : hasStatus(status), isOf(assignee)]
+  return (submission) =>
+    isStatus(submission) &&
+    isAssignee(submission) &&
+    (to === undefined || submission.createdAt < to) &&
+    (tag === undefined || submission.tags.includes(tag)) &&
+    (wanted.length === 0 || hasWords(submission, wanted))
+}
+
+const hasStatus =
+  (wanted: SubmissionStatus | undefined) =>
+  ({ status }: FormSubmission): boolean =>
+    wanted === undefined || status === wanted
+
+const isOf =
+  (wanted: string | undefined) =>
+  ({ assignee }: FormSubmission): boolean =>
+    wanted === undefined || assignee === (wanted === 'none' ? null : wanted)
+
+/** The list ends at the first one before `from`. */
+const pastOf = ({ from }: SubmissionFilter): ((submission: FormSubmission) => boolean) | undefined =>
+  from === undefined ? undefined : ({ createdAt }) => createdAt < from
 
 const wordsIn = (text: string): readonly string[] =>
   text

@@ -3,6 +3,7 @@ import { eventually } from '../../../support/deadline.ts'
 import { addApplication } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
 import type { DashboardServer } from '../dashboard-server.ts'
+import { seedForm } from '../forms/seed-submissions.ts'
 import { seed } from '../seed.ts'
 
 /** Each would run a script, were it markup. */
@@ -47,6 +48,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
+  await submitHostile(server, hostile)
   await replayHostile(server)
   await make('/v1/projects', { name: hostile.slice(0, 100) })
   await make('/v1/domains', { domain: 'alpenblick.example' })
@@ -76,6 +78,16 @@ async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: s
   const { id } = await rest.must('POST', '/v1/forms', { name: hostile, definition })
   await rest.must('POST', `/v1/forms/${String(id)}/publish`, { note: hostile })
   await rest.must('PUT', `/v1/forms/${String(id)}/draft`, { ...definition, theme: { colors: { text: '#fefefe' } } })
+}
+
+/** A submission with tags, a note and a draft of a reply. */
+async function submitHostile(server: DashboardServer, hostile: string): Promise<void> {
+  const { rest } = server.daemon
+  const answers = { name: hostile, email: 'eve@example.net', bike: `javascript:alert(9)`, message: hostile + hidden }
+  const { form, submissions } = await seedForm(server, hostile.slice(0, 100), [answers])
+  const one = `/v1/forms/${form}/submissions/${String(submissions[0])}`
+  await rest.must('PATCH', one, { tags: ['<b>hot</b>'], note: hostile })
+  await rest.must('POST', `${one}/reply-drafts`, { from: 'shop@alpenblick.example', subject: hostile, text: hostile })
 }
 
 /** A replay that is done, for an address that nothing was sent to. */

@@ -47,7 +47,13 @@ test('a template gets the answers and the name of the form, and names what it mi
   const one = await submitted(fixture)
   const missing = await rest.call('POST', `${one}/reply-drafts`, { template_id })
   t.like(errorOf(missing), { code: 'validation_failed', details: { fields: [{ path: 'template_vars.signature' }] } })
-  const reply = await rest.must('POST', `${one}/reply-drafts`, { template_id, template_vars: { signature: 'Bea' } })
+  const filledIn = { template_id, template_vars: { signature: 'Bea' } }
+  t.deepEqual(await rest.must('POST', `${one}/reply-preview`, filledIn), {
+    ...{ to: 'ada@example.ch', subject: 'Re: Contact', text: 'Hello.\n\nBea', html: null },
+  })
+  t.deepEqual((await rest.must('GET', `${one}/replies`))['data'], [], 'a preview makes no draft')
+  t.is((await rest.call('POST', `${one}/reply-preview`, { template_id })).status, 400)
+  const reply = await rest.must('POST', `${one}/reply-drafts`, filledIn)
   t.like(reply, { subject: 'Re: Contact', text: 'Hello.\n\nBea', template: { id: template_id, version: 1 } })
   t.is((await rest.call('POST', `${one}/reply-drafts`, { template_id, text: 'x' })).status, 400)
   t.like(errorOf(await rest.call('POST', `${one}/reply-drafts`, {})), { code: 'validation_failed' })

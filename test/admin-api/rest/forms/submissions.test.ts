@@ -45,6 +45,44 @@ test('submissions are listed in pages, by status, words, time, version and tag',
   t.true(clock.now() > 0)
 })
 
+test('submissions of all forms are one list, of what the caller reaches, by status, words, tag and assignee', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, form, send, token, clock, addOrganization, addMember } = fixture
+  const [first = ''] = await filled(fixture, 'About the invoice')
+  const { id: target } = await rest.must('POST', '/v1/projects', { name: 'Other' })
+  const { id: moved } = await rest.must('POST', `/v1/forms/${form}/duplicate`, { project_id: target })
+  await rest.must('POST', `/v1/forms/${String(moved)}/publish`)
+  const { public_id: open } = await rest.must('GET', `/v1/forms/${String(moved)}`)
+  const { fill_time_token: _mnx_ft } = await rest.must('GET', `/v1/public/forms/${String(open)}`)
+  clock.advance(10_000)
+  const data = { email: 'bea@example.ch', message: 'Another invoice' }
+  const { id: second } = await rest.must('POST', `/v1/public/forms/${String(open)}/submissions`, { data, _mnx_ft })
+  const [third = ''] = await filled(fixture, 'Broken shop')
+  await send({ email: 'ada@example.ch' }, { _mnx_ft: await token(100) })
+  const ids = async (query: string) => {
+    const { data: rows } = await rest.must('GET', `/v1/forms/submissions?${query}`)
+    return (rows as Row[]).map(({ id }) => id)
+  }
+  t.is((await ids('')).length, 4)
+  t.deepEqual(await ids('status=open'), [third, second, first])
+  t.deepEqual((await Array.fromAsync(rest.rows('/v1/forms/submissions', 1))).map(({ id }) => id).slice(1), [third, second, first])
+  t.deepEqual(await ids('q=INVOICE'), [second, first])
+  t.deepEqual(await ids(`project=${String(target)}`), [second])
+  const assignee = await addMember('olga@example.ch', 'developer')
+  await rest.must('PATCH', `${path}/submissions/${first}`, { status: 'archived', assignee, tags: ['urgent'] })
+  t.deepEqual(
+    [await ids('status=open'), await ids(`assignee=${assignee}`), await ids('assignee=none&status=open'), await ids('tag=urgent')],
+    [[third, second], [first], [third, second], [first]],
+  )
+  t.deepEqual(
+    (await fixture.submissions('status=open&assignee=none')).map(({ id }) => id),
+    [third],
+  )
+  t.deepEqual((await (await addOrganization()).rest.must('GET', '/v1/forms/submissions'))['data'], [])
+  await rest.must('DELETE', `/v1/forms/${String(moved)}?confirm=${encodeURIComponent('Contact (copy)')}`)
+  t.deepEqual(await ids('status=open'), [third])
+})
+
 test('a submission is changed, marked and deleted; neither others nor other forms reach it', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, addOrganization, addMember } = fixture

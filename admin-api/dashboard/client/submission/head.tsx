@@ -1,0 +1,139 @@
+/** Over a submission: who sent it, how it came, whether it looks like spam and why, and what can be done with it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { mayChange } from '../app/permissions.ts'
+import { CopyButton } from '../parts/controls.tsx'
+import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { longTime, shortTime, span } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { referenceOf, titleOf } from '../submissions/submission-text.ts'
+import { words } from '../submissions/submissions-words.ts'
+import { deleteFormSubmission, type FormSubmission } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import type { Act, ReaderProps } from './reader-props.ts'
+
+interface HeadProps extends Pick<ReaderProps, 'form' | 'back' | 'hasNext' | 'onNext' | 'onDone'> {
+  readonly submission: FormSubmission
+  readonly acts: Readonly<Record<Act, () => void>>
+  readonly onReply: () => void
+}
+
+export function Head(props: HeadProps): JSX.Element {
+  const { submission, form, back, hasNext, onNext } = props
+  const [w, common] = [words(), allWords()]
+  return (
+    <header class="reader-head sub-head">
+      <div>
+        <a class="button quiet square back-button" aria-label={common.back} href={back}>
+          <Icon name="left" />
+        </a>
+        <h2>
+          <SafeText text={titleOf(submission)} />
+        </h2>
+        {mayChange.value && <Tools {...props} />}
+        <button
+          class="button quiet square"
+          aria-label={w.next}
+          title={w.next}
+          aria-keyshortcuts="j"
+          aria-disabled={!hasNext}
+          onClick={onNext}
+        >
+          <Icon name="down" />
+        </button>
+      </div>
+      <p class="sub-meta">
+        <span>
+          {form && <SafeText text={form.name} />} {w.version(submission.version)}
+        </span>
+        <time datetime={submission.created_at} title={longTime(submission.created_at)}>
+          {shortTime(submission.created_at, true)}
+        </time>
+        {submission.fill_ms !== null && <span>{w.filledIn(span(submission.fill_ms))}</span>}
+        {submission.status !== 'spam' && (
+          <span class="good">
+            <Mark name="ok" /> {w.noSpam}
+          </span>
+        )}
+        <span class="tag">{w.statuses[submission.status]}</span>
+        <span>
+          <code>{referenceOf(submission)}</code>
+          <CopyButton text={submission.id} label={common.copyId} />
+        </span>
+      </p>
+      {submission.status === 'spam' && (
+        <div class="note warn">
+          <Mark name="warning" />
+          <div>
+            <p>
+              <b>{w.isSpam}</b> {submission.spam_reasons.length > 0 && w.spamQuiet}
+            </p>
+            <ul>
+              {submission.spam_reasons.length === 0 && <li>{w.spamByHand}</li>}
+              {submission.spam_reasons.map((reason) => (
+                <li key={reason}>
+                  {w.spamReasons[reason]} <code>{reason}</code>
+                </li>
+              ))}
+            </ul>
+          </div>
+        </div>
+      )}
+    </header>
+  )
+}
+
+function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
+  const w = words()
+  const [isEnding, setEnding] = useState(false)
+  const { status } = submission
+  const tools = [
+    { icon: 'archive', isNamed: true, label: status === 'archived' ? w.unarchive : w.archive, key: 'e', run: acts.archive },
+    { icon: 'suppressions', isNamed: true, label: status === 'spam' ? w.notSpam : w.spam, key: '!', run: acts.spam },
+    { icon: 'note', isNamed: true, label: w.note, key: 'n', run: () => document.getElementById('submission-note')?.focus() },
+    { icon: 'new', isNamed: false, label: w.markUnread, key: 'u', run: acts.unread },
+  ] as const
+  return (
+    <>
+      <button class="button" aria-keyshortcuts="r" onClick={onReply}>
+        <Icon name="reply" />
+        {w.reply}
+      </button>
+      {tools.map(({ icon, label, key, run, isNamed }) => (
+        <button
+          key={key}
+          class={`button quiet sub-tool${isNamed ? ' named' : ''}${key === 'n' ? ' wide-only' : ''}`}
+          aria-keyshortcuts={key}
+          title={`${label} (${key})`}
+          onClick={run}
+        >
+          <Icon name={icon} />
+          <span class="sub-tool-label">{label}</span>
+        </button>
+      ))}
+      <button class="button quiet sub-tool" title={w.deleteIt} onClick={() => setEnding(true)}>
+        <Icon name="trash" />
+        <span class="sub-tool-label">{w.deleteIt}</span>
+      </button>
+      {isEnding && (
+        <EndDialog
+          title={w.deleteMany(1)}
+          effects={[w.deleteEffect]}
+          name={referenceOf(submission)}
+          submit={w.deleteMany(1)}
+          onClose={() => setEnding(false)}
+          onSubmit={async () => {
+            await call(deleteFormSubmission, { path: { id: submission.form_id, submission_id: submission.id } })
+            setEnding(false)
+            toast(w.deletedMany(1))
+            onDone(submission.id)
+          }}
+        />
+      )}
+    </>
+  )
+}

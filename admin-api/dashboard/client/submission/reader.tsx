@@ -1,0 +1,111 @@
+/** One submission: what was answered, what it was marked with, what was replied, and what can be done with it. */
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { Show } from '../parts/states.tsx'
+import { attempt, change, setStatus } from '../submissions/changes.ts'
+import type { Status } from '../submissions/filter.ts'
+import { words } from '../submissions/submissions-words.ts'
+import { getFormSubmission, getFormVersion, listFormReplies, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import { Answers } from './answers.tsx'
+import { Composer } from './composer.tsx'
+import { Head } from './head.tsx'
+import { History } from './history.tsx'
+import type { Act, ReaderProps } from './reader-props.ts'
+import { Replies } from './replies.tsx'
+import { Triage } from './triage.tsx'
+
+export function Reader(props: ReaderProps): JSX.Element {
+  const { formId, submissionId } = props
+  const read = useRead(getFormSubmission, { path: { id: formId, submission_id: submissionId } }, { isShown: true })
+  return (
+    <Show read={read} reload={read.reload} failure={words().submissionFailed}>
+      {(submission) => <Submission key={submission.id} first={submission} {...props} />}
+    </Show>
+  )
+}
+
+function Submission({ first, ...props }: ReaderProps & { readonly first: FormSubmission }): JSX.Element {
+  const [submission, setSubmission] = useState(first)
+  const [draft, setDraft] = useState<FormReply | 'new'>()
+  const [, start] = useBusy()
+  const keep = (changed: FormSubmission): void => {
+    setSubmission(changed)
+    props.onChange(changed)
+  }
+  useMarkedRead(submission, keep)
+  const path = { id: submission.form_id, submission_id: submission.id }
+  const replies = useRead(listFormReplies, { path })
+  const version = useRead(getFormVersion, { path: { id: submission.form_id, version: String(submission.version) } })
+  const mark = (status: Status, isDone: boolean): void =>
+    start(async () => {
+      const changed = await setStatus(submission, status, () => props.onUndone())
+      if (!changed) return
+      if (isDone) props.onDone(changed)
+      else keep(changed)
+    })
+  const acts: Readonly<Record<Act, () => void>> = {
+    archive: () => mark(submission.status === 'archived' ? 'read' : 'archived', true),
+    spam: () => mark(submission.status === 'spam' ? 'read' : 'spam', true),
+    unread: () => mark('new', false),
+  }
+  /** A reply went out: it stays in sight with its outcome, and the list knows. */
+  const settle = (): void => {
+    setDraft(undefined)
+    replies.reload()
+    keep({ ...submission, status: 'replied' })
+  }
+  useActKeys(acts, () => setDraft('new'), submission)
+  return (
+    <>
+      <Head submission={submission} acts={acts} onReply={() => setDraft('new')} {...props} />
+      <div class="sub-body">
+        <Answers submission={submission} definition={version.data?.definition} />
+        <Triage submission={submission} members={props.members} onChange={keep} />
+        <Replies submission={submission} read={replies} onEdit={setDraft} onSent={settle} />
+        <History submission={submission} />
+      </div>
+      {draft !== undefined && mayChange.value && (
+        <Composer
+          key={draft === 'new' ? 'new' : draft.id}
+          submission={submission}
+          form={props.form}
+          draft={draft === 'new' ? undefined : draft}
+          replies={replies.data?.data ?? []}
+          onClose={() => {
+            setDraft(undefined)
+            replies.reload()
+          }}
+          onSent={settle}
+        />
+      )}
+    </>
+  )
+}
+
+/** Who may change it has seen it by opening it. */
+function useMarkedRead(submission: FormSubmission, onRead: (changed: FormSubmission) => void): void {
+  const isSeen = useRef(false)
+  useEffect(() => {
+    if (isSeen.current) return
+    isSeen.current = true
+    if (submission.status !== 'new' || !mayChange.value) return
+    void attempt(() => change(submission, { status: 'read' })).then((changed) => changed && onRead(changed))
+  }, [])
+}
+
+function useActKeys(acts: Readonly<Record<Act, () => void>>, onReply: () => void, { id, status }: FormSubmission): void {
+  useEffect(() => {
+    if (!mayChange.value) return undefined
+    return bind({
+      e: acts.archive,
+      '!': acts.spam,
+      u: acts.unread,
+      r: onReply,
+      n: () => document.getElementById('submission-note')?.focus(),
+    })
+  }, [id, status])
+}

@@ -1,0 +1,126 @@
+/** What was written in reply to a submission: drafts, which a person sends, and what was sent, with the outcome. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead, type Reading } from '../app/query.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { attempt } from '../submissions/changes.ts'
+import { words } from '../submissions/submissions-words.ts'
+import { deleteFormReplyDraft, getTrace, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+
+interface RepliesProps {
+  readonly submission: FormSubmission
+  readonly read: Reading<{ readonly data: readonly FormReply[] }>
+  readonly onEdit: (draft: FormReply) => void
+  readonly onSent: () => void
+}
+
+export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | null {
+  const w = words()
+  const replies = read.data?.data ?? []
+  if (read.state === 'failed') return <p class="faint">{read.fault.message}</p>
+  if (replies.length === 0) return null
+  return (
+    <section class="sub-section">
+      <h3>{w.replies}</h3>
+      <ul class="replies">
+        {replies.map((reply) => (
+          <li key={reply.id}>
+            <p class="reply-head">
+              {reply.by_agent && <span class="tag held">{w.byAgent}</span>}
+              {reply.status === 'awaiting_approval' && <span class="tag warn">{w.awaitsApproval}</span>}
+              {reply.status === 'draft' && <span class="tag">{w.draft}</span>}
+              {reply.trace_id !== null && <Outcome traceId={reply.trace_id} />}
+              <b>
+                <SafeText text={reply.subject} />
+              </b>
+              <span class="faint">{longTime(reply.sent_at ?? reply.updated_at)}</span>
+            </p>
+            <Body reply={reply} />
+            {reply.status === 'draft' && mayChange.value && (
+              <DraftActs reply={reply} onEdit={onEdit} onSent={onSent} onGone={read.reload} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const Body = ({ reply }: { readonly reply: FormReply }): JSX.Element => (
+  <p class="prose">{reply.text === null ? <span class="faint">{words().htmlOnly}</span> : <SafeText text={reply.text} />}</p>
+)
+
+function Outcome({ traceId }: { readonly traceId: string }): JSX.Element {
+  const { data } = useRead(getTrace, { path: { trace_id: traceId } })
+  const status = data?.status ?? 'pending'
+  return (
+    <a class="status" href={link(`/traces/${traceId}`)}>
+      <Mark name={status} /> {data ? status.replaceAll('_', ' ') : words().sent}
+    </a>
+  )
+}
+
+interface DraftActsProps extends Pick<RepliesProps, 'onEdit' | 'onSent'> {
+  readonly reply: FormReply
+  readonly onGone: () => void
+}
+
+function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Element {
+  const w = words()
+  const [isSending, setSending] = useState(false)
+  const path = { id: reply.form_id, draft_id: reply.id }
+  const discard = async (): Promise<void> => {
+    if (await attempt(async () => (await call(deleteFormReplyDraft, { path }), true))) onGone()
+  }
+  return (
+    <div class="actions">
+      <button class="button small" onClick={() => setSending(true)}>
+        {w.sendReply}…
+      </button>
+      {reply.html === null && (
+        <button class="button small" onClick={() => onEdit(reply)}>
+          {w.editDraft}
+        </button>
+      )}
+      <button class="button small quiet" onClick={() => void discard()}>
+        {w.discard}
+      </button>
+      {isSending && (
+        <FormDialog
+          title={w.sendReplyTo(plain(reply.to))}
+          submit={w.sendReply}
+          onClose={() => setSending(false)}
+          onSubmit={async () => {
+            await call(sendFormReply, { path })
+            setSending(false)
+            toast(w.sentTo(plain(reply.to)))
+            onSent()
+          }}
+        >
+          {() => (
+            <>
+              <dl class="facts">
+                <dt>{allWords().from}</dt>
+                <dd>{reply.from === null ? w.fromDestination : <SafeText text={reply.from} />}</dd>
+                <dt>{allWords().subject}</dt>
+                <dd>
+                  <SafeText text={reply.subject} />
+                </dd>
+              </dl>
+              <Body reply={reply} />
+              <p class="faint">{w.sentOnce}</p>
+            </>
+          )}
+        </FormDialog>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+/** What is done with submissions: their status with a way back, and their end; a refusal is said in a toast. */
+import { call } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import { toast } from '../parts/toast.tsx'
+import { changeFormSubmissions, updateFormSubmission, type FormSubmission } from '../wire/operations.ts'
+import type { Status } from './filter.ts'
+import { words } from './submissions-words.ts'
+
+type Changes = Partial<Pick<FormSubmission, 'status' | 'tags' | 'assignee' | 'note'>>
+
+export const change = ({ form_id: id, id: submission_id }: FormSubmission, body: Changes): Promise<FormSubmission> =>
+  call(updateFormSubmission, { path: { id, submission_id }, body })
+
+/** Undefined where it was refused. */
+export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    toast(asFault(error).message)
+    return undefined
+  }
+}
+
+/** Returns it as it is now; `onUndone` is called when the way back was taken. */
+export async function setStatus(submission: FormSubmission, status: Status, onUndone: () => void): Promise<FormSubmission | undefined> {
+  const changed = await attempt(() => change(submission, { status }))
+  if (!changed) return undefined
+  const undo = async (): Promise<void> => {
+    if (await attempt(() => change(changed, { status: submission.status }))) onUndone()
+  }
+  toast(words().markedAs(status, 1), () => void undo())
+  return changed
+}
+
+export type BulkAction = 'not_spam' | 'spam' | 'archive' | 'delete'
+
+const statusAfter = { not_spam: 'new', spam: 'spam', archive: 'archived' } as const
+
+/** In one write for each form. Returns whether it was done. */
+export async function changeMany(chosen: readonly FormSubmission[], action: BulkAction, onUndone: () => void): Promise<boolean> {
+  const ofForms = Map.groupBy(chosen, ({ form_id: id }) => id)
+  const done = await attempt(async () => {
+    for (const [id, ofForm] of ofForms)
+      await call(changeFormSubmissions, { path: { id }, body: { ids: ofForm.map((one) => one.id), action } })
+    return true
+  })
+  if (!done || action === 'delete') return done === true
+  const undo = async (): Promise<void> => {
+    const undone = await attempt(() => Promise.all(chosen.map((one) => change(one, { status: one.status }))))
+    if (undone) onUndone()
+  }
+  toast(words().markedAs(statusAfter[action], chosen.length), () => void undo())
+  return true
+}

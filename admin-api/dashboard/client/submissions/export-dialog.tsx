@@ -1,0 +1,62 @@
+/** The submissions of a form as a file. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call, save } from '../app/api.ts'
+import { ChooseField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { exportFormSubmissions, type ListedForm } from '../wire/operations.ts'
+import { statuses, wantedStatus } from './filter.ts'
+import { words } from './submissions-words.ts'
+
+interface ExportProps {
+  readonly forms: readonly ListedForm[]
+  readonly formId: string | undefined
+  readonly onClose: () => void
+}
+
+const exported = statuses.filter((one) => one !== 'all' && one !== 'open')
+const formats = ['csv', 'json', 'jsonl'] as const
+
+export function ExportDialog({ forms, formId, onClose }: ExportProps): JSX.Element {
+  const w = words()
+  const [id, setId] = useState(formId ?? forms[0]?.id ?? '')
+  const [format, setFormat] = useState<string>('csv')
+  const [status, setStatus] = useState<string>(exported.find((one) => one === wantedStatus()) ?? '')
+  const write = async (): Promise<void> => {
+    const query = {
+      ...{ format: formats.find((one) => one === format) ?? 'csv', tz: Intl.DateTimeFormat().resolvedOptions().timeZone },
+      ...(status !== '' && { status: exported.find((one) => one === status) ?? 'new' }),
+    }
+    const file = await call(exportFormSubmissions, { path: { id }, query })
+    onClose()
+    // JSON comes parsed
+    await save(file instanceof Blob ? file : new Blob([JSON.stringify(file)]), `submissions.${format}`)
+  }
+  return (
+    <FormDialog title={w.exportTitle} submit={w.exportNow} onClose={onClose} onSubmit={write}>
+      {() => (
+        <>
+          <ChooseField label={w.form} value={id} onChange={setId} options={forms.map((form) => [form.id, plain(form.name)] as const)} />
+          <ChooseField
+            label={w.status}
+            hint={w.exportHint}
+            value={status}
+            onChange={setStatus}
+            options={[['', w.allButSpam] as const, ...exported.map((one) => [one, w.statuses[one]] as const)]}
+          />
+          <ChooseField
+            label={w.format}
+            value={format}
+            onChange={setFormat}
+            options={[
+              ['csv', 'CSV'],
+              ['json', 'JSON'],
+              ['jsonl', 'JSON Lines'],
+            ]}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,132 @@
+/** What narrows the list: status, form, tags and who answers; each is a link, so that every state has an address. */
+import type { JSX } from 'preact'
+import { boot } from '../app/boot.ts'
+import { query } from '../app/location.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
+import { listLink, statuses, wantedStatus } from './filter.ts'
+import { words } from './submissions-words.ts'
+
+interface FiltersProps {
+  readonly forms: readonly ListedForm[]
+  readonly formId: string | undefined
+  readonly rows: readonly FormSubmission[]
+  readonly members: readonly Member[]
+  /** Where there is no room for it beside the list. */
+  readonly isShown: boolean
+}
+
+const icons = {
+  ...{ open: 'submissions', new: 'new', read: 'check', replied: 'reply', archived: 'archive', spam: 'suppressions', all: 'menu' },
+} as const satisfies Readonly<Record<(typeof statuses)[number], IconName>>
+
+const maxTags = 20
+
+export function Filters({ forms, formId, rows, members, isShown }: FiltersProps): JSX.Element {
+  const w = words()
+  const tag = query.value.get('tag') ?? ''
+  const tags = [...new Set([...(tag === '' ? [] : [tag]), ...rows.flatMap((row) => row.tags)])].slice(0, maxTags)
+  const counted = forms.filter(({ id }) => formId === undefined || id === formId)
+  const news = counted.reduce((sum, form) => sum + form.submissions_new, 0)
+  return (
+    <nav class={isShown ? 'sub-filters shown' : 'sub-filters'} id="sub-filters" aria-label={w.filters}>
+      <h2>{w.status}</h2>
+      <ul>
+        {statuses.map((status) => (
+          <Entry
+            key={status}
+            to={listLink(formId, { status: status === 'open' ? '' : status })}
+            isCurrent={status === wantedStatus()}
+            icon={icons[status]}
+            label={w.statuses[status]}
+            count={status === 'new' ? news : 0}
+          />
+        ))}
+      </ul>
+      <h2>{w.forms}</h2>
+      <ul>
+        <Entry to={listLink(undefined)} isCurrent={formId === undefined} icon="menu" label={w.allForms} />
+        {forms.map(({ id, name, submissions_new: count }) => (
+          <Entry key={id} to={listLink(id)} isCurrent={id === formId} icon="forms" label={name} count={count} isTyped />
+        ))}
+      </ul>
+      {tags.length > 0 && (
+        <>
+          <h2>{w.tags}</h2>
+          <ul>
+            {tags.map((one) => (
+              <Entry
+                key={one}
+                to={listLink(formId, { tag: one === tag ? '' : one })}
+                isCurrent={one === tag}
+                icon="tag"
+                label={one}
+                isTyped
+              />
+            ))}
+          </ul>
+        </>
+      )}
+      <Answerers formId={formId} rows={rows} members={members} />
+    </nav>
+  )
+}
+
+function Answerers({ formId, rows, members }: Pick<FiltersProps, 'formId' | 'rows' | 'members'>): JSX.Element {
+  const w = words()
+  const assignee = query.value.get('assignee') ?? ''
+  const me = members.find(({ email }) => email === boot.email)
+  const others = members.filter(({ user_id: id }) => id !== me?.user_id && rows.some((row) => row.assignee === id))
+  return (
+    <>
+      <h2>{w.assigned}</h2>
+      <ul>
+        {me && (
+          <Entry
+            to={listLink(formId, { assignee: assignee === me.user_id ? '' : me.user_id })}
+            isCurrent={assignee === me.user_id}
+            icon="account"
+            label={w.toMe}
+          />
+        )}
+        {others.map(({ user_id: id, name, email }) => (
+          <Entry
+            key={id}
+            to={listLink(formId, { assignee: assignee === id ? '' : id })}
+            isCurrent={assignee === id}
+            icon="account"
+            label={name || email}
+            isTyped
+          />
+        ))}
+        <Entry
+          to={listLink(formId, { assignee: assignee === 'none' ? '' : 'none' })}
+          isCurrent={assignee === 'none'}
+          icon="account"
+          label={w.unassigned}
+        />
+      </ul>
+    </>
+  )
+}
+
+interface EntryProps {
+  readonly to: string
+  readonly isCurrent: boolean
+  readonly icon: IconName
+  readonly label: string
+  readonly count?: number
+  /** Somebody typed the label. */
+  readonly isTyped?: boolean
+}
+
+const Entry = ({ to, isCurrent, icon, label, count = 0, isTyped = false }: EntryProps): JSX.Element => (
+  <li>
+    <a href={to} aria-current={isCurrent ? 'true' : undefined}>
+      <Icon name={icon} />
+      <span class="cut">{isTyped ? <SafeText text={label} /> : label}</span>
+      {count > 0 && <span class="count">{count}</span>}
+    </a>
+  </li>
+)

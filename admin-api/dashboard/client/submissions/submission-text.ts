@@ -1,0 +1,34 @@
+/** What a submission says of itself, whatever its form is: who sent it, its first line, and the short form of its id. */
+import type { FormSubmission } from '../wire/operations.ts'
+
+type Said = Pick<FormSubmission, 'id' | 'answers'>
+
+/** For people to name it by. */
+export const referenceOf = ({ id }: Pick<FormSubmission, 'id'>): string => id.slice(-6).toUpperCase()
+
+const textIn = ({ answers }: Said, keys: readonly string[]): string =>
+  keys
+    .map((key) => answers[key])
+    .filter((answer) => typeof answer === 'string' && answer.trim() !== '')
+    .join(' ')
+
+const texts = ({ answers }: Said): string[] =>
+  Object.values(answers).filter((answer): answer is string => typeof answer === 'string' && answer.trim() !== '')
+
+/** The name that was given, else the address, else the first words, else the reference. */
+export function titleOf(submission: Said): string {
+  const whole = textIn(submission, ['name']) || textIn(submission, ['full_name'])
+  const name = whole || textIn(submission, ['first', 'last']) || textIn(submission, ['first_name', 'last_name'])
+  return name || addressOf(submission) || texts(submission)[0]?.slice(0, 120) || referenceOf(submission)
+}
+
+const addressOf = (submission: Said): string => texts(submission).find((text) => /^\S+@\S+\.\S+$/.test(text)) ?? ''
+
+/** The longest text that is not the title. */
+export function firstLineOf(submission: Said): string {
+  const title = titleOf(submission)
+  const [longest = ''] = texts(submission)
+    .filter((text) => text !== title)
+    .toSorted((a, b) => b.length - a.length)
+  return longest.slice(0, 200)
+}

@@ -1,0 +1,119 @@
+/** What came in by forms, as in a mail program: filters, the list, live, and the reader beside them. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { go, linkHere, projectId, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, useRead } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { FeatureNote, useFlag } from '../parts/feature.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { Reader } from '../submission/reader.tsx'
+import { listForms, listFormSubmissions, listMembers, listSubmissions, type FormSubmission, type ListedForm } from '../wire/operations.ts'
+import { ExportDialog } from './export-dialog.tsx'
+import { listLink, staysListed, submissionLink, wantedQuery } from './filter.ts'
+import { Filters } from './filters.tsx'
+import { SubmissionList } from './submission-list.tsx'
+import { words } from './submissions-words.ts'
+
+export default function Submissions({ rest }: ScreenProps): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: false })
+  const flag = useFlag('forms')
+  const [first, , chosenId] = rest
+  const isOfAll = first === 'submissions' || query.value.get('in') === 'all'
+  const formId = isOfAll ? undefined : first
+  const form = forms.read.data?.find(({ id }) => id === formId)
+  const title = form ? w.submissionsOf(plain(form.name)) : w.submissions
+  return (
+    <>
+      <TopBar title={title} isLive={forms.read.state !== 'failed'}>
+        {(forms.read.data?.length ?? 0) > 0 && (
+          <button class="button" onClick={() => go(linkHere({ do: 'export' }), { replaces: true })}>
+            <Icon name="download" />
+            <span class="shell-label">{w.export}</span>
+          </button>
+        )}
+      </TopBar>
+      <FeatureNote flag={flag} />
+      <div class={chosenId === undefined ? 'mailbox submissions' : 'mailbox submissions reading'}>
+        <Show read={forms.read} reload={forms.reload} failure={w.formsFailed}>
+          {(all) =>
+            all.length === 0 ? (
+              <State title={w.noForms} text={w.noFormsText} />
+            ) : (
+              <Workbench
+                key={formId ?? ''}
+                forms={all}
+                formId={formId}
+                chosen={chosenId === undefined ? undefined : [first ?? '', chosenId]}
+              />
+            )
+          }
+        </Show>
+      </div>
+      {query.value.get('do') === 'export' && forms.read.data && forms.read.data.length > 0 && (
+        <ExportDialog forms={forms.read.data} formId={formId} onClose={() => go(linkHere({ do: '' }), { replaces: true })} />
+      )}
+    </>
+  )
+}
+
+interface WorkbenchProps {
+  readonly forms: readonly ListedForm[]
+  /** The list is of this one alone. */
+  readonly formId: string | undefined
+  /** Ids of the form and the submission that are read. */
+  readonly chosen: readonly [formId: string, id: string] | undefined
+}
+
+function Workbench({ forms, formId, chosen }: WorkbenchProps): JSX.Element {
+  const w = words()
+  const isOfAll = formId === undefined
+  const operation = (isOfAll ? listSubmissions : listFormSubmissions) as typeof listSubmissions
+  const input = { ...(!isOfAll && { path: { id: formId } }), query: wantedQuery(isOfAll) }
+  const list = useList(operation, input)
+  const members = useRead(listMembers, {}).data?.data ?? []
+  const [isFiltering, setFiltering] = useState(false)
+  useEffect(() => setFiltering(false), [query.value.toString(), formId])
+  const rows = list.read.data ?? []
+  const [chosenForm, chosenId] = chosen ?? []
+  const open = (row: FormSubmission | undefined): void => go(row ? submissionLink(row, formId) : listLink(formId))
+  const next = rows[rows.findIndex(({ id }) => id === chosenId) + 1]
+  const keep = (changed: FormSubmission): void => list.change((now) => now.map((row) => (row.id === changed.id ? changed : row)))
+  const settle = (changed: FormSubmission | string): void => {
+    if (typeof changed === 'string') list.change((now) => now.filter(({ id }) => id !== changed))
+    else if (staysListed(changed.status)) keep(changed)
+    else list.change((now) => now.filter(({ id }) => id !== changed.id))
+    open(next)
+  }
+  return (
+    <>
+      <Filters forms={forms} formId={formId} rows={rows} members={members} isShown={isFiltering} />
+      <SubmissionList
+        {...{ operation, input, list, forms, members, formId, chosenId, isFiltering }}
+        onFilter={() => setFiltering(!isFiltering)}
+        onOpen={open}
+      />
+      <section class="reader" aria-label={w.submission}>
+        {chosenForm === undefined || chosenId === undefined ? (
+          <State title={w.nothingChosen} text={mayChange.value ? w.nothingChosenText : undefined} />
+        ) : (
+          <Reader
+            key={chosenId}
+            {...{ formId: chosenForm, submissionId: chosenId, members, hasNext: next !== undefined }}
+            form={forms.find(({ id }) => id === chosenForm)}
+            back={listLink(formId)}
+            onChange={keep}
+            onDone={settle}
+            onUndone={list.reload}
+            onNext={() => open(next)}
+          />
+        )}
+      </section>
+    </>
+  )
+}

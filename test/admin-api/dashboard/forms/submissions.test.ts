@@ -1,0 +1,169 @@
+/** The inbox of submissions in Chromium: read, sorted, answered once and deleted, by mouse and by keys; and answers that attack. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { eventually } from '../../../support/deadline.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { openAs } from '../open-as.ts'
+import { seed } from '../seed.ts'
+import { seedForm } from './seed-submissions.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test('submissions are read, sorted, answered from a template and deleted by mouse; new ones are announced', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { sink, live } = await seed(t, server)
+  await rest.must('POST', '/v1/routing/rules', { match: 'shop@alpenblick.example', destination_id: live })
+  const { form, submit, submissions } = await seedForm(server)
+  await submit({ name: 'Spammer', email: 'spam@example.net', message: 'x' }, { _mnx_hp: 'y' })
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/forms/submissions')
+  t.is(await page.locator('.message-list li').count(), 5, 'spam is elsewhere')
+  await tab.check(t)
+  await page.click('.message-list a:has-text("Ruth Amstutz")')
+  await page.waitForSelector('.answers >> text=Tour de Suisse, green, three gears')
+  t.true((await page.innerText('.answers')).includes('A repair'), 'options are shown by their labels')
+  await page.waitForSelector('.message-list a:not(.unread):has-text("Ruth Amstutz")')
+  const late = await submit({ name: 'Late Comer', email: 'late@example.net', message: 'Hello?' })
+  await page.click('text=1 new')
+  await page.waitForSelector('.message-list a.unread:has-text("Late Comer")')
+  // tags, who answers, a note
+  await page.fill('#submission-tag', 'warranty')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.message-list .tag >> text=warranty')
+  await page.selectOption('.sub-triage select', { label: 'olga@alpenblick.example' })
+  await page.fill('#submission-note', 'Asked for the serial number')
+  await page.click('.sub-note >> text=Save')
+  await page.waitForSelector('text=The note is saved.')
+  await page.click('.sub-filters >> text=To me')
+  await page.waitForFunction(`document.querySelectorAll('.message-list li').length === 1`)
+  await page.click('.sub-filters >> text=To me')
+  await tab.check(t)
+  // the reply
+  await page.click('.message-list a:has-text("Ruth Amstutz")')
+  await page.click('.sub-head >> text=Reply')
+  await page.locator('.composer').getByLabel('From').fill('shop@alpenblick.example')
+  await page.waitForSelector('.composer >> text=Infomaniak')
+  await page.selectOption('.composer select', { label: 'Appointment offer' })
+  await page.locator('.composer').getByLabel('day').fill('Thursday')
+  await page.waitForSelector('.as-text >> text=Your repair: Thursday')
+  await tab.check(t)
+  const before = sink.deliveries.length
+  await page.dblclick('.composer >> text=Send reply')
+  await page.waitForSelector('.replies a')
+  await page.waitForSelector('.message-list a:has-text("Replied")')
+  await eventually(30_000, 'it is there', () => Promise.resolve(sink.deliveries.length > before || undefined))
+  t.deepEqual(
+    sink.deliveries.slice(before).map(({ to }) => to),
+    [['ruth.amstutz@example.net']],
+  )
+  await tab.check(t)
+  // its end
+  await page.click('.message-list a:has-text("Marco Bianchi")')
+  await page.click('.sub-head [title="Delete…"]')
+  await page.fill('dialog input', String(submissions[1]).slice(-6).toUpperCase())
+  await page.click('dialog footer >> text=Delete 1 submission')
+  await page.waitForSelector('.message-list li:has-text("Marco Bianchi")', { state: 'detached' })
+  t.is((await rest.call('GET', `/v1/forms/${form}/submissions/${String(submissions[1])}`)).status, 404)
+  // several at a time, and back
+  await page.click('.message-list li:has-text("Familie Graf") .pick')
+  await page.click('.message-list li:has-text("Bettina") .pick')
+  await page.click('.bulk >> text=Archive')
+  await page.waitForSelector('.message-list li:has-text("Familie Graf")', { state: 'detached' })
+  await page.click('.toast >> text=Undo')
+  await page.waitForSelector('.message-list li:has-text("Familie Graf")')
+  const file = page.waitForEvent('download')
+  await page.click('.top >> text=Export')
+  await page.click('dialog footer >> text=Export')
+  t.is((await file).suggestedFilename(), 'submissions.csv')
+  t.true((await rest.must('GET', `/v1/forms/${form}/submissions/${late}`))['status'] === 'new')
+})
+
+test('submissions are read, marked, noted and answered by keys alone', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { form } = await seedForm(server)
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  const shows = (name: string) => page.waitForSelector(`.sub-head h2:has-text("${name}")`)
+  await press('g', 's')
+  await page.waitForURL(/\/forms\/submissions/)
+  await page.waitForSelector('.message-list li')
+  await press('j')
+  await shows('Ruth Amstutz')
+  await press('j')
+  await shows('Jonas Keller')
+  await press('k')
+  await shows('Ruth Amstutz')
+  await press('e')
+  await shows('Jonas Keller')
+  await page.waitForSelector('.message-list a:has-text("Ruth Amstutz")', { state: 'detached' })
+  await press('!')
+  await shows('Bettina Hauser')
+  await press('Control+z')
+  await page.waitForSelector('.message-list a:has-text("Jonas Keller")')
+  await press('n')
+  await page.keyboard.type('Call back')
+  await press('Control+Enter')
+  await page.waitForSelector('text=The note is saved.')
+  await press('Escape', 'u')
+  await page.waitForSelector('.message-list a.unread:has-text("Bettina Hauser")')
+  await press('x')
+  await page.waitForSelector('.bulk >> text=1 chosen')
+  await press('x', 'r')
+  await page.waitForSelector('.composer select')
+  await press('Tab', 'Tab')
+  await page.keyboard.type('shop@alpenblick.example')
+  await press('Tab', 'Tab', 'Tab')
+  await page.keyboard.type('Yes, on the 28th.')
+  await tab.check(t)
+  await press('Tab', 'Tab', 'Enter')
+  await page.waitForSelector('.replies .tag >> text=Draft')
+  await press('Escape')
+  await page.waitForSelector('text=Nothing is open')
+  await press('/')
+  await page.keyboard.type('wheels legno')
+  await press('Enter')
+  await page.waitForSelector('text=Nothing fits')
+  await tab.check(t)
+  const { data } = await rest.must('GET', `/v1/forms/${form}/submissions?q=call`)
+  t.is((data as Json[]).length, 1)
+  t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [], 'a draft sends nothing')
+})
+
+test('answers that attack are text; spam says why; who only reads is offered no change', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const hostile = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>\u202Etxt.exe'
+  const { form } = await seedForm(server, hostile.slice(0, 80), [
+    { name: hostile, email: 'eve@example.net', bike: 'javascript:alert(3)', message: hostile },
+  ])
+  const { id } = ((await rest.must('GET', `/v1/forms/${form}/submissions`))['data'] as Json[])[0] ?? {}
+  await rest.must('PATCH', `/v1/forms/${form}/submissions/${String(id)}`, { tags: [hostile.slice(0, 20)], note: hostile })
+  const tab = await server.open()
+  const { page } = tab
+  page.on('dialog', (dialog) => void dialog.dismiss().then(() => t.fail('a script ran')))
+  await tab.go(`/forms/${form}/submissions/${String(id)}`)
+  await page.waitForSelector('.answers >> text=<script>alert(2)</script>')
+  t.is(await page.locator('main img, main [onerror]').count(), 0)
+  await page.waitForSelector('.answers .odd-character >> text=U+202E')
+  await tab.check(t)
+  await page.keyboard.press('!')
+  await page.click('.sub-filters >> text=Spam')
+  await page.click('.message-list li a')
+  await page.waitForSelector('text=Somebody marked it so.')
+  await tab.check(t)
+  const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
+  await vera.go(`/forms/${form}/submissions/${String(id)}`)
+  await vera.page.waitForSelector('.answers dd')
+  t.is(await vera.page.locator('.sub-head >> text=Antworten').count(), 0)
+  t.is(await vera.page.locator('.pick').count(), 0)
+  await vera.check(t)
+})
