@@ -182,6 +182,15 @@ const embedding = ({ forms: { snippets, prefilledLinks } }: RestCore): readonly 
     input: snippetInput,
     output: embedSnippet,
     examples: { input: { mode: 'script', origin: 'https://www.example.ch' } },
+    tool: {
+      name: 'form_embed_snippet_generate',
+      toolset: 'forms',
+      arguments: { form_id: 'id', mode: 'mode' },
+      description:
+        'Make the HTML that brings a published form into a page, in html, with the Content-Security-Policy lines that the page must allow; notes say what keeps it from working. ' +
+        'Changes nothing. After form_publish; for a form with a fixed recipient in the page itself use email_html_snippet_generate.',
+      hints: { readOnly: true },
+    },
     run: ({ principal }, { id, ...wanted }) => snippets.make(principal, id, wanted),
   }),
 ]

@@ -79,6 +79,7 @@ export const specifiedTools: Readonly<Record<string, string>> = {
   email_html_snippet_generate: 'reveal_url, to_address, from_address, form_fields?, template_style?',
   form_create: 'name, fields?, layout?, theme?, logic?, thank_you?, captcha?',
   form_publish: 'form_id, note?',
+  form_embed_snippet_generate: 'form_id, mode',
   form_list: 'status?, limit?',
   form_reply_draft_create: 'submission_id, template_id?, template_vars?, subject?, text?, html?',
   form_reply_send: 'draft_id',
