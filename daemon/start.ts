@@ -128,7 +128,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', ...mailOf(daemon) })
+  await lifecycle.start({ name: 'mail of the service, and scans', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -170,13 +170,16 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
 const mailOf = ({
   people: { outbox, approvalNotices, background },
   formNotifier,
-}: Pick<Daemon, 'people' | 'formNotifier'>): ReturnType<typeof countsOf> => ({
+  fileScanning,
+}: Pick<Daemon, 'people' | 'formNotifier' | 'fileScanning'>): ReturnType<typeof countsOf> => ({
   async start() {
     outbox.wake()
     approvalNotices.start()
     formNotifier.start()
+    fileScanning.start()
   },
   async stop() {
+    await fileScanning.stop()
     await formNotifier.stop()
     await approvalNotices.stop()
     await background.idle()

@@ -1,44 +1,67 @@
 /** The answers to a form, as scripts and browsers send them: JSON with or without a wrapper, or the parts of a form. */
-import { captchaKey, fillTimeKey, honeypotKey } from '#core/forms/definition/definition.ts'
+import { captchaKey, definitionLimits, fillTimeKey, honeypotKey } from '#core/forms/definition/definition.ts'
+import type { FilePart } from '#core/forms/uploads/uploads.ts'
 import { malformed } from '#core/forms/submissions/submit.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { BodyStream } from './body-stream.ts'
 import { parseJsonBody } from './json-body.ts'
+import { readMultipart } from './multipart.ts'
+import { tooLarge } from './request-body.ts'
 
-/** Spec "Errors", `request_too_large`. */
-export const maxSubmissionBytes = 65_536
+/** Spec "Errors", `request_too_large`: of the answers. */
+const maxAnswerBytes = 65_536
 const limits = { maxDepth: 8, maxValues: 5000 }
+const maxFields = 2000
+/** With the files, and with what stands around parts. */
+export const maxSubmissionBytes = definitionLimits.files * definitionLimits.fileBytes + 4 * maxAnswerBytes
+/** So long may the files take on a slow line. */
+export const submissionSeconds = 600
 
-export interface SubmissionBody {
-  readonly values: Readonly<Record<string, unknown>>
-  /** Keys of the parts that are files. */
-  readonly files: readonly string[]
+export type SubmissionValues = Readonly<Record<string, unknown>>
+
+/** Where the files go that come with the answers. */
+export interface SubmissionFiles {
+  take(part: FilePart): Promise<void>
+  refuse(keys: readonly string[]): void
 }
 
-export async function readSubmission({ bytes, mediaType }: BodyStream, contentType: string): Promise<SubmissionBody> {
+export async function readSubmission(
+  { bytes, mediaType }: BodyStream,
+  contentType: string,
+  files: SubmissionFiles,
+): Promise<SubmissionValues> {
+  if (mediaType === 'multipart/form-data') return readParts(bytes, contentType, files)
   const pieces: Uint8Array[] = []
-  for await (const piece of bytes) pieces.push(piece)
+  let size = 0
+  for await (const piece of bytes) {
+    size += piece.length
+    if (size > maxAnswerBytes) throw tooLong()
+    pieces.push(piece)
+  }
   const whole = Buffer.concat(pieces)
-  if (mediaType === 'application/json') return { values: unwrapped(jsonOf(whole)), files: [] }
-  if (mediaType === 'application/x-www-form-urlencoded')
-    return { values: unwrapped(fieldsOf(new URLSearchParams(whole.toString('utf8')))), files: [] }
-  return readMultipart(whole, contentType)
+  return unwrapped(mediaType === 'application/json' ? jsonOf(whole) : fieldsOf(new URLSearchParams(whole.toString('utf8'))))
 }
+
+const tooLong = (): Refusal => tooLarge(maxAnswerBytes, 'this one has more, besides files')
 
 /** A part named `data` with the answers as JSON, or a part for each of them; and files. */
-async function readMultipart(whole: Buffer<ArrayBuffer>, contentType: string): Promise<SubmissionBody> {
-  const form = await new Response(whole, { headers: { 'content-type': contentType } }).formData().catch(() => {
-    throw malformed({}, { reason: 'The multipart body is broken.' })
-  })
-  const files: string[] = []
-  const texts: [string, string][] = []
-  for (const [key, value] of form) {
-    if (typeof value === 'string') texts.push([key, value])
-    else if (value.size > 0 || value.name !== '') files.push(key)
+async function readParts(bytes: BodyStream['bytes'], contentType: string, files: SubmissionFiles): Promise<SubmissionValues> {
+  const bounds = {
+    ...{ fields: maxFields, fieldBytes: maxAnswerBytes, alwaysFields: new Set(['data']) },
+    ...{ files: definitionLimits.files, fileBytes: definitionLimits.fileBytes },
   }
-  const { data, ...fields } = fieldsOf(texts)
-  if (typeof data !== 'string') return { values: fields, files }
-  return { values: { ...fields, ...unwrapped(jsonOf(Buffer.from(data))) }, files }
+  const entries = await readMultipart(bytes, contentType, bounds, {
+    file: ({ key, name, octets }) => files.take({ key, name, octets }),
+    filesBeyond: (keys) => files.refuse(keys),
+    tooLong: () => {
+      throw tooLong()
+    },
+    broken: () => {
+      throw malformed({}, { reason: 'The multipart body is broken.' })
+    },
+  })
+  const { data, ...fields } = fieldsOf(entries)
+  return typeof data === 'string' ? { ...fields, ...unwrapped(jsonOf(Buffer.from(data))) } : fields
 }
 
 /** What comes more than once is a list. */

@@ -102,7 +102,7 @@ function callOf(
     ['query', fieldsIn('query'), '?'],
     ['body', body && typeOf(body), requestBody?.required ? '' : '?'],
   ].flatMap(([name, type, optional]) => (type === undefined ? [] : [`${name ?? ''}${optional ?? ''}: ${type}`]))
-  const good = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status)) // redirects are followed
   const answers = new Set(good.map(([, { content }]) => (content ? answerType(content) : 'undefined')))
   const input = parts.length === 0 ? 'object' : `{ ${parts.join('; ')} }`
   const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')

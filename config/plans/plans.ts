@@ -22,6 +22,8 @@ export interface Plan {
   readonly templates: number | undefined
   /** Submissions of all forms of an organization in one UTC day. */
   readonly formSubmissionsPerDay: number | undefined
+  /** MiB of files that came by forms and are kept; 0 takes none. Spec "Public forms". */
+  readonly formFileMebibytes: number | undefined
   /** MiB of mail that came in by inbound routes and is kept; beyond it what was delivered goes, the oldest first. */
   readonly inboundMebibytes: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
@@ -54,6 +56,7 @@ export const countedLimits = [
   'capturesPerMonth',
   'templates',
   'formSubmissionsPerDay',
+  'formFileMebibytes',
   'inboundMebibytes',
 ] as const satisfies readonly (keyof Plan)[]
 
@@ -108,6 +111,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     tracking: false,
     formSubmissionsPerDay: 100,
+    formFileMebibytes: 0,
     inboundMebibytes: 64,
   },
   free: {
@@ -122,6 +126,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: 5000,
     tracking: false,
     formSubmissionsPerDay: 1000,
+    formFileMebibytes: 0,
     inboundMebibytes: 256,
   },
   basic: {
@@ -136,6 +141,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     tracking: true,
     formSubmissionsPerDay: 10_000,
+    formFileMebibytes: 1024,
     inboundMebibytes: 2048,
   },
   pro: {
@@ -147,6 +153,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     smtpCredentials: 100,
     teamOrganizations: 100,
     formSubmissionsPerDay: 100_000,
+    formFileMebibytes: 10_240,
     inboundMebibytes: 20_480,
   },
   enterprise: {
@@ -158,6 +165,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     smtpCredentials: undefined,
     teamOrganizations: undefined,
     formSubmissionsPerDay: undefined,
+    formFileMebibytes: undefined,
     inboundMebibytes: undefined,
   },
 }

@@ -86,3 +86,8 @@ export function listOf<Value>(documentation: Documentation, form: TextForm<Value
     .prefault([...fallback])
     .meta(documentation)
 }
+
+/** An object that knows all of its settings. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, limit = `an object with ${Object.keys(shape).join(', ')}`) {
+  return z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? limit : undefined) })
+}

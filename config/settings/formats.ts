@@ -63,6 +63,21 @@ function parseDnsServer(text: string): string | undefined {
 /** Whether the text is one IP address, IPv4 in four decimal parts or IPv6. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
 
+/** A service of the operator's own: the path of its socket, or its host and port. */
+export type ServiceAddress = { readonly path: string } | { readonly host: string; readonly port: number }
+
+/** Reads `/run/clamav/clamd.ctl`, `clamav:3310`, `127.0.0.1:3310` or `[::1]:3310`; undefined for anything else. */
+function parseService(text: string): ServiceAddress | undefined {
+  if (text.startsWith('/')) return text.includes('\0') || text.length > 107 ? undefined : { path: text }
+  const [, bracketed, plain = '', digits] = hostAndPort.exec(text) ?? []
+  const port = Number(digits)
+  if (!(port >= 1 && port <= 65_535)) return undefined
+  const host = bracketed === undefined ? parseHostName(plain) : ipaddr.IPv6.isValid(bracketed) ? bracketed : undefined
+  return host === undefined ? undefined : { host, port }
+}
+
+const formatService = (service: ServiceAddress): string => ('path' in service ? service.path : formatEndpoint(service))
+
 /** Reads 32 bytes written in base64, base64url or hexadecimal, white space around it aside; undefined for anything else. */
 export function parseMasterKey(text: string): Uint8Array | undefined {
   const trimmed = text.trim()
@@ -105,6 +120,7 @@ function accepting(valid: (text: string) => boolean): TextForm<string> {
 }
 
 export const endpoint = { parse: parseEndpoint, format: formatEndpoint }
+export const service = { parse: parseService, format: formatService }
 export const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
 export const masterKey = { parse: parseMasterKey, format: formatMasterKey }
 export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))

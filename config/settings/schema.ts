@@ -1,9 +1,9 @@
 /** Every setting of Postern: what it means, what it may be, and its default. */
-import { z } from 'zod'
-import { fraction, listOf, oneOf, optionalWritten, whole, wholes, written } from './fields.ts'
+import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
 import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
-import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, verifyUrl } from './formats.ts'
+import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism } from './formats.ts'
+import { captcha, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
 
 const mebibyte = 1024 * 1024
@@ -151,21 +151,6 @@ const imap = section({
       limit: pathLimit,
     },
     path,
-  ),
-})
-
-const verifyUrlLimit = 'an https address, or an http address in a private network'
-
-const captcha = section({
-  turnstileVerifyUrl: written(
-    { description: 'Address at which tokens of Turnstile are verified.', limit: verifyUrlLimit },
-    verifyUrl,
-    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
-  ),
-  hcaptchaVerifyUrl: written(
-    { description: 'Address at which tokens of hCaptcha are verified.', limit: verifyUrlLimit },
-    verifyUrl,
-    'https://api.hcaptcha.com/siteverify',
   ),
 })
 
@@ -383,14 +368,10 @@ export const schema = section({
   imap: imap.prefault({}),
   inspect: inspect.prefault({}),
   captcha: captcha.prefault({}),
+  uploads: uploads.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),
   store: store.prefault({}),
   billing: billing.prefault({}),
 })
-
-/** An object that knows all of its settings. */
-function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, limit = `an object with ${Object.keys(shape).join(', ')}`) {
-  return z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? limit : undefined) })
-}

@@ -10,6 +10,7 @@ import type { Clock } from '#core/clock.ts'
 import type { Core } from '#core/core.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
+import type { FileScanning } from '#core/forms/uploads/file-scanning.ts'
 import type { FormNotifier } from '#core/forms/notifications/notifier.ts'
 import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import type { People } from '#core/people/people.ts'
@@ -122,6 +123,7 @@ export interface Parts {
   readonly decisions: Decisions
   readonly destinations: Destinations
   readonly engagements: Engagements
+  readonly fileScanning: FileScanning
   readonly forms: Omit<FormCore, 'replies'>
   readonly formNotifier: FormNotifier
   readonly guard: AddressGuard
@@ -207,6 +209,7 @@ const started = [
   'inbound',
   'decisions',
   'formNotifier',
+  'fileScanning',
 ] as const satisfies readonly (keyof Parts)[]
 
 /** The parts of a daemon that are started and stopped, and what the start itself needs. */

@@ -11,12 +11,13 @@ import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tena
 import { auditEntries } from './writes/audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
-import { checkFormDay, formDayRows } from './forms/analytics/form-counts.ts'
-import { formDisagreements } from './forms/form-integrity.ts'
+import { formDisagreements, formRows } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
 import { formNotifications } from './forms/notifications/notification.ts'
 import { formReplies } from './forms/replies/reply.ts'
-import { formSubmissions } from './forms/submissions/submission.ts'
+import { formSubmissions, type FormSubmission } from './forms/submissions/submission.ts'
+import { fileContents, fileContentOf } from './forms/uploads/file-integrity.ts'
+import { weightOfFiles } from './forms/uploads/submission-file.ts'
 import { inboxes } from './capture/capture.ts'
 import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures.ts'
 import { claims } from './claims/claim.ts'
@@ -47,7 +48,7 @@ import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay/replay-job.ts'
 import { templateDisagreements } from './templates/version-agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
-import { storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
+import { storedFormFilesCounter, storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/story/engagement.ts'
 import { waitsForApproval } from './trace/approval/held-trace.ts'
 import { keeperOf } from './trace/story/raw-report.ts'
@@ -118,6 +119,7 @@ export function integrityChecks(database: Database): VerifyOptions {
     families: rowFamilies(database),
     counted: [
       { kind: traces, earlier: earlierTraces, counter: storedTracesCounter },
+      { kind: formSubmissions, counter: storedFormFilesCounter, weigh: (record) => weightOfFiles(record as FormSubmission) },
       { kind: inboundMessages, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
     ],
     contents: {
@@ -141,10 +143,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 }
 
 /** Rows of the whole store that say by themselves what is to be done. */
-const uncheckedRows = [
-  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked'],
-  ...['form.leftovers', 'form.notice', 'form.digest'],
-] as const
+const uncheckedRows = [...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked']] as const
 
 /** Rows beside records. */
 function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
@@ -154,7 +153,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
     { name: 'webhook.leftovers', global: true },
     { name: 'idempotency' },
-    ...['captcha.used', 'form.nonce'].map((name) => ({ name })),
+    { name: 'captcha.used' },
     { name: 'reveal', global: true },
     { name: 'settings' },
     { name: 'challenge' },
@@ -213,23 +212,24 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.limit', global: true },
     { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
-    { name: formDayRows, check: checkFormDay },
+    ...formRows(database),
     { name: 'insight.rolled', global: true },
   ]
 }
 
 /** What of a record lies in the store of contents. */
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
+  if (kind === formSubmissions.name) return fileContents(record as FormSubmission)
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
   const isTrace = kind === traces.name || kind === earlierTraces.name
   if (isTrace && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
   return isTrace || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
 }
 
-/** Content has the id of what it belongs to, and that of a test an id of its own. */
+/** Content has the id of what it belongs to, that of a file of a submission both ids, and that of a test an id of its own. */
 async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
   const stored = (await traceInAnyForm(database, { organizationId }, id)) ?? (await database.get(inboundMessages, { organizationId }, id))
-  return stored?.record.content ?? contentOfTest(database, organizationId, id)
+  return stored?.record.content ?? (await fileContentOf(database, organizationId, id)) ?? contentOfTest(database, organizationId, id)
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

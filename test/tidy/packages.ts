@@ -5,6 +5,7 @@ import type { Source } from './source.ts'
 
 /** Where a package may be imported, as globs over file paths. Tests may import any of them as well. */
 export const homes: Readonly<Record<string, readonly string[]>> = {
+  '@fastify/busboy': ['admin-api/bodies/**'],
   '@preact/signals': ['admin-api/dashboard/client/**'],
   ava: [],
   '@modelcontextprotocol/client': [],

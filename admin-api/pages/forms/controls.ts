@@ -130,7 +130,8 @@ const file: Render = (view, field, facts) => {
   const megabytes = (Math.floor(Math.min(field.max_bytes ?? maxBytes, maxBytes) / 104_857.6) / 10).toLocaleString(view.words.lang)
   return {
     control: html`<span class="upload"><input ${facts} type="file" accept="${types.map((type) => acceptOf[type]).join(',')}" /></span>`,
-    below: html`<p class="note">${view.words.files(types.map((type) => typeNames[type]).join(', '), megabytes)}</p>`,
+    below: html`${view.filesSent.has(field.key) && html`<p class="note">${view.words.fileAgain}</p>`}
+      <p class="note">${view.words.files(types.map((type) => typeNames[type]).join(', '), megabytes)}</p>`,
   }
 }
 

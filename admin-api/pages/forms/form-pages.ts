@@ -8,7 +8,8 @@ import type { SubmitForms } from '#core/forms/submissions/submit.ts'
 import type { FormThanks } from '#core/forms/submissions/thanks.ts'
 import { signatureParam } from '#core/forms/submissions/signed-values.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
-import type { SubmissionBody } from '../../bodies/submission-body.ts'
+import type { BodyStream } from '../../bodies/body-stream.ts'
+import { readSubmission, type SubmissionValues } from '../../bodies/submission-body.ts'
 import { answer, raw, type Answer } from '../../operation/answer.ts'
 import { seeOther } from '../session/page-operation.ts'
 import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
@@ -35,7 +36,17 @@ export type Query = Readonly<Record<string, unknown>>
 export interface Sent {
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
-  readonly body: SubmissionBody
+  readonly body: BodyStream
+}
+
+/** What a page sent that comes back. */
+interface Refused {
+  readonly headers: IncomingHttpHeaders
+  readonly values: SubmissionValues
+  /** Keys of the files that came. */
+  readonly filesSent: ReadonlySet<string>
+  readonly error: Refusal
+  readonly isScript: boolean
 }
 
 /** What is wrong with what was sent: by field, and as a whole. */
@@ -72,27 +83,26 @@ export class FormPages {
   async send(publicId: string, query: Query, { headers, remoteAddress, body }: Sent): Promise<Answer> {
     const { submit, thanks } = this.#core.forms
     const isScript = (headers.accept ?? '').startsWith('application/json')
+    const from = { remoteAddress, origin: this.#originOf(headers) }
+    await using uploads = submit.uploads(publicId, from)
+    let values: SubmissionValues = {}
     try {
-      const { id } = await submit.submit(publicId, {
-        ...{ values: withOther(body.values), files: body.files, remoteAddress, origin: this.#originOf(headers) },
-        captchaToken: firstText(body.values[captchaKey]) ?? firstText(body.values['h-captcha-response']),
-      })
+      values = await readSubmission(body, headers['content-type'] ?? '', uploads)
+      const captchaToken = firstText(values[captchaKey]) ?? firstText(values['h-captcha-response'])
+      const { id } = await submit.submit(publicId, { ...from, values: withOther(values), uploads, captchaToken })
       const search = new URLSearchParams({ s: thanks.seal(publicId, id), ...keptOf(query) })
       const address = `/f/${encodeURIComponent(publicId)}/thanks?${search.toString()}`
       return isScript ? answer({ id, thanks: address } satisfies SentForm, { status: 201 }) : seeOther(address)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      return this.#sendBack(publicId, query, { headers, body, error, isScript })
+      const filesSent = new Set(uploads.all.map(({ key }) => key))
+      return await this.#sendBack(publicId, query, { headers, values, filesSent, error, isScript })
     }
   }
 
-  async #sendBack(
-    publicId: string,
-    query: Query,
-    { headers, body, error, isScript }: Pick<Sent, 'headers' | 'body'> & { readonly error: Refusal; readonly isScript: boolean },
-  ): Promise<Answer> {
-    const form = await this.#core.forms.publicForms.read(publicId, languageOf(query, headers), firstText(body.values[fillTimeKey]))
-    const filled = { values: kept(withOther(body.values)), problems: {}, signature: firstText(body.values[signatureKey]) }
+  async #sendBack(publicId: string, query: Query, { headers, values, filesSent, error, isScript }: Refused): Promise<Answer> {
+    const form = await this.#core.forms.publicForms.read(publicId, languageOf(query, headers), firstText(values[fillTimeKey]))
+    const filled = { values: kept(withOther(values)), problems: {}, signature: firstText(values[signatureKey]), filesSent }
     const { words } = this.#view(form, filled)
     const { problems, again } = returned(error, form, words)
     if (isScript) return answer(refused(error, problems, words, again), { status: again.status, headers: retryAfter(again) })
@@ -179,7 +189,7 @@ export function initial(fields: readonly Field[], query: Query): Values {
   )
 }
 
-export const kept = (values: SubmissionBody['values']): Values =>
+export const kept = (values: SubmissionValues): Values =>
   Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) => {
       const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string')
@@ -192,6 +202,7 @@ const problemsOf = ({ details }: Refusal): Readonly<Record<string, readonly Prob
 
 const notices: Readonly<Record<string, NonNullable<Return['notice']>>> = {
   ...{ rate_limit_exceeded: 'rate', quota_exhausted: 'quota', origin_not_allowed: 'origin', file_uploads_unavailable: 'files' },
+  ...{ upload_failed: 'upload', overloaded: 'upload' },
   ...{ captcha_required: 'captcha', captcha_failed: 'captcha', captcha_unavailable: 'captcha', captcha_not_configured: 'captcha' },
 }
 
@@ -201,7 +212,7 @@ function returned(error: Refusal, { schema }: FormView['form'], words: FormView[
     const field = known.get(key)
     return field && first ? [[key, { code: first.code, message: sentence(words, field, first) }] as const] : []
   })
-  const isMalformed = error.code === 'malformed_submission'
+  const isMalformed = error.code === 'malformed_submission' || error.code === 'file_too_large'
   return {
     problems: Object.fromEntries(problems),
     again: {

@@ -18,6 +18,8 @@ export interface FormView {
   readonly values: Values
   /** Sentences by key of the field. */
   readonly problems: Readonly<Record<string, string>>
+  /** Keys of fields whose files came with what is shown again: browsers do not keep them. */
+  readonly filesSent: ReadonlySet<string>
   /** Most questions need an answer, so that only the others say something. */
   readonly isMostlyNeeded: boolean
   /** `YYYY-MM-DD`. */
@@ -30,14 +32,15 @@ export interface Filled {
   readonly values: Values
   readonly problems?: FormView['problems']
   readonly signature?: string | undefined
+  readonly filesSent?: FormView['filesSent']
 }
 
-export function viewOf(form: PublicForm, { values, problems = {}, signature }: Filled, nowMs: number): FormView {
+export function viewOf(form: PublicForm, { values, problems = {}, signature, filesSent = new Set() }: Filled, nowMs: number): FormView {
   const words = wordsFor(form.locale)
   const pages = pagesOf(form.schema)
   const questions = form.schema.fields.filter((field) => isQuestion(field))
   return {
-    ...{ form, words, pages, values, problems, signature },
+    ...{ form, words, pages, values, problems, signature, filesSent },
     conditions: new ConditionWords(form.logic.rules, form.schema.fields, pages, words),
     isMostlyNeeded: questions.filter(isNeeded).length * 2 > questions.length,
     today: new Date(nowMs).toISOString().slice(0, 10),

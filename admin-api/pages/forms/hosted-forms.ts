@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { anyOrigin } from '#core/visitors/web-origin.ts'
 import { streamed } from '../../bodies/body-stream.ts'
-import { maxSubmissionBytes, readSubmission } from '../../bodies/submission-body.ts'
+import { maxSubmissionBytes, submissionSeconds } from '../../bodies/submission-body.ts'
 import type { Cors } from '../../credentials/credentials.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
@@ -46,12 +46,10 @@ const formOperations = (pages: FormPages): readonly Operation[] => [
       params,
       cors,
     },
-    maxBodyBytes: maxSubmissionBytes,
+    ...{ maxBodyBytes: maxSubmissionBytes, deadlineSeconds: submissionSeconds },
     errorRenderer: (refusal, headers) => (headers.accept?.startsWith('application/json') ? undefined : formRefusalPage(refusal)),
     body: streamed({ 'multipart/form-data': multipart, 'application/x-www-form-urlencoded': multipart }),
-    async handle({ params: { public_id: publicId }, query, headers, body, remoteAddress }) {
-      return pages.send(publicId, query, { headers, remoteAddress, body: await readSubmission(body, headers['content-type'] ?? '') })
-    },
+    handle: ({ params: { public_id: publicId }, query, ...sent }) => pages.send(publicId, query, sent),
   }),
   operation({
     ...{ ...facts, method: 'GET', path: '/f/{public_id}/thanks', operationId: 'readFormThanks', params },

@@ -9,6 +9,7 @@ import type { Recipients } from '#core/forms/notifications/recipients.ts'
 import type { Publishing } from '#core/forms/publishing.ts'
 import type { Replies } from '#core/forms/replies/replies.ts'
 import type { SubmissionExports } from '#core/forms/submissions/export.ts'
+import type { FileDownloads } from '#core/forms/uploads/file-downloads.ts'
 import type { PublicForms } from '#core/forms/submissions/public-forms.ts'
 import type { PrefilledLinks } from '#core/forms/submissions/signed-values.ts'
 import type { Submissions } from '#core/forms/submissions/submissions.ts'
@@ -28,6 +29,7 @@ export interface FormCore {
   readonly thanks: FormThanks
   readonly submissions: Submissions
   readonly exports: SubmissionExports
+  readonly downloads: FileDownloads
   readonly replies: Replies
   readonly notifications: FormNotifications
   readonly recipients: Recipients

@@ -2,7 +2,7 @@
 import { anyOrigin } from '#core/visitors/web-origin.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { streamed } from '../../bodies/body-stream.ts'
-import { maxSubmissionBytes, readSubmission } from '../../bodies/submission-body.ts'
+import { maxSubmissionBytes, readSubmission, submissionSeconds } from '../../bodies/submission-body.ts'
 import type { Cors } from '../../credentials/credentials.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import {
@@ -25,7 +25,8 @@ const cors: Cors = { requestHeaders: ['content-type', captchaHeader], allowedOri
 /** What is wrong with a submission, and with the place that it comes from. */
 const refusals = [
   ...['form_not_found', 'origin_not_allowed', 'rate_limit_exceeded', 'quota_exhausted', 'malformed_submission'],
-  ...['captcha_required', 'captcha_failed', 'captcha_unavailable', 'captcha_not_configured', 'file_uploads_unavailable', 'storage_full'],
+  ...['captcha_required', 'captcha_failed', 'captcha_unavailable', 'captcha_not_configured', 'storage_full'],
+  ...['file_uploads_unavailable', 'file_too_large', 'upload_failed', 'request_too_large', 'overloaded'],
 ] as const
 
 export const publicFormOperations = ({ forms: { publicForms, submit, visits } }: RestCore): readonly (Action | Operation)[] => [
@@ -69,7 +70,7 @@ export const publicFormOperations = ({ forms: { publicForms, submit, visits } }:
     tags,
     scope: 'none',
     errors: [...refusals, 'validation_failed'],
-    ...{ maxBodyBytes: maxSubmissionBytes, cors, status: 201 },
+    ...{ maxBodyBytes: maxSubmissionBytes, deadlineSeconds: submissionSeconds, cors, status: 201 },
     params: publicFormParams,
     body: streamed({
       'application/json': submissionBody,
@@ -78,14 +79,12 @@ export const publicFormOperations = ({ forms: { publicForms, submit, visits } }:
     }),
     response: takenShape,
     async handle({ params: { public_id: publicId }, body, headers, remoteAddress }) {
-      const { values, files } = await readSubmission(body, headers['content-type'] ?? '')
-      const captchaToken = headers[captchaHeader]
-      return taken.encode(
-        await submit.submit(publicId, {
-          ...{ values, files, remoteAddress, origin: headers.origin },
-          captchaToken: typeof captchaToken === 'string' ? captchaToken : undefined,
-        }),
-      )
+      const from = { origin: headers.origin, remoteAddress }
+      await using uploads = submit.uploads(publicId, from)
+      const values = await readSubmission(body, headers['content-type'] ?? '', uploads)
+      const { [captchaHeader]: token } = headers
+      const captchaToken = typeof token === 'string' ? token : undefined
+      return taken.encode(await submit.submit(publicId, { ...from, values, uploads, captchaToken }))
     },
   }),
 ]

@@ -1,11 +1,13 @@
 /** What came in by forms, for those who answer it. */
 import { Readable } from 'node:stream'
+import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { analyticsInput, formAnalytics } from '../../wire/forms/analytics.ts'
 import {
   bulkInput,
   bulkResult,
+  fileInput,
   submission,
   submissionChanges,
   submissionFilter,
@@ -13,6 +15,7 @@ import {
   submissionsFilter,
 } from '../../wire/forms/submission.ts'
 import { exportPieces, exportQuery, exportTypes } from '../../wire/forms/submission-export.ts'
+import { attachmentHeaders } from '../../http/download.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { project } from '../../wire/fields/paging.ts'
@@ -47,7 +50,56 @@ const exporting = ({ forms: { exports } }: RestCore): Operation =>
     },
   })
 
-export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [...actions(core), exporting(core)]
+export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [...actions(core), exporting(core), ...files(core)]
+
+/** The link is for whoever may not send a key along, such as a download of a browser. */
+const files = ({ forms: { downloads } }: RestCore): readonly Operation[] => [
+  operation({
+    ...{ method: 'GET', path: '/v1/forms/{id}/submissions/{submission_id}/files/{file_id}', operationId: 'getFormFile' },
+    summary: 'Get a file of a submission',
+    description:
+      'Redirects to an address that is good for a minute, without a key. Files are given out once a scan found no virus: before it, `scan_pending`; where a virus was found, ' +
+      '`file_infected`. Without a scanner, `scan_pending` too, unless the operator allows it.',
+    tags: ['forms'],
+    feature: 'forms',
+    scope: 'api:read',
+    status: 302,
+    errors: ['not_found', 'scan_pending', 'file_infected'],
+    params: fileInput,
+    response: media('application/octet-stream'),
+    responseHeaders: { Location: 'Where the file is.' },
+    async handle({ principal, params: { id, submission_id: submissionId, file_id: fileId } }) {
+      const sealed = await downloads.link(principal, { id, submissionId, fileId })
+      return raw('', {
+        contentType: 'application/octet-stream',
+        headers: { location: `/v1/form-files/${sealed}`, 'cache-control': 'no-store' },
+      })
+    },
+  }),
+  operation({
+    ...{ method: 'GET', path: '/v1/form-files/{token}', operationId: 'downloadFormFile' },
+    summary: 'Download a file of a submission',
+    description: 'By the address that `getFormFile` redirects to, without a key. Browsers save it, and show and run nothing of it.',
+    tags: ['forms'],
+    scope: 'none',
+    errors: ['not_found', 'scan_pending', 'file_infected'],
+    params: z.strictObject({ token: z.string().max(200) }),
+    response: media('application/octet-stream'),
+    async handle({ params: { token } }) {
+      const { name, contentType, size, octets } = await downloads.open(token)
+      const headers = { ...attachmentHeaders(name), ...unshown, 'content-length': String(size) }
+      return raw(Readable.from(octets), { contentType, headers })
+    },
+  }),
+]
+
+/** Whatever it is, it never runs as part of this site. */
+const unshown = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'private, no-store',
+} as const
 
 const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonly Action[] => [
   forms.readOf('analytics', {

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
 import type { SubmissionExport } from '#core/forms/submissions/export.ts'
+import { namedAnswers } from '#core/forms/uploads/submission-file.ts'
 import { csvLine } from '#ingest/rows/csv-cells.ts'
 import { submission } from './submission.ts'
 
@@ -63,7 +64,10 @@ function writerOf(format: ExportFormat, columns: readonly string[], tz: string):
   if (format === 'json') return chosen
   if (format === 'jsonl') return (row) => `${chosen(row)}\n`
   const time = localTime(tz)
-  return (row) => csvLine([row.id, time(row.createdAt), row.status, row.version, ...columns.map((key) => cellOf(row.answers[key]))])
+  return (row) => {
+    const answers = namedAnswers(row)
+    return csvLine([row.id, time(row.createdAt), row.status, row.version, ...columns.map((key) => cellOf(answers[key]))])
+  }
 }
 
 function cellOf(answer: FormSubmission['answers'][string] | undefined): string | number | null {

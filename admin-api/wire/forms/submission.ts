@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { bulkActions } from '#core/forms/submissions/submissions.ts'
 import { spamReasons, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
+import { fileStatuses, type SubmissionFile } from '#core/forms/uploads/submission-file.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
@@ -17,6 +18,11 @@ const tag = z
 const status = z.enum(submissionStatuses)
 const submissionId = id.meta({ description: 'Id of a submission of the form.' })
 
+export const fileInput = z.strictObject({
+  id,
+  submission_id: submissionId,
+  file_id: id.meta({ description: 'Id of a file of the submission.' }),
+})
 export const submissionInput = z.strictObject({ submission_id: submissionId })
 export const submissionChanges = z.strictObject({
   submission_id: submissionId,
@@ -55,7 +61,22 @@ export const submissionFilter = {
   ),
 }
 
-const file = z.object({ id: z.string(), field: z.string(), name: z.string(), content_type: z.string(), bytes: z.int(), status: z.string() })
+const fileShape = z
+  .object({
+    id: z.string(),
+    field: z.string().meta({ description: 'Key of the field.' }),
+    name: z.string(),
+    content_type: z.string().meta({ description: 'By its content, whatever it was sent as.' }),
+    bytes: z.int(),
+    sha256: z.string(),
+    status: z.enum(fileStatuses).meta({
+      description: '`pending`: to be scanned. `infected`: a virus was found and the file deleted. `unscanned`: the service had no scanner.',
+    }),
+    virus: z.string().nullable().meta({ description: 'What the scanner found.' }),
+  })
+  .meta({ id: 'FormFile' })
+
+const file = encoder(fileShape).from<SubmissionFile>({ bytes: ({ size }) => size })
 
 const submissionShape = z
   .object({
@@ -64,7 +85,7 @@ const submissionShape = z
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     status,
     answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
-    files: z.array(file),
+    files: z.array(fileShape),
     spam_reasons: z.array(z.enum(spamReasons)).meta({ description: 'Why it is held to be spam; the sender is not told.' }),
     consents: z.array(z.object({ field: z.string(), sha256: z.string() })).meta({
       description: 'What was agreed to, as SHA-256 of the text that was shown.',
@@ -82,7 +103,7 @@ const submissionShape = z
   .meta({ id: 'FormSubmission' })
 
 export const submission = encoder(submissionShape).from<FormSubmission>({
-  files: () => [],
+  files: ({ files }) => files.map((each) => file.encode(each)),
   answers: ({ answers }) => answers,
 })
 export const bulkResult = encoderOf(

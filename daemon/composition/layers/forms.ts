@@ -15,6 +15,9 @@ import { PrefilledLinks } from '#core/forms/submissions/signed-values.ts'
 import { Submissions } from '#core/forms/submissions/submissions.ts'
 import { SubmitForms } from '#core/forms/submissions/submit.ts'
 import { FormThanks } from '#core/forms/submissions/thanks.ts'
+import { FileDownloads } from '#core/forms/uploads/file-downloads.ts'
+import { FileScanning } from '#core/forms/uploads/file-scanning.ts'
+import { Clamd } from '../../../protocols/clamd/clamd.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { broke, type Add } from '../parts.ts'
 
@@ -28,18 +31,26 @@ export function addForms(add: Add): void {
     const address = formsUrl(config, config.http.listen)
     const ownOrigin = new URL(address).origin
     const designed = { forms: new Forms(core), drafts: new FormDrafts(core), publishing: new Publishing(core) }
+    const hasScanner = config.uploads.clamd !== null
     return {
       ...designed,
       snippets: new EmbedSnippets({ ...designed, formsUrl: address }),
       prefilledLinks: new PrefilledLinks({ ...core, ...designed, formsUrl: address }),
       ...{ publicForms, visits, analytics: new FormAnalytics(core) },
-      submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, visits, ownOrigin }),
+      submit: new SubmitForms({ ...get('publishable').captcha, ...core, publicForms, visits, ownOrigin, hasScanner }),
+      downloads: new FileDownloads({ ...core, hasScanner, allowsUnscanned: config.uploads.unscannedDownloads === 'allow' }),
       thanks: new FormThanks(core, publicForms),
       submissions: new Submissions(core),
       exports: new SubmissionExports(core),
       notifications: new FormNotifications({ ...core, ...guards, mail, outbox }),
       recipients: new Recipients(core),
     }
+  })
+  add('fileScanning', (composition) => {
+    const { get, config } = composition
+    const { clamd: address } = config.uploads
+    const scanner = address === null ? undefined : new Clamd({ address })
+    return new FileScanning({ ...get('core'), scanner, onError: broke(composition, 'scan of a file') })
   })
   add('formNotifier', (composition) => {
     const { get } = composition

@@ -16,6 +16,7 @@ import {
   dayOf,
   organizationSendCounter,
   sendCounter,
+  storedFormFilesCounter,
   storedInboundCounter,
   storedTracesCounter,
   storedTracesKey,
@@ -36,7 +37,7 @@ export interface ProjectUsage {
 
 /** How much of a limit is used now. `limit` undefined is none. */
 export interface LimitUse {
-  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates' | 'inbound_mebibytes'
+  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates' | 'form_file_mebibytes' | 'inbound_mebibytes'
   readonly used: number
   readonly limit: number | undefined
 }
@@ -134,11 +135,12 @@ export class Usage {
     const all = await database.all(projects, { organizationId })
     const deleted = all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))
     const reach: Visibility = { organizationId, hiddenProjects: new Set(deleted) }
-    const [sends, traces, credentials, made, inbound] = await Promise.all([
+    const [sends, traces, credentials, made, files, inbound] = await Promise.all([
       this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
       this.#count(storedTracesCounter(organizationId)),
       database.all(smtpCredentials, reach),
       database.all(templates, reach),
+      this.#count(storedFormFilesCounter(organizationId)),
       this.#count(storedInboundCounter(organizationId)),
     ])
     return [
@@ -146,6 +148,7 @@ export class Usage {
       { name: 'traces_stored', used: traces, limit: limits.tracesStored },
       { name: 'smtp_credentials', used: credentials.length, limit: limits.smtpCredentials },
       { name: 'templates', used: made.length, limit: limits.templates },
+      { name: 'form_file_mebibytes', used: Math.ceil(files / 2 ** 20), limit: limits.formFileMebibytes },
       { name: 'inbound_mebibytes', used: Math.ceil(inbound / 2 ** 20), limit: limits.inboundMebibytes },
     ]
   }

@@ -1,8 +1,12 @@
 /** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
 import type { Database } from '#store/database.ts'
+import type { VerifyOptions } from '#store/verify/verify.ts'
+import { checkFormDay, formDayRows } from './analytics/form-counts.ts'
 import { formNotifications, type NotificationSettings } from './notifications/notification.ts'
 import { formReplies, type FormReply } from './replies/reply.ts'
 import { formSubmissions, type FormSubmission } from './submissions/submission.ts'
+import { checkScan } from './uploads/file-integrity.ts'
+import { scanWork } from './uploads/submission-file.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
 
 /** What is wrong with a record of these kinds, one sentence each; undefined for records of other kinds. */
@@ -34,3 +38,11 @@ async function missingParts(database: Database, organizationId: string, { id, ve
   }
   return problems
 }
+
+/** Rows beside records. */
+export const formRows = (database: Database): Required<VerifyOptions>['families'] => [
+  { name: 'form.nonce' },
+  { name: formDayRows, check: checkFormDay },
+  { name: scanWork, global: true, check: (key) => checkScan(database, key) },
+  ...['form.leftovers', 'form.notice', 'form.digest'].map((name) => ({ name, global: true as const })),
+]

@@ -65,6 +65,9 @@ export const storedTracesKey = (organizationId: string, day: string): readonly E
 /** What the mail weighs that came in by inbound routes and is kept now, in octets. */
 export const storedInboundCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'inbound')
 
+/** Octets of the files that came by forms and are kept now. */
+export const storedFormFilesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'form_files')
+
 const dayMs = 86_400_000
 
 function daysBetween(fromMs: number, toMs: number): string[] {
@@ -94,5 +97,6 @@ export function organizationCounters(organizationId: string, fromMs: number, toM
     ...months.map((month) => agentCallCounter(organizationId, month)),
     storedTracesCounter(organizationId),
     storedInboundCounter(organizationId),
+    storedFormFilesCounter(organizationId),
   ]
 }

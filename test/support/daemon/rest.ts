@@ -24,9 +24,12 @@ export class RestClient implements Disposable {
     this.#key = key
   }
 
-  /** Sends one request; of a stream of events the first is the answer. Rejects only when the link fails; then the outcome is unknown. */
+  /**
+   * Sends one request, with JSON or with octets as they are; of a stream of events the first is the answer. Rejects only when the link
+   * fails; then the outcome is unknown.
+   */
   call(method: Method, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<RestAnswer> {
-    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const payload = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
     const content = payload && { 'content-type': 'application/json', 'content-length': String(payload.length) }
     const options = { method, agent: this.#agent, headers: { authorization: `Bearer ${this.#key}`, ...content, ...headers } }
     return new Promise((resolve, reject) => {

@@ -31,6 +31,7 @@ function tracing(): string | undefined {
 
 const peers = {
   chromium: { package: 'chromium', file: '/usr/bin/chromium' },
+  clamav: { package: 'clamav-daemon', file: '/usr/sbin/clamd' },
   curl: { package: 'curl', file: '/usr/bin/curl' },
   django: { package: 'python3-django', file: `${modules}/django/__init__.py` },
   dkimpy: { package: 'python3-dkim', file: `${modules}/dkim/__init__.py` },

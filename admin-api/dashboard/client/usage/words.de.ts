@@ -44,6 +44,7 @@ export const de: Wider<typeof en> = {
   smtp_credentials: 'SMTP-Logins',
   templates: 'Vorlagen',
   form_submissions_per_day: 'Formulareingänge am Tag',
+  form_file_mebibytes: 'Dateien aus Formularen, MiB',
   inbound_mebibytes: 'Eingehende Mails, MiB',
   sends_per_day: 'Sendungen am Tag',
   retention_days: 'Tage, die Traces bleiben',

@@ -42,6 +42,7 @@ export const en = {
   smtp_credentials: 'SMTP logins',
   templates: 'Templates',
   form_submissions_per_day: 'Form submissions in a day',
+  form_file_mebibytes: 'Files from forms, MiB',
   inbound_mebibytes: 'Incoming mail, MiB',
   sends_per_day: 'Sends a day',
   retention_days: 'Days traces are kept',

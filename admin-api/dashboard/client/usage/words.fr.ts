@@ -45,6 +45,7 @@ export const fr: Wider<typeof en> = {
   smtp_credentials: 'Accès SMTP',
   templates: 'Modèles',
   form_submissions_per_day: 'Réponses de formulaires par jour',
+  form_file_mebibytes: 'Fichiers de formulaires, Mio',
   inbound_mebibytes: 'Courrier entrant, Mio',
   sends_per_day: 'Envois par jour',
   retention_days: 'Jours de conservation des traces',

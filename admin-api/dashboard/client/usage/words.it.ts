@@ -44,6 +44,7 @@ export const it: Wider<typeof en> = {
   smtp_credentials: 'Accessi SMTP',
   templates: 'Modelli',
   form_submissions_per_day: 'Risposte ai moduli al giorno',
+  form_file_mebibytes: 'File dai moduli, MiB',
   inbound_mebibytes: 'Posta in arrivo, MiB',
   sends_per_day: 'Invii al giorno',
   retention_days: 'Giorni di conservazione delle tracce',

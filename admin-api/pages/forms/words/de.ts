@@ -24,6 +24,7 @@ export const de: FormWords = {
         : `${min} bis ${max} auswählen.`,
   points: (value, max) => `${value} von ${max}`,
   files: (types, megabytes) => `${types}, höchstens ${megabytes} MB.`,
+  fileAgain: 'Wählen Sie die Datei noch einmal: Browser behalten Dateien nicht.',
   noFiles: 'Dateien können mit diesem Formular zurzeit nicht gesendet werden.',
   noScript:
     'Dieses Formular verlangt eine Prüfung gegen Roboter, die JavaScript braucht. Schalten Sie es für diese Seite ein und laden Sie sie neu.',
@@ -54,6 +55,7 @@ export const de: FormWords = {
     origin: 'Dieses Formular wird nicht von dieser Seite gesendet. Öffnen Sie es an seiner eigenen Adresse.',
     captcha: 'Die Prüfung gegen Roboter ist nicht gelungen. Wiederholen Sie sie und senden Sie das Formular.',
     files: 'Dateien können mit diesem Formular zurzeit nicht gesendet werden. Senden Sie es ohne sie.',
+    upload: 'Die Datei konnte nicht gespeichert werden. Warten Sie einen Moment, wählen Sie sie noch einmal und senden Sie das Formular.',
     other: 'Das Formular wurde nicht gesendet. Warten Sie einen Moment und senden Sie es noch einmal.',
   },
   thanks: {
@@ -103,6 +105,10 @@ export const de: FormWords = {
     unanswered: (_, label) => `Wählen Sie bei «${label}» eine Antwort.`,
     required: (_, label) => `Füllen Sie «${label}» aus.`,
     must_accept: (_, label) => `Kreuzen Sie «${label}» an, um weiterzugehen.`,
+    file_type_not_allowed: (_, label) => `Wählen Sie bei «${label}» eine Datei eines der genannten Typen, keine nur umbenannte.`,
+    file_too_large: (_, label) => `Die Datei bei «${label}» ist zu gross. Wählen Sie eine kleinere.`,
+    file_damaged: (_, label) =>
+      `Die Datei bei «${label}» ist beschädigt oder unvollständig. Speichern Sie sie neu und wählen Sie sie noch einmal.`,
     file_missing: (_, label) => `Fügen Sie bei «${label}» eine Datei hinzu.`,
     invalid_email: () => 'Schreiben Sie die ganze Adresse, zum Beispiel ruth@example.ch.',
     invalid_phone: () => 'Schreiben Sie die ganze Nummer, zum Beispiel +41 44 123 45 67.',

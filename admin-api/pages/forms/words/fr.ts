@@ -24,6 +24,7 @@ export const fr: FormWords = {
         : `Choisissez de ${min} à ${max} réponses.`,
   points: (value, max) => `${value} sur ${max}`,
   files: (types, megabytes) => `${types}, ${megabytes} Mo au plus.`,
+  fileAgain: 'Choisissez encore une fois le fichier : les navigateurs ne gardent pas les fichiers.',
   noFiles: 'Ce formulaire ne prend pas de fichiers pour le moment.',
   noScript: 'Ce formulaire demande un contrôle contre les robots, qui a besoin de JavaScript. Activez-le pour cette page et rechargez-la.',
   trap: 'Laisser vide',
@@ -53,6 +54,7 @@ export const fr: FormWords = {
     origin: 'Ce formulaire ne s’envoie pas depuis cette page. Ouvrez-le à sa propre adresse.',
     captcha: 'Le contrôle contre les robots n’a pas réussi. Refaites-le, puis envoyez le formulaire.',
     files: 'Ce formulaire ne prend pas de fichiers pour le moment. Envoyez-le sans eux.',
+    upload: 'Le fichier n’a pas pu être enregistré. Attendez un instant, choisissez-le encore une fois et envoyez le formulaire.',
     other: 'Le formulaire n’a pas été envoyé. Attendez un moment, puis envoyez-le encore une fois.',
   },
   thanks: {
@@ -102,6 +104,11 @@ export const fr: FormWords = {
     unanswered: (_, label) => `Choisissez une réponse à « ${label} ».`,
     required: (_, label) => `Remplissez « ${label} ».`,
     must_accept: (_, label) => `Cochez « ${label} » pour continuer.`,
+    file_type_not_allowed: (_, label) =>
+      `Choisissez pour « ${label} » un fichier d’un des types indiqués, pas un fichier seulement renommé.`,
+    file_too_large: (_, label) => `Le fichier pour « ${label} » est trop grand. Choisissez-en un plus petit.`,
+    file_damaged: (_, label) =>
+      `Le fichier pour « ${label} » est endommagé ou incomplet. Enregistrez-le à nouveau et choisissez-le encore une fois.`,
     file_missing: (_, label) => `Ajoutez un fichier à « ${label} ».`,
     invalid_email: () => 'Écrivez l’adresse entière, par exemple ruth@example.ch.',
     invalid_phone: () => 'Écrivez le numéro entier, par exemple +41 44 123 45 67.',

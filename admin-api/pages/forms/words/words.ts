@@ -20,6 +20,7 @@ export interface FormWords {
   readonly choices: (min: number | undefined, max: number | undefined) => string | undefined
   readonly points: (value: number, max: number) => string
   readonly files: (types: string, megabytes: string) => string
+  readonly fileAgain: string
   readonly noFiles: string
   readonly noScript: string
   readonly trap: string
@@ -31,7 +32,7 @@ export interface FormWords {
   /** What only scripts say. */
   readonly live: LiveWords
   readonly languages: string
-  readonly retry: Readonly<Record<'expired' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'other', string>>
+  readonly retry: Readonly<Record<'expired' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'upload' | 'other', string>>
   readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn' | 'print', string>>
   readonly logic: {
     readonly onlyIf: Say

@@ -6,9 +6,21 @@ import { addDelivery } from '../../webhooks/events/add-delivery.ts'
 import type { TargetSource } from '../../webhooks/sending/target.ts'
 import { forms, type Form } from '../form.ts'
 import type { FormSubmission } from '../submissions/submission.ts'
+import { fileStatuses } from '../uploads/submission-file.ts'
 import { formNotifications, webhookSecretContext } from './notification.ts'
 
 const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+
+const fileShape = z
+  .object({
+    id: z.string(),
+    field: z.string(),
+    name: z.string(),
+    content_type: z.string(),
+    bytes: z.int(),
+    status: z.enum(fileStatuses).meta({ description: 'When it came: files are scanned afterwards.' }),
+  })
+  .meta({ id: 'FormSubmissionEventFile' })
 
 const dataShape = z
   .object({
@@ -19,6 +31,7 @@ const dataShape = z
     submission_id: z.string(),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
+    files: z.array(fileShape).meta({ description: 'Their answers are their ids.' }),
     submitted_at: z.string(),
   })
   .meta({ id: 'FormSubmissionEventData' })
@@ -39,13 +52,16 @@ export function announceSubmission(change: Change, organizationId: string, form:
 }
 
 /** The exact text that is sent, at every attempt, and signed. */
-function bodyOf(id: string, form: Form, { id: submissionId, version, answers, createdAt }: FormSubmission): string {
+function bodyOf(id: string, form: Form, { id: submissionId, version, answers, files, createdAt }: FormSubmission): string {
   const at = new Date(createdAt).toISOString()
   const wire: Wire = {
     ...{ id, type: 'form_submission', created_at: at },
     data: {
       ...{ form_id: form.id, public_id: form.publicId, form_name: form.name, project_id: form.projectId },
       ...{ submission_id: submissionId, version, answers: answers as Wire['data']['answers'], submitted_at: at },
+      files: files.map(({ id: fileId, field, name, contentType, size, status }) => ({
+        ...{ id: fileId, field, name, content_type: contentType, bytes: size, status },
+      })),
     },
   }
   return JSON.stringify(wire)

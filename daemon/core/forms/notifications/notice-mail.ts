@@ -7,6 +7,7 @@ import { valueKinds } from '../definition/field-properties.ts'
 import { inReadingOrder } from '../definition/layout.ts'
 import type { Form } from '../form.ts'
 import type { FormSubmission } from '../submissions/submission.ts'
+import { namedAnswers } from '../uploads/submission-file.ts'
 import { defaultSubject, type NotificationSettings } from './notification.ts'
 
 /** A submission with the version that it was given to. */
@@ -98,18 +99,18 @@ function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): 
 
 /** What was answered, as people read it and in the order of the form; what was not visible has no answer. */
 function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswer & { readonly key: string })[] {
+  const answers = namedAnswers(submission)
   return inReadingOrder(definition.schema).flatMap((field) => {
     const { key, label = field.key, email_mask: isMasked = false } = field
-    const answer = Object.hasOwn(submission.answers, key) ? submission.answers[key] : undefined
+    const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
     if (answer === undefined || valueKinds[field.type] === 'none') return []
     return [{ key, label, answer: isMasked ? mask : inWords(field, answer) }]
   })
 }
 
-function inWords({ type, options = [] }: Field, answer: Answer): string {
+function inWords({ options = [] }: Field, answer: Answer): string {
   const labelOf = (value: string): string => options.find((option) => option.value === value)?.label ?? value
   if (typeof answer === 'boolean') return answer ? 'Yes' : 'No'
-  if (type === 'file_upload') return 'A file'
   if (typeof answer === 'object') return answer.map(labelOf).join(', ')
   return typeof answer === 'string' ? labelOf(answer) : String(answer)
 }

@@ -18,6 +18,7 @@ import { traces } from '../../trace/trace.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
 import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
+import { namedAnswers } from '../uploads/submission-file.ts'
 import { afterWaiting, formReplies, maxReplies, type FormReply } from './reply.ts'
 import { stageSent } from './reply-sent.ts'
 
@@ -216,14 +217,14 @@ export class Replies {
   async #render(
     principal: Principal,
     form: Form,
-    { answers }: FormSubmission,
+    submission: FormSubmission,
     { templateId, templateVars = {}, subject, text, html }: NewReply,
   ) {
     if (templateId === undefined) return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, template: null }
     if (text !== undefined || html !== undefined)
       throw invalid([{ path: 'template_id', message: 'replaces text and html; give only one of them' }])
     const { version } = await this.#options.templates.get(principal, templateId)
-    const own: Variables = { fields: answers, form: { name: form.name } }
+    const own: Variables = { fields: namedAnswers(submission), form: { name: form.name } }
     const declared = version.schema === null ? own : pickedFor(version.schema, own)
     const order = { template: { id: templateId }, version: version.version, variables: { ...templateVars, ...declared } }
     const rendered = await this.#options.templates.render(principal, form.projectId, order)

@@ -5,6 +5,7 @@ import { isSwitchedOn } from '../../plan/features.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Organization } from '../../tenancy/organization.ts'
+import { takesFiles } from '../uploads/uploads.ts'
 import { definitionLimits, honeypotKey, type Definition } from '../definition/definition.ts'
 import { publicDefinition, type PublicDefinition } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
@@ -88,7 +89,7 @@ export class PublicForms {
       ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
       ...{ publicId, version, languages, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
       fillTimeToken: freshOr(givenToken, this.#core.secrets, token, this.#core.clock.now()),
-      uploads: { enabled: false, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
+      uploads: { enabled: takesFiles(found.organization), maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }
   }
 

@@ -4,6 +4,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { removeReplies } from '../replies/reply.ts'
+import { removeFiles } from '../uploads/submission-file.ts'
 import { leftFormDays } from '../analytics/form-counts.ts'
 import { formSubmissions, newCounter, nonceKey, takenCounter } from './submission.ts'
 
@@ -45,6 +46,7 @@ export async function removeSubmissions(
     const change = new Change()
     for (const stored of rows) {
       await removeReplies(database, change, organizationId, stored.record)
+      removeFiles(change, organizationId, stored.record)
       change.remove(formSubmissions, organizationId, stored)
     }
     const { start, end } = within(nonceKey(organizationId, formId, '').slice(0, -1))

@@ -3,6 +3,7 @@ import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
+import { removeFiles, submissionFileSchema } from '../uploads/submission-file.ts'
 
 export const submissionStatuses = ['new', 'read', 'replied', 'archived', 'spam'] as const
 export type SubmissionStatus = (typeof submissionStatuses)[number]
@@ -22,6 +23,7 @@ const schema = z.strictObject({
   status: z.enum(submissionStatuses),
   /** By key of the field: what was visible and right; of spam, what could be read. */
   answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
+  files: z.array(submissionFileSchema),
   /** What was agreed to, as SHA-256 of the text that was shown. */
   consents: z.array(z.strictObject({ field: z.string(), sha256: z.string() })),
   spamReasons: z.array(z.enum(spamReasons)),
@@ -48,6 +50,7 @@ export const formSubmissions = defineRecord<FormSubmission>({
   name: 'form_submission',
   noun: 'submission',
   schema,
+  upgrades: [(old) => ({ files: [], ...(old as object) })],
   isTracked: true,
   place: ({ formId }) => [formId],
   indexes: {
@@ -97,6 +100,7 @@ export function takeOut(change: Change, organizationId: string, stored: Stored<F
 
 export function removeSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
   change.remove(formSubmissions, organizationId, stored)
+  removeFiles(change, organizationId, stored.record)
   countNew(change, organizationId, stored.record, undefined)
 }
 

@@ -9,6 +9,7 @@ import { members } from '../../people/members/member.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { must, transact, type Transaction } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
+import { namedAnswers } from '../uploads/submission-file.ts'
 import { removeReplies } from '../replies/reply.ts'
 import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
@@ -192,7 +193,8 @@ const wordsIn = (text: string): readonly string[] =>
     .split(/\s+/)
     .filter((word) => word !== '')
 
-function hasWords({ answers, note, tags }: FormSubmission, words: readonly string[]): boolean {
-  const text = [...Object.values(answers).flat(), note, ...tags].join('\n').toLowerCase()
+function hasWords(submission: FormSubmission, words: readonly string[]): boolean {
+  const { note, tags } = submission
+  const text = [...Object.values(namedAnswers(submission)).flat(), note, ...tags].join('\n').toLowerCase()
   return words.every((word) => text.includes(word))
 }

@@ -17,7 +17,14 @@ import { evaluate, type Evaluation } from '../definition/evaluate.ts'
 import { thanksFor } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
 import { captchaContext, forms, type Form } from '../form.ts'
+import { limitsOf } from '../../plan/limits.ts'
+import { storedFormFilesCounter } from '../../tenancy/counters.ts'
+import type { Organization } from '../../tenancy/organization.ts'
 import { followSubmission } from '../notifications/follow-submission.ts'
+import { problemsWithFiles } from '../uploads/accept-files.ts'
+import { followFiles, weightOfFiles, type SubmissionFile } from '../uploads/submission-file.ts'
+import { UploadSlots } from '../uploads/upload-slots.ts'
+import { takesFiles, Uploads } from '../uploads/uploads.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
 import { countInWindows, openFormWindows } from './form-windows.ts'
@@ -33,14 +40,16 @@ export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
   readonly visits: Pick<FormVisits, 'fresh'>
   /** The origin of the pages of this service, which may always send. */
   readonly ownOrigin: string
+  /** Files are scanned for viruses. */
+  readonly hasScanner: boolean
 }
 
 /** What came, and from where. */
 export interface Visit {
   /** By key, with those that submissions use for themselves. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Keys of the parts that are files. */
-  readonly files: readonly string[]
+  /** The files that came with them. */
+  readonly uploads?: Uploads | undefined
   readonly origin: string | undefined
   readonly remoteAddress: string
   /** That of the header; the field `captcha_token` counts without it. */
@@ -90,6 +99,7 @@ export class SubmitForms {
   readonly #options: SubmitOptions
   readonly #captchas: Captchas
   readonly #tries: RateWindow
+  readonly #slots = new UploadSlots()
 
   constructor(options: SubmitOptions) {
     this.#options = options
@@ -97,15 +107,33 @@ export class SubmitForms {
     this.#tries = new RateWindow(options.clock, tries)
   }
 
+  /** For the files of one submission, which come before the rest of it is known. To be disposed of whatever happens. */
+  uploads(publicId: string, { origin, remoteAddress }: Pick<Visit, 'origin' | 'remoteAddress'>): Uploads {
+    const { publicForms, clock, database, hasScanner } = this.#options
+    const slot = this.#slots.of(remoteAddress)
+    return new Uploads({
+      ...{ database, status: hasScanner ? 'pending' : 'unscanned', nowMs: clock.now(), close: () => slot.leave() },
+      open: async () => {
+        const found = await publicForms.find(publicId)
+        const { organization, stored } = found
+        const definition = await publicForms.definition(found, stored.record.version)
+        this.#enter(stored.record, definition, { origin, remoteAddress, isNew: true })
+        slot.enter()
+        // who began before a later version may send the files of an earlier one
+        const hasFiles = stored.record.version > 1 || definition.schema.fields.some(({ type }) => type === 'file_upload')
+        return { organizationId: organization.id, takesFiles: hasFiles && takesFiles(organization) }
+      },
+    })
+  }
+
   /** Resolves when it is on disk. Throws the refusal of the first check that it does not pass; then nothing of it is kept. */
   async submit(publicId: string, visit: Visit): Promise<Taken> {
-    const { publicForms, clock, database, secrets } = this.#options
+    const { publicForms, clock, secrets, database } = this.#options
     const found = await publicForms.find(publicId)
     const { record: form } = found.stored
     const nowMs = clock.now()
     const current = await publicForms.definition(found, form.version)
-    requireAllowedOrigin(current.settings.allowed_origins, this.#options.ownOrigin, visit.origin)
-    this.#tries.take(`${form.id} ${clientNetwork(visit.remoteAddress)}`)
+    this.#enter(form, current, { ...visit, isNew: !visit.uploads?.isOpen })
     const given = visit.values[fillTimeKey]
     const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
     const earlier = read && (await this.#usedBefore(found, read))
@@ -128,6 +156,16 @@ export class SubmitForms {
     const captchaToken = await this.#checkCaptcha(form, current, visit)
     this.#checkFields(draft)
     return this.#keep(draft, captchaToken)
+  }
+
+  /** `isNew`: it was not looked at before, and counts. */
+  #enter(
+    { id }: Form,
+    definition: Definition,
+    { origin, remoteAddress, isNew }: Pick<Visit, 'origin' | 'remoteAddress'> & { readonly isNew: boolean },
+  ): void {
+    requireAllowedOrigin(definition.settings.allowed_origins, this.#options.ownOrigin, origin)
+    if (isNew) this.#tries.take(`${id} ${clientNetwork(remoteAddress)}`)
   }
 
   /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
@@ -159,18 +197,19 @@ export class SubmitForms {
     return token
   }
 
-  #checkFields({ evaluation, definition, visit }: Draft): void {
-    const isFile = (key: string): boolean => definition.schema.fields.some((field) => field.key === key && field.type === 'file_upload')
-    if (visit.files.length > 0 || [...evaluation.required].some(isFile))
-      throw new Refusal('file_uploads_unavailable', 'This form takes no files on this service; send it without them.')
-    if (Object.keys(evaluation.problems).length > 0) throw malformed(evaluation.problems)
+  #checkFields({ evaluation, definition, visit, found }: Draft): void {
+    const { fields } = definition.schema
+    const uploads = visit.uploads?.all ?? []
+    const problems = problemsWithFiles({ fields, uploads, evaluation, takesFiles: takesFiles(found.organization) })
+    if (Object.keys(problems).length > 0) throw malformed(problems)
   }
 
   #draft(parts: Omit<Draft, 'evaluation'>): Draft {
     const today = new Date(parts.nowMs).toISOString().slice(0, 10)
     const { definition, found, visit } = parts
     const values = withoutUnsigned(this.#options.secrets, found.stored.record.id, definition, visit.values)
-    return { ...parts, evaluation: evaluate(parts.definition, { values, today, slackDays: 1 }) }
+    const files = new Set(parts.isTrap ? [] : visit.uploads?.all.map(({ key }) => key))
+    return { ...parts, evaluation: evaluate(parts.definition, { values, files, today, slackDays: 1 }) }
   }
 
   async #usedBefore({ organization, stored }: FoundForm, { nonce }: FillTimeToken): Promise<UsedNonce | undefined> {
@@ -179,7 +218,7 @@ export class SubmitForms {
   }
 
   /** In one write with the windows it counts in. Whoever sends the same at the same moment gets the same answer. */
-  #keep(draft: Draft, captchaToken?: string): Promise<Taken> {
+  async #keep(draft: Draft, captchaToken?: string): Promise<Taken> {
     const { database } = this.#options
     const { found, nowMs, visit, definition, token, isTrap } = draft
     const { organization, stored } = found
@@ -187,9 +226,12 @@ export class SubmitForms {
     const { id: organizationId } = organization
     const { title, body, redirectUrl } = thanksFor(definition, draft.evaluation.answers)
     const passed = this.#pagesPassed(draft)
-    const taken: Taken = { id: newId('sub', nowMs), message: body || title, title, redirectUrl }
+    const { uploads } = visit
+    const fileKeys = new Set(draft.isTrap ? [] : Object.keys(draft.evaluation.answers))
+    let files: readonly SubmissionFile[] = []
+    const taken: Taken = { id: uploads?.submissionId ?? newId('sub', nowMs), message: body || title, title, redirectUrl }
     let tries = 0
-    return transact(database, { organizationId }, async (change) => {
+    const result = await transact(database, { organizationId }, async (change) => {
       const form = (await change.get(forms, formId))?.record
       if (form?.status !== 'published') throw noForm()
       const nonce = token && !isTrap ? nonceKey(organizationId, formId, token.nonce) : undefined
@@ -199,10 +241,12 @@ export class SubmitForms {
       countInWindows(change, draft.windows, organization, nowMs)
       if (nonce && !earlier) change.setNew(nonce, encode({ ...taken, digest: digestOf(visit) })).expire(nowMs + 2 * maxFillMs, nonce)
       if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
-      const submission = this.#submission(draft, taken.id, spam)
+      files = uploads?.seal(change, fileKeys) ?? []
+      const submission = this.#submission(draft, taken.id, spam, files)
       if (spam.length === 0) countTaken(change, draft)
       if (spam.length === 0) await followSubmission(change, organizationId, form, submission)
       insertSubmission(change, organizationId, submission)
+      this.#keepFiles(change, organization, submission)
       const { fillMs } = submission
       const figures =
         spam.length > 0 ? [formNames.spam] : [...passed, formNames.submissions, ...(fillMs === null ? [] : [fillName(fillMs)])]
@@ -210,6 +254,19 @@ export class SubmitForms {
       count(change, { organizationId, projectId: form.projectId }, [projectNames.formSubmission], nowMs)
       return taken
     })
+    if (result === taken) uploads?.taken(files)
+    return result
+  }
+
+  /** With the room that the plan has for them. */
+  #keepFiles(change: Transaction, organization: Organization, submission: FormSubmission): void {
+    followFiles(change, organization.id, submission)
+    const weight = weightOfFiles(submission)
+    if (weight === 0) return
+    const { formFileMebibytes: limit } = limitsOf(organization)
+    const counter = storedFormFilesCounter(organization.id)
+    change.add(counter, weight, limit === undefined ? undefined : limit * 2 ** 20)
+    change.limits.set(keyName(pack(counter)), noRoom)
   }
 
   /** Pages that nothing was counted for on the way: without scripts, nothing is before the end. */
@@ -228,13 +285,15 @@ export class SubmitForms {
     { found, version, visit, token, evaluation, definition, nowMs }: Draft,
     id: string,
     spam: readonly SpamReason[],
+    files: readonly SubmissionFile[],
   ): FormSubmission {
     const { id: formId } = found.stored.record
     const { fields } = definition.schema
     const keys = new Set(fields.map(({ key }) => key))
     const agreed = fields.filter(({ key, type }) => type === 'consent' && evaluation.answers[key] === true)
     return {
-      ...{ id, formId, version, status: spam.length > 0 ? 'spam' : 'new', answers: evaluation.answers },
+      ...{ id, formId, version, status: spam.length > 0 ? 'spam' : 'new', files },
+      answers: { ...evaluation.answers, ...Object.fromEntries(files.map(({ field, id: fileId }) => [field, fileId])) },
       consents: agreed.map(({ key, text = '' }) => ({ field: key, sha256: hash('sha256', text) })),
       spamReasons: spam,
       unknownKeys: Object.keys(visit.values).filter((key) => !keys.has(key) && !isReservedKey(key)).length,
@@ -263,9 +322,10 @@ function countTaken(change: Transaction, { found, definition }: Draft): void {
 }
 
 /** Knows the same answers again, whatever came with them. */
-function digestOf({ values }: Visit): string {
+function digestOf({ values, uploads }: Visit): string {
   const { [fillTimeKey]: _token, [captchaKey]: _captcha, ...answers } = values
-  const sorted = Object.entries(answers).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const files = uploads?.all.map(({ key, sha256 }) => [`file ${key}`, sha256] as const) ?? []
+  const sorted = [...Object.entries(answers), ...files].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify(sorted))
 }
 
@@ -281,6 +341,12 @@ export function malformed(
     names.length === 0 ? 'The submission cannot be read.' : `Some answers are missing or wrong: ${names.slice(0, 5).join(', ')}.`
   return new Refusal('malformed_submission', message, { details: { fields: problems, ...more } })
 }
+
+const noRoom = (): Refusal =>
+  new Refusal('quota_exhausted', 'There is no room for more files at the moment; send the form without them, or later.', {
+    nextAction: 'retry_later',
+    retryAfterSeconds: 3600,
+  })
 
 const closed = ({ settings }: Definition): Refusal =>
   new Refusal('form_not_found', settings.closed_message || 'This form takes no more answers.', { details: { closed: true } })

@@ -105,6 +105,7 @@ const caps: Readonly<Record<Counted, Cap | typeof nothing>> = {
   sendsPerDay: { ask: secondSend, answer: upgrade, mayWait: true },
   capturesPerMonth: { ask: secondSend, answer: [402, 'quota_exhausted_captures', 'upgrade'] },
   // SMTP refuses mail that comes in with 452 4.2.2 until what was delivered has gone: see room.test.ts
+  formFileMebibytes: nothing,
   inboundMebibytes: nothing,
   // visitors have no key: see forms/public-forms.test.ts
   formSubmissionsPerDay: nothing,

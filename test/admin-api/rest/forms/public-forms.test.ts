@@ -34,7 +34,7 @@ test('a published form is there for everybody, with a token of its own; any othe
     name: 'Contact',
     honeypot_key: '_mnx_hp',
     closed: false,
-    uploads: { enabled: false, max_files: 5, max_bytes: 10_485_760 },
+    uploads: { enabled: true, max_files: 5, max_bytes: 10_485_760 },
   })
   t.deepEqual((rest_['schema'] as Row)['layout'], {
     version: 1,

@@ -1,0 +1,156 @@
+/** Forms in parts (RFC 7578), read as they come: fields are gathered within bounds, and each file is handed on as a stream. */
+import type { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+
+type Parts = InstanceType<typeof Busboy>
+
+export interface MultipartFile {
+  readonly key: string
+  /** As it was sent; empty where no file was chosen. */
+  readonly name: string
+  readonly octets: AsyncIterable<Buffer>
+}
+
+export interface MultipartHandlers {
+  /** Files come one after the other; each is to be read to its end. */
+  readonly file: (file: MultipartFile) => Promise<void>
+  /** Keys of files beyond as many as are taken, once all others were read. */
+  readonly filesBeyond: (keys: readonly string[]) => void
+  /** Throws the refusal of fields that are more, or longer, than are taken. */
+  readonly tooLong: () => never
+  /** Throws the refusal of a body that is none. */
+  readonly broken: (cause?: unknown) => never
+}
+
+export interface MultipartLimits {
+  readonly fields: number
+  /** Octets of all fields together. */
+  readonly fieldBytes: number
+  readonly files: number
+  readonly fileBytes: number
+  /** Of these parts, whatever they call themselves. */
+  readonly alwaysFields: ReadonlySet<string>
+}
+
+const maxHeaderPairs = 20
+const maxHeaderBytes = 8192
+/** Names of files beyond the limit that are named. */
+const maxBeyond = 20
+
+/** The fields, in their order. */
+export async function readMultipart(
+  bytes: AsyncIterable<Uint8Array>,
+  contentType: string,
+  limits: MultipartLimits,
+  handlers: MultipartHandlers,
+): Promise<readonly (readonly [string, string])[]> {
+  const reading = new Reading(contentType, limits, handlers)
+  try {
+    for await (const chunk of bytes) {
+      await reading.write(chunk)
+      reading.check()
+    }
+    await reading.end()
+    reading.check()
+    return reading.fields
+  } finally {
+    await reading.close()
+  }
+}
+
+const cut = (): Error => new Error('the rest of the body is not read')
+
+class Reading {
+  readonly fields: (readonly [string, string])[] = []
+  readonly #busboy: Parts
+  readonly #limits: MultipartLimits
+  readonly #handlers: MultipartHandlers
+  readonly #fileKeys: string[] = []
+  readonly #streams = new Set<Readable>()
+  #files: Promise<void> = Promise.resolve()
+  #fieldBytes = 0
+  #isTooLong = false
+  #failure: { readonly cause: unknown; readonly isOurs: boolean } | undefined
+  #onFailure = (): void => undefined
+
+  constructor(contentType: string, limits: MultipartLimits, handlers: MultipartHandlers) {
+    this.#limits = limits
+    this.#handlers = handlers
+    this.#busboy = this.#open(contentType)
+    this.#busboy.on('error', (cause) => this.#fail(cause, false))
+    this.#busboy.on('fieldsLimit', () => (this.#isTooLong = true))
+    this.#busboy.on('partsLimit', () => (this.#isTooLong = true))
+    this.#busboy.on('field', (key: string | undefined, value, _, isCut) => {
+      if (key === undefined) return
+      this.#fieldBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+      this.#isTooLong ||= isCut || this.#fieldBytes > limits.fieldBytes
+      if (!this.#isTooLong) this.fields.push([key, value])
+    })
+    this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined) => {
+      this.#streams.add(stream.on('error', (cause) => this.#fail(cause, false)).on('close', () => this.#streams.delete(stream)))
+      const file = { key: key ?? '', name: name ?? '', octets: stream as AsyncIterable<Buffer> }
+      this.#files = this.#files
+        .then(() => (this.#failure ? undefined : handlers.file(file)))
+        .catch((cause: unknown) => this.#fail(cause, true))
+    })
+  }
+
+  /** Resolves when it can take more. */
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.#failure) return
+    await this.#until((done) => this.#busboy.write(chunk, () => done()))
+  }
+
+  async end(): Promise<void> {
+    await this.#until((done) => this.#busboy.once('finish', done).end())
+    await this.#files
+    const beyond = this.#fileKeys.slice(this.#limits.files, this.#limits.files + maxBeyond)
+    if (beyond.length > 0) this.#handlers.filesBeyond(beyond)
+  }
+
+  /** Throws what went wrong so far. */
+  check(): void {
+    if (this.#failure?.isOurs) throw this.#failure.cause
+    if (this.#failure) this.#handlers.broken(this.#failure.cause)
+    if (this.#isTooLong) this.#handlers.tooLong()
+  }
+
+  /** What is not read any more is given up; resolves when whoever reads a file has ended. */
+  async close(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy(cut())
+    this.#busboy.destroy()
+    await this.#files
+  }
+
+  #open(contentType: string): Parts {
+    const { fields, fieldBytes, files, fileBytes, alwaysFields } = this.#limits
+    try {
+      return new Busboy({
+        headers: { 'content-type': contentType },
+        limits: {
+          ...{ fields, fieldSize: fieldBytes, files, parts: fields + files + maxBeyond },
+          ...{ fileSize: fileBytes + 1, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
+        },
+        isPartAFile: (key = '', type, name) => {
+          const isFile = !alwaysFields.has(key) && (name !== undefined || type === 'application/octet-stream')
+          if (isFile && this.#fileKeys.length < files + maxBeyond) this.#fileKeys.push(key)
+          return isFile
+        },
+      })
+    } catch (cause) {
+      return this.#handlers.broken(cause)
+    }
+  }
+
+  #fail(cause: unknown, isOurs: boolean): void {
+    this.#failure ??= { cause, isOurs }
+    this.#onFailure()
+  }
+
+  #until(begin: (done: () => void) => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onFailure = resolve
+      begin(resolve)
+    })
+  }
+}

@@ -1,0 +1,33 @@
+/** Settings of what visitors of web pages send: who verifies that they are people, and what scans their files. */
+import { oneOf, optionalWritten, section, written } from './fields.ts'
+import { service, verifyUrl } from './formats.ts'
+
+const verifyUrlLimit = 'an https address, or an http address in a private network'
+
+export const captcha = section({
+  turnstileVerifyUrl: written(
+    { description: 'Address at which tokens of Turnstile are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  ),
+  hcaptchaVerifyUrl: written(
+    { description: 'Address at which tokens of hCaptcha are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://api.hcaptcha.com/siteverify',
+  ),
+})
+
+export const uploads = section({
+  clamd: optionalWritten(
+    {
+      description: 'Where clamd of ClamAV listens, which scans the files that come by forms. Without it, none are scanned.',
+      limit: 'the path of its socket, or its host and port, such as /run/clamav/clamd.ctl or 127.0.0.1:3310',
+    },
+    service,
+  ),
+  unscannedDownloads: oneOf(
+    'Whether files of forms are given out that no scanner has seen, while there is no uploads.clamd. With a scanner, only what it found clean is.',
+    ['refuse', 'allow'],
+    'refuse',
+  ),
+})

@@ -1,0 +1,52 @@
+/** Which of the files that were sent a form takes, and what is wrong with the others. */
+import { Refusal } from '../../refusals.ts'
+import type { AnswerProblem } from '../definition/answers.ts'
+import { definitionLimits, type Field } from '../definition/definition.ts'
+import type { Evaluation } from '../definition/evaluate.ts'
+import { tooLargeProblem, type Upload } from './uploads.ts'
+
+interface Sent {
+  readonly fields: readonly Field[]
+  readonly uploads: readonly Upload[]
+  readonly evaluation: Evaluation
+  /** The plan has room for files. */
+  readonly takesFiles: boolean
+}
+
+type Problems = Readonly<Record<string, readonly AnswerProblem[]>>
+
+/**
+ * Returns the problems of all answers, with those of files. What a field that is not visible was sent is dropped. Throws
+ * `file_uploads_unavailable` where the form takes no files, and `file_too_large` for one beyond what any form takes.
+ */
+export function problemsWithFiles({ fields, uploads, evaluation, takesFiles }: Sent): Problems {
+  const own = new Map(fields.flatMap((field) => (field.type === 'file_upload' ? [[field.key, field]] : [])))
+  const isMissed = !takesFiles && [...evaluation.required].some((key) => own.has(key))
+  if (isMissed || (uploads.length > 0 && (!takesFiles || own.size === 0)))
+    throw new Refusal('file_uploads_unavailable', 'This form takes no files; send it without them.')
+  const problems: Record<string, readonly AnswerProblem[]> = { ...evaluation.problems }
+  let isTooLarge = false
+  for (const upload of uploads) {
+    const { key, size } = upload
+    const field = own.get(key)
+    if (field && !evaluation.visible.has(key)) continue
+    const problem = field ? (upload.problem ?? problemIn(field, upload)) : unexpected
+    if (problem) problems[key] = [...(problems[key] ?? []), problem]
+    isTooLarge ||= size > definitionLimits.fileBytes
+  }
+  if (isTooLarge) {
+    const details = { fields: problems, max_bytes: definitionLimits.fileBytes }
+    throw new Refusal('file_too_large', 'A file may have at most 10 MiB; send a smaller one.', { details })
+  }
+  return problems
+}
+
+const unexpected: AnswerProblem = { code: 'unexpected_file', message: 'The form has no field for a file under this name.' }
+
+function problemIn({ accept, max_bytes: maxBytes = definitionLimits.fileBytes }: Field, { kind, size }: Upload): AnswerProblem | undefined {
+  if (kind !== undefined && accept && !accept.includes(kind)) {
+    const names = accept.map((name) => name.toUpperCase()).join(', ')
+    return { code: 'file_type_not_allowed', message: `Choose a file of the type ${names}.` }
+  }
+  return size > maxBytes ? tooLargeProblem(maxBytes) : undefined
+}

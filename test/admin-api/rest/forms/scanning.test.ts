@@ -1,0 +1,131 @@
+/** Files of forms and their scanner: found clean, found infected, and the scanner down, slow and gone in the middle. */
+import test, { type ExecutionContext } from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { within } from '#store/tuple.ts'
+import { verify } from '#store/verify/verify.ts'
+import { Clamd } from '../../../../protocols/clamd/clamd.ts'
+import { eventually } from '../../../support/deadline.ts'
+import { FakeClamd } from '../../../support/web/fake-clamd.ts'
+import { largePng, samples } from '../../../core/forms/file-samples.ts'
+import { codeOf } from '../fixture/publishable-page.ts'
+import { multipartBody, multipartType } from './multipart-body.ts'
+import { formFixture, type FormFixture } from './visitor.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const schema = { version: 1, fields: [{ key: 'cv', type: 'file_upload', label: 'CV' }] }
+
+interface Sent {
+  readonly id: string
+  /** What the file says of itself now. */
+  file(): Promise<Row>
+  /** Its status, once it is no longer this one. */
+  after(status: string): Promise<unknown>
+  get(): ReturnType<FormFixture['rest']['call']>
+}
+
+async function scannedFixture(t: ExecutionContext, scanner: FakeClamd) {
+  const fixture = await formFixture(t, { schema }, { settings: { POSTERN_CLAMD: `127.0.0.1:${scanner.port}` } })
+  const { post, token, rest, path, clock, database, organizationId } = fixture
+  const send = async (file: Buffer): Promise<Sent> => {
+    const { body } = await post(
+      multipartBody([
+        ['_mnx_ft', await token()],
+        ['cv', file, 'cv'],
+      ]),
+      multipartType(),
+    )
+    const id = String((body as Row)['id'])
+    const read = async (): Promise<Row> => ((await rest.must('GET', `${path}/submissions/${id}`))['files'] as Row[])[0] ?? {}
+    return {
+      id,
+      file: read,
+      after: (status) =>
+        eventually(20_000, 'it is scanned', async () => {
+          clock.advance(60_000) // whatever the scanner is waited for
+          const now = (await read())['status']
+          return now === status ? undefined : now
+        }),
+      get: async () => rest.call('GET', `${path}/submissions/${id}/files/${String((await read())['id'])}`),
+    }
+  }
+  return {
+    ...fixture,
+    send,
+    contents: async () => (await Array.fromAsync(database.kv.range(within([organizationId, 'content'])))).length,
+    problems: async () => (await verify(database, integrityChecks(database))).problems,
+  }
+}
+
+test('what the scanner finds clean is given out, and of what it finds infected nothing is left', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = (file) => (file.includes('IHDR') ? 'stream: Worm.Test-1 FOUND' : 'stream: OK')
+  const { send, contents, problems, failures, rest, path } = await scannedFixture(t, scanner)
+  const clean = await send(samples.pdf)
+  t.is(await clean.after('pending'), 'clean')
+  const { status, headers } = await clean.get()
+  t.is(status, 302)
+  t.deepEqual((await rest.call('GET', String(headers['location']))).bytes, samples.pdf)
+  const infected = await send(largePng(600_000))
+  t.is(await infected.after('pending'), 'infected')
+  t.like(await infected.file(), { virus: 'Worm.Test-1', name: 'cv.png', bytes: 600_000 })
+  t.is(codeOf(await infected.get()), '410 file_infected')
+  t.is(await contents(), 1)
+  t.deepEqual(
+    scanner.scanned.map(({ length }) => length),
+    [samples.pdf.length, 600_000],
+  )
+  t.deepEqual([failures, await problems()], [[], []])
+  await rest.must('DELETE', `${path}?confirm=Contact`)
+})
+
+test('without a working scanner the submission is kept and its file waits: down, gone in the middle, refusing', async (t) => {
+  const first = await FakeClamd.listen()
+  const { port } = first
+  const { send, problems, daemon, failures } = await scannedFixture(t, first)
+  first.conduct = () => ({ goneAfter: 100_000 })
+  const gone = await send(largePng(2_000_000))
+  await daemon.fileScanning.idle()
+  t.is((await gone.file())['status'], 'pending')
+  t.is(codeOf(await gone.get()), '409 scan_pending')
+  await first[Symbol.asyncDispose]()
+  const down = await send(samples.gif)
+  await daemon.fileScanning.idle()
+  t.deepEqual([(await gone.file())['status'], (await down.file())['status']], ['pending', 'pending'])
+  await using second = await FakeClamd.listen(port)
+  second.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
+  t.is(await down.after('pending'), 'clean', 'one that cannot be scanned holds up no other')
+  t.is((await gone.file())['status'], 'pending')
+  second.conduct = () => 'stream: OK'
+  t.is(await gone.after('pending'), 'clean')
+  t.true(failures.length > 0)
+  failures.length = 0
+  t.deepEqual(await problems(), [])
+})
+
+test('a file that is deleted while it waits is scanned no more', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => ({ goneAfter: 0 })
+  const { send, clock, rest, path, daemon, contents, problems, failures } = await scannedFixture(t, scanner)
+  const { id } = await send(samples.webp)
+  await daemon.fileScanning.idle()
+  t.is((await rest.call('DELETE', `${path}/submissions/${id}`)).status, 204)
+  scanner.conduct = () => 'stream: OK'
+  clock.advance(1000)
+  await daemon.fileScanning.idle()
+  t.deepEqual([scanner.scanned.length, await contents(), await problems()], [0, 0, []])
+  failures.length = 0
+})
+
+test('a scanner that says nothing is given up after a while', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => undefined
+  const clamd = new Clamd({ address: { host: '127.0.0.1', port: scanner.port }, idleMs: 200 })
+  const octets = async function* () {
+    yield samples.pdf
+  }
+  const error = await t.throwsAsync(clamd.scan(octets()))
+  t.like(error, { name: 'ScanFailed', isDown: true, message: 'The virus scanner does not answer.' })
+  const nowhere = new Clamd({ address: { path: '/nonexistent/clamd.ctl' } })
+  t.like(await t.throwsAsync(nowhere.scan(octets())), { name: 'ScanFailed', isDown: true })
+})

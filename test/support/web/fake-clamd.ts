@@ -1,0 +1,65 @@
+/** A scanner as the protocol of `clamd` has it, which can be slow, refuse, or go away in the middle. */
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** The connection ends once so many octets came; there is no answer; or the text is the answer. */
+export type Conduct = { readonly goneAfter: number } | undefined | string
+
+export class FakeClamd implements AsyncDisposable {
+  /** What it was given, file by file. */
+  readonly scanned: Buffer[] = []
+  conduct: (file: Buffer) => Conduct = () => 'stream: OK'
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor(server: Server) {
+    this.#server = server.on('connection', (socket) => this.#serve(socket))
+  }
+
+  static async listen(port = 0): Promise<FakeClamd> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    return new FakeClamd(server)
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket)
+    let received = Buffer.alloc(0)
+    socket.on('error', () => {}).on('close', () => this.#sockets.delete(socket))
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      const { file, isWhole } = fileIn(received)
+      const conduct = this.conduct(file)
+      if (typeof conduct === 'object') {
+        if (file.length >= conduct.goneAfter) socket.destroy()
+      } else if (isWhole) {
+        this.scanned.push(file)
+        if (conduct !== undefined) socket.end(`${conduct}\0`)
+      }
+    })
+  }
+}
+
+const command = 'zINSTREAM\0'
+
+/** The pieces that came so far, and whether the last one did. */
+function fileIn(received: Buffer): { readonly file: Buffer; readonly isWhole: boolean } {
+  const pieces: Buffer[] = []
+  let at = command.length
+  while (at + 4 <= received.length) {
+    const length = received.readUInt32BE(at)
+    if (length === 0) return { file: Buffer.concat(pieces), isWhole: received.toString('latin1', 0, command.length) === command }
+    pieces.push(received.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  return { file: Buffer.concat(pieces), isWhole: false }
+}
