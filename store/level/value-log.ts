@@ -32,6 +32,8 @@ export class ValueLog {
   readonly #readers = new Map<number, Promise<FileHandle>>()
   #current: { segment: number; file: FileHandle; size: number } | undefined
   #last: number
+  /** That of this process which is written to, from before its file is made. */
+  #newest: number | undefined
 
   private constructor(folder: string, last: number, options: ValueLogOptions) {
     this.#folder = folder
@@ -86,7 +88,7 @@ export class ValueLog {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.values'))
     return names
       .map((name) => Number.parseInt(name, 10))
-      .filter((segment) => segment !== this.#current?.segment)
+      .filter((segment) => segment !== this.#newest)
       .toSorted((a, b) => a - b)
   }
 
@@ -134,12 +136,13 @@ export class ValueLog {
     this.#readers.clear()
     for (const file of [this.#current?.file, ...(await Promise.all(readers))]) await file?.close()
     this.#current = undefined
+    this.#newest = undefined
   }
 
   async #segment(): Promise<{ segment: number; file: FileHandle; size: number }> {
     if (this.#current && this.#current.size < this.#options.segmentBytes) return this.#current
     await this.#current?.file.close()
-    const segment = ++this.#last
+    const segment = (this.#newest = ++this.#last)
     const file = await open(join(this.#folder, segmentName(segment)), 'wx', 0o600)
     await syncFolder(this.#folder)
     return (this.#current = { segment, file, size: 0 })

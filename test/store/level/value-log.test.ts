@@ -110,3 +110,15 @@ test('ValueLog.drop() removes the segment and its reader', async (t) => {
   await log.close()
   await log.close()
 })
+
+test('a segment that is being begun is never among the sealed ones, which the collector may drop', async (t) => {
+  const log = await logIn(t, await folderOf(t), { segmentBytes: 1 })
+  for (let next = 1; next <= 100; next++) {
+    const appending = log.append([item('k', 100)])
+    let isDone = false
+    void appending.then(() => (isDone = true))
+    while (!isDone) t.false((await log.sealed()).includes(next), `segment ${next}`)
+    const [pointer] = await appending
+    t.is(pointer?.segment, next)
+  }
+})
