@@ -22,6 +22,7 @@ export function submissionDoor({ get, config }: Composition): SubmissionDoor {
     loginGuard: get('loginGuard'),
     resolver: get('resolver'),
     lateCounts: get('lateCounts'),
+    uses: get('keyUses'),
   }
   return new SubmissionDoor({ ...get('core'), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
 }

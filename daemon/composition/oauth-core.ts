@@ -1,7 +1,6 @@
 /** The authorization server, from the parts that the composition root has. */
 import { oauthUrls } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
-import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { Applications } from '#core/consent/applications.ts'
 import { Consents } from '#core/consent/consents.ts'
 import { AccessTokens } from '#core/oauth/tokens/access-tokens.ts'
@@ -36,7 +35,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const signingKeys = new SigningKeys(parts)
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
   const grants = new Grants(parts)
-  const uses = new KeyUses(core)
+  const uses = get('keyUses')
   const sandboxes = new Sandboxes({ ...parts, onDeleted: () => get('administration').removals.wake() })
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants, uses },

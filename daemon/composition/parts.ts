@@ -1,6 +1,7 @@
 /** What a daemon is made of: what it is built from, the parts that are started and stopped, and the name of each part. */
 import type { Config } from '#config/settings/load.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
+import type { KeyUses } from '#core/access/keys/key-uses.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
@@ -136,6 +137,7 @@ export interface Parts {
   readonly ingest: Ingest
   readonly insights: Insights
   readonly agentCalls: AgentCalls
+  readonly keyUses: KeyUses
   readonly lateCounts: LateCounts
   readonly mailDoors: MailDoors
   readonly oauth: OAuthServer

@@ -17,7 +17,7 @@ export function publishableCore({ get, config }: Composition): Publishable {
   const isAccessToken = async (token: string): Promise<boolean> =>
     (await Promise.all([accessTokens.read(token, 'rest'), accessTokens.read(token, 'mcp')])).some(Boolean)
   return {
-    keys: new PublishableKeys({ ...core, tokens, reveals, isAccessToken }),
+    keys: new PublishableKeys({ ...core, tokens, reveals, isAccessToken, lateCounts: get('lateCounts') }),
     reveals,
     snippets: new Snippets({ ...core, reveals, baseUrl: publicUrl(config, config.http.listen) }),
     captcha: {

@@ -54,6 +54,7 @@ export function restCore(composition: Composition): RestCore {
   const simulate = new Simulate({ ...core, health, maxRecipients, maxMessageBytes })
   const { inspectTests } = get('mailDoors').inspect
   const sendingDomains = sendingDomainsOf(composition)
+  const sending = { ...core, accept, lateCounts: get('lateCounts') }
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
   const sendApprovals = sendApprovalsOf(composition)
   return {
@@ -80,12 +81,12 @@ export function restCore(composition: Composition): RestCore {
     promotions: new Promotions({ ...core, destinations: moved.destinations, probes, sendingDomains, simulate, inspectTests, sendMessages }),
     failoverPolicies: new FailoverPolicies(core),
     refusedSends: new RefusedSends({ ...core, accept, keys }),
-    publishable: { keys, snippets, sends: new PublishableSends({ ...core, ...captcha, accept, keys, sendMessages }) },
+    publishable: { keys, snippets, sends: new PublishableSends({ ...sending, ...captcha, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
     replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     releases: new Releases({ ...core, accept, unsubscribes, inboxes: get('inboxes').inboxes }),
-    scheduledSends: new ScheduledSends(core),
+    scheduledSends: new ScheduledSends({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     sendApprovals,
     diagnoses: new Diagnoses({
       ...{ ...core, traces, resolver, records: resolver },

@@ -120,19 +120,25 @@ const bulk = (core: RestCore): readonly Operation[] => [
     summary: `Import up to ${withCommas(maxImportRows)} suppressions`,
     description:
       'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
-      'is refused (too many rows, unreadable file), no row is added. Idempotent.',
+      'is refused (too many rows, unreadable file), no row is added. Idempotent. With `dry_run=true`, no row is added, and the report states what would be.',
     tags,
     scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
     maxBodyBytes: maxImportBytes,
     deadlineSeconds: importDeadlineSeconds,
+    query: z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') }),
     body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
     response: importReportShape,
     examples: { body: { rows: [{ email: 'ada@example.ch', reason: 'hard bounce' }] } },
-    async handle({ principal, body: { mediaType, bytes }, signal }) {
+    async handle({ principal, query: { dry_run: dryRun }, body: { mediaType, bytes }, signal }) {
       const rows = mediaType === 'text/csv' ? (from: AsyncIterable<Uint8Array>) => readCsvRows(from, 'email') : readJsonRows
       const fields = new RowFields()
-      const report = await core.suppressionImport.run(principal, { bytes, rows, toEntry: fields.toEntry, signal }).catch(toRefusal)
+      const report = await core.suppressionImport
+        .run(principal, {
+          ...{ bytes, rows, toEntry: fields.toEntry, signal },
+          isDryRun: dryRun === 'true',
+        })
+        .catch(toRefusal)
       return raw(Readable.from(reportJson(report, fields.ignored)), { contentType: 'application/json' })
     },
   }),

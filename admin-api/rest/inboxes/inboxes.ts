@@ -10,8 +10,8 @@ import { resource } from '../../actions/resource.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { encoder, encoderOf } from '../../wire/fields/codec.ts'
-import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
-import { pageFields, pageOf, project } from '../../wire/fields/paging.ts'
+import { inbox, inboxChanges, inboxDetail, inboxFigures, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
+import { pageEncoder, pageFields, pageOf, project } from '../../wire/fields/paging.ts'
 import { id, idParams } from '../../wire/fields/text.ts'
 import { acceptance } from '../../wire/sending/send.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -87,6 +87,18 @@ const finding = (core: RestCore): readonly Action[] => [
       const found = await core.inboxes.lookup(principal, pattern, asked)
       return { inbox: found && (await detail(core, principal, found)) }
     },
+  }),
+  action({
+    id: 'listInboxFigures',
+    summary: 'List how much is in each virtual inbox',
+    description: 'In the order of the list of virtual inboxes, with the same pages.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({ ...pageFields, project }),
+    output: pageEncoder(inboxFigures),
+    http: { method: 'GET', path: '/v1/inboxes/figures' },
+    run: ({ principal }, { project: projectId, ...page }) => core.inboxes.figures(principal, { ...page, projectId }),
   }),
   inboxes.read({
     summary: 'Get a virtual inbox',

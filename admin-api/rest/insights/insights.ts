@@ -11,20 +11,23 @@ import {
   domainInsight,
   insightFields,
   latencyInsight,
+  publishableKeyInsight,
   sendInsight,
   smtpInsight,
   suppressionInsight,
+  templateInsight,
+  webhookEndpointInsight,
   webhookInsight,
 } from '../../wire/insights/insight.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const maxApart = 50
+const maxApart = 200
 const mostWords = { description: `How many at most, from 1 to ${maxApart}, those with most mail first. Defaults to 20.` }
 const most = withTextForm(
   z.int().min(1).max(maxApart).default(20).meta(mostWords),
   z
     .string()
-    .regex(/^[1-9]\d?$/, `must be a whole number from 1 to ${maxApart}`)
+    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxApart}`)
     .transform(Number)
     .pipe(z.number().max(maxApart))
     .default(20),
@@ -33,37 +36,38 @@ const kept =
   'Counted with the events, and never more than a second late. A step without anything is there with zeros. Without a project, the figures of the whole ' +
   'organization include those of projects that were deleted.'
 
+const facts = { tags: ['insights'], scope: 'api:read', errors: ['not_found'] } as const
+const figures = <R>(
+  name: string,
+  what: string,
+  summary: string,
+  output: Encoder<R>,
+  run: (principal: Principal, query: InsightQuery) => Promise<R>,
+  description = '',
+): Action =>
+  action({
+    ...facts,
+    ...{ id: `get${name}Insight`, summary, description: `${description}${kept}`, output },
+    input: z.strictObject(insightFields),
+    http: { method: 'GET', path: `/v1/insights/${what}` },
+    run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+  })
+const apart = <R>(
+  name: string,
+  what: string,
+  summary: string,
+  output: Encoder<R>,
+  run: (principal: Principal, query: InsightQuery & { readonly limit: number }) => Promise<R>,
+): Action =>
+  action({
+    ...facts,
+    ...{ id: `get${name}Insight`, summary, description: kept, output },
+    input: z.strictObject({ ...insightFields, limit: most }),
+    http: { method: 'GET', path: `/v1/insights/${what}` },
+    run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+  })
+
 export const insightActions = ({ insights }: RestCore): readonly Action[] => {
-  const facts = { tags: ['insights'], scope: 'api:read', errors: ['not_found'] } as const
-  const figures = <R>(
-    name: string,
-    what: string,
-    summary: string,
-    output: Encoder<R>,
-    run: (principal: Principal, query: InsightQuery) => Promise<R>,
-    description = '',
-  ): Action =>
-    action({
-      ...facts,
-      ...{ id: `get${name}Insight`, summary, description: `${description}${kept}`, output },
-      input: z.strictObject(insightFields),
-      http: { method: 'GET', path: `/v1/insights/${what}` },
-      run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
-    })
-  const apart = <R>(
-    name: string,
-    what: string,
-    summary: string,
-    output: Encoder<R>,
-    run: (principal: Principal, query: InsightQuery & { readonly limit: number }) => Promise<R>,
-  ): Action =>
-    action({
-      ...facts,
-      ...{ id: `get${name}Insight`, summary, description: kept, output },
-      input: z.strictObject({ ...insightFields, limit: most }),
-      http: { method: 'GET', path: `/v1/insights/${what}` },
-      run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
-    })
   const ofProject = (principal: Principal, query: InsightQuery) => insights.ofProject(principal, query)
   const ofDestinations = (principal: Principal, query: InsightQuery) => insights.ofDestinations(principal, query)
   return [
@@ -85,13 +89,34 @@ export const insightActions = ({ insights }: RestCore): readonly Action[] => {
       '`first_attempt`: from acceptance to the first attempt; `attempt`: of the attempt that ended with the acceptance by the provider; `delivery`: from our acceptance to that. ',
     ),
     apart('Destination', 'destinations', 'Get the attempts of each destination over time', destinationInsight, (principal, query) =>
-      insights.byDestination(principal, query),
+      insights.byThing('destination', principal, query),
     ),
     apart('Domain', 'domains', 'Get what happened to recipients, by their domain', domainInsight, (principal, query) =>
       insights.byDomain(principal, query),
     ),
     figures('Webhook', 'webhooks', 'Get the attempts at webhooks over time', webhookInsight, ofProject),
+    ...ofThings(insights),
     figures('Suppression', 'suppressions', 'Get the new suppressions over time, by source', suppressionInsight, ofProject),
     figures('Smtp', 'smtp', 'Get the SMTP logins over time, and what was refused', smtpInsight, ofProject),
   ]
 }
+
+const ofThings = (insights: RestCore['insights']): readonly Action[] => [
+  apart(
+    'WebhookEndpoint',
+    'webhook-endpoints',
+    'Get the attempts at each webhook endpoint over time',
+    webhookEndpointInsight,
+    (principal, query) => insights.byThing('webhook', principal, query),
+  ),
+  apart('Template', 'templates', 'Get the sends made from each template over time', templateInsight, (principal, query) =>
+    insights.byThing('template', principal, query),
+  ),
+  apart(
+    'PublishableKey',
+    'publishable-keys',
+    'Get what each publishable key sent over time, and what was refused',
+    publishableKeyInsight,
+    (principal, query) => insights.byThing('publishableKey', principal, query),
+  ),
+]

@@ -1,4 +1,4 @@
-/** Scheduled sends: list and cancel. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
+/** Scheduled sends: list, cancel, and sending before the time. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -34,6 +34,16 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
       untrusted: outsideFields,
     },
     run: ({ principal }, page) => scheduledSends.list(principal, page),
+  }),
+  sends.act('send-now', {
+    id: 'sendScheduledNow',
+    summary: 'Send a scheduled send now',
+    description:
+      'The message leaves, or is captured, now instead of at its time. Idempotent. Refused with 409 when it was canceled, waits for approval, or its delivery has begun.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict'],
+    output: scheduledSend,
+    run: ({ principal }, { traceId: named }) => scheduledSends.sendNow(principal, named),
   }),
   sends.remove({
     id: 'cancelScheduledSend',

@@ -1,12 +1,12 @@
 /** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
 import * as z from 'zod'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
-import type { ChangedCredential, CredentialWithSecret } from '#core/access/smtp-credentials.ts'
+import type { ChangedCredential, CredentialWithSecret, ShownCredential } from '#core/access/smtp-credentials.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import type { ConnectionCheck } from '#core/submission/doors/connection-test.ts'
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
-import { timeInput, wireTime } from '../fields/time.ts'
+import { orNull, timeInput, wireTime } from '../fields/time.ts'
 
 const fields = {
   id: z.string(),
@@ -33,7 +33,8 @@ const warnings = z
   .optional()
   .meta({ description: 'Settings that have no effect now, by field.' })
 
-const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
+const lastLogin = wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first login.' })
+const smtpCredentialShape = z.object({ ...fields, last_login_at: lastLogin }).meta({ id: 'SmtpCredential' })
 const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
 const credentialWithSecretShape = z
   .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
@@ -90,7 +91,9 @@ const changed = <C extends ChangedCredential>({ record, warnings, ...rest }: C) 
 })
 type Changed = SmtpCredential & { readonly warnings: readonly FieldProblem[] | undefined }
 
-export const smtpCredential = encoder(smtpCredentialShape).from<SmtpCredential>()
+export const smtpCredential = encoder(smtpCredentialShape).from<ShownCredential>({
+  last_login_at: ({ lastLoginAt }) => orNull(lastLoginAt),
+})
 export const changedSmtpCredential = encoder(changedCredentialShape)
   .from<Changed>()
   .via(changed<ChangedCredential>)

@@ -7,6 +7,7 @@ import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
 import { hmacSecret, id, nameLine } from '../fields/text.ts'
+import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
 const eventType = z.enum(webhookEventTypes)
@@ -59,7 +60,19 @@ export const webhookEndpointWithSecret = encoder(webhookEndpointWithSecretShape)
 
 const deliveryStatus = z.enum(deliveryStatuses)
 
-export const webhookAttemptFilter = { status: deliveryStatus.optional() }
+const statusCode = withTextForm(
+  z.int().min(100).max(599).optional().meta({ description: 'HTTP status of the latest attempt.' }),
+  z
+    .string()
+    .regex(/^[1-5]\d\d$/, 'must be an HTTP status from 100 to 599')
+    .transform(Number)
+    .optional(),
+)
+export const webhookAttemptFilter = {
+  status: deliveryStatus.optional(),
+  event_type: z.enum(deliveryTypes).optional(),
+  status_code: statusCode,
+}
 
 const deliveryFields = {
   id: z.string(),

@@ -1,13 +1,14 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
 import { captureReasons, type Inbox } from '#core/capture/capture.ts'
+import { mostCounted, type InboxFigures } from '#core/capture/inboxes/inbox-figures.ts'
 import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes/inboxes.ts'
 import type { LastNotify } from '#core/capture/notify/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder } from '../fields/codec.ts'
 import { contentFields, contentsOf, viewUrl } from '../fields/reading.ts'
 import { id, nameLine } from '../fields/text.ts'
-import { wireTime } from '../fields/time.ts'
+import { orNull, wireTime } from '../fields/time.ts'
 
 const inboxFields = {
   id: z.string(),
@@ -108,6 +109,16 @@ export const since = z
   })
 
 export const inbox = encoder(inboxShape).from<Inbox>()
+
+const inboxFiguresShape = z
+  .object({
+    inbox_id: z.string(),
+    messages: z.int().meta({ description: `Messages in the inbox, counted up to ${mostCounted}.` }),
+    has_more: z.boolean().meta({ description: 'There are more messages than were counted.' }),
+    last_message_at: wireTime.nullable().meta({ description: 'When the latest message was captured.' }),
+  })
+  .meta({ id: 'InboxFigures' })
+export const inboxFigures = encoder(inboxFiguresShape).from<InboxFigures>({ last_message_at: ({ lastAt }) => orNull(lastAt) })
 
 const lastNotify = encoder(lastNotifyShape).from<LastNotify>({
   message_id: ({ captureId }) => captureId,

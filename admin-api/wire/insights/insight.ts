@@ -78,13 +78,13 @@ const byCode = (letter: string, counts: Counts): Record<string, number> =>
 const sumOf = (values: Readonly<Record<string, number>>): number => Object.values(values).reduce((sum, one) => sum + one, 0)
 const codes = z.record(z.string(), count).meta({ description: 'By the code of the refusal.' })
 
-const messages = plain({
+const byOutcome = {
   relayed: projectNames.relayed,
   captured_sandbox_destination: projectNames['captured.sandbox_destination'],
   captured_no_route: projectNames['captured.no_route'],
   captured_anonymous_project: projectNames['captured.anonymous_project'],
-  failed: projectNames.failed,
-})
+} as const
+const messages = plain({ ...byOutcome, failed: projectNames.failed })
 export const sendInsight = figures(
   'SendInsight',
   { ...messages.shape, refused: count.meta({ description: 'Sends that were refused; most of them left no trace.' }) },
@@ -149,6 +149,32 @@ export const destinationInsight = encoderOf(
     })),
     left_out: apart.leftOut,
   }),
+)
+
+/** An encoder of figures for each of several things, whose field with the id is called so. */
+function figuresApart<S extends Shape>(id: string, field: string, shape: S, read: (counts: Counts) => Values<S>): Encoder<CountedApart> {
+  const points = z.array(z.object({ at: wireTime, ...shape }))
+  const one = z.object({ [field]: z.string(), points, totals: z.object(shape) })
+  return encoderOf(z.object({ ...times, data: z.array(one), left_out: leftOut }).meta({ id }) as z.ZodType, (apart: CountedApart) => ({
+    ...timesOf(apart),
+    data: apart.subjects.map(({ subject, points: its, total }) => ({
+      [field]: subject,
+      points: its.map(({ at, counts }) => ({ at: toWireTime(at), ...read(counts) })),
+      totals: read(total),
+    })),
+    left_out: apart.leftOut,
+  }))
+}
+
+export const webhookEndpointInsight = figuresApart('WebhookEndpointInsight', 'endpoint_id', webhooks.shape, webhooks.read)
+
+const uses = plain(byOutcome)
+export const templateInsight = figuresApart('TemplateInsight', 'template_id', uses.shape, uses.read)
+export const publishableKeyInsight = figuresApart(
+  'PublishableKeyInsight',
+  'publishable_key_id',
+  { ...uses.shape, refused: count, refused_by_code: codes },
+  (counts) => ({ ...uses.read(counts), refused: sumOf(byCode(refusedLetter, counts)), refused_by_code: byCode(refusedLetter, counts) }),
 )
 
 const domainShape = z.object({

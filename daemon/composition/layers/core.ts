@@ -2,6 +2,7 @@
 import { grantStands } from '#core/oauth/grants/grant.ts'
 import { pagesUrl } from '#config/settings/load.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
+import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { Insights } from '#core/insights/insights.ts'
@@ -32,7 +33,10 @@ export function addCore(add: Add): void {
     const core = get('core')
     return new ApiKeys({ ...core, scopesOfMember: get('people').members.scopesOfMember, grantStands: grantStands(core.database) })
   })
-  add('credentials', ({ get, config }) => new SmtpCredentials({ ...get('core'), bounceDomain: config.inboundDomain }))
+  add('keyUses', ({ get }) => new KeyUses(get('core')))
+  add('credentials', ({ get, config }) => {
+    return new SmtpCredentials({ ...get('core'), uses: get('keyUses'), bounceDomain: config.inboundDomain })
+  })
   add('oauth', oauthServer)
   add('people', (composition) => {
     const { get, config } = composition

@@ -13,6 +13,7 @@ import { refuseSenders } from './principal/agent-approval.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from './principal/lists.ts'
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
+import { keyUses, type KeyUses } from './keys/key-uses.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
@@ -21,12 +22,19 @@ import { must } from '../writes/transact.ts'
 export interface SmtpCredentialOptions extends Core {
   /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
   readonly bounceDomain: string | null
+  readonly uses: Pick<KeyUses, 'last'>
 }
 
 type Mutable = Omit<SmtpCredential, 'id' | 'projectId' | 'username' | 'passwordFingerprint' | 'createdAt' | 'updatedAt'>
 
 /** What is not given keeps its value, or gets the default. An empty text or null clears what can be cleared. */
 export type SmtpCredentialChanges = { readonly [Field in keyof Mutable]?: Mutable[Field] | undefined }
+
+/** A credential as it is shown. */
+export type ShownCredential = SmtpCredential & {
+  /** See `KeyUses`. */
+  readonly lastLoginAt: number | null
+}
 
 /** A credential as it is kept after a change. */
 export interface ChangedCredential {
@@ -59,7 +67,7 @@ const defaults: Mutable = {
   openTrackingEnabled: false,
 }
 
-export class SmtpCredentials implements List<OfProject, SmtpCredential> {
+export class SmtpCredentials implements List<OfProject, ShownCredential> {
   readonly #options: SmtpCredentialOptions
 
   constructor(options: SmtpCredentialOptions) {
@@ -91,13 +99,14 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   }
 
   /** Newest first. */
-  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<SmtpCredential>> {
-    return listReachable(this.#options, smtpCredentials, principal, query, byProject)
+  async list(principal: Principal, query: PageQuery & OfProject): Promise<Page<ShownCredential>> {
+    const { rows, nextCursor } = await listReachable(this.#options, smtpCredentials, principal, query, byProject)
+    return { rows: await Promise.all(rows.map((record) => this.#shown(principal, record))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(principal: Principal, id: string): Promise<SmtpCredential> {
-    return (await this.#get(principal, id)).record
+  async get(principal: Principal, id: string): Promise<ShownCredential> {
+    return this.#shown(principal, (await this.#get(principal, id)).record)
   }
 
   /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
@@ -143,8 +152,14 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
       if (!stored) return
       const before = (await policies.of(organizationId)).credentials.size
       change.remove(smtpCredentials, organizationId, stored)
+      const use = await database.get(keyUses, { organizationId }, id)
+      if (use) change.remove(keyUses, organizationId, use)
       await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
     })
+  }
+
+  async #shown({ organizationId }: Principal, record: SmtpCredential): Promise<ShownCredential> {
+    return { ...record, lastLoginAt: await this.#options.uses.last(organizationId, record.id) }
   }
 
   #get(principal: Principal, id: string): Promise<Stored<SmtpCredential>> {

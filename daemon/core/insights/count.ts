@@ -3,7 +3,7 @@
  * of writes carries them.
  */
 import type { Change } from '#store/change.ts'
-import { maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization } from './levels.ts'
+import { apartPrefixes, maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization } from './levels.ts'
 import { timingName, type Timing } from './latency.ts'
 
 /** Where something happened. */
@@ -44,8 +44,13 @@ export type RecipientFate = keyof typeof recipientNames
 export const attemptNames = { attempts: 'q', errors: 'o' } as const
 
 /** Counts in the row of the project. */
-export function count(change: Change, { organizationId, projectId }: Place, names: readonly string[], nowMs: number, delta?: number): void {
-  const key = minuteKey(organizationId, projectId, ofProject, nowMs)
+export function count(change: Change, place: Place, names: readonly string[], nowMs: number, delta?: number): void {
+  countFor(change, place, ofProject, names, nowMs, delta)
+}
+
+/** Counts in the row of one thing of the project, by its id. */
+export function countFor(change: Change, place: Place, subject: string, names: readonly string[], nowMs: number, delta?: number): void {
+  const key = minuteKey(place.organizationId, place.projectId, subject, nowMs)
   change.tally(delta === undefined ? { key, names } : { key, names, delta })
 }
 
@@ -56,10 +61,24 @@ const outcomes = {
   'captured.anonymous_project': [projectNames['captured.anonymous_project']],
 } as const
 
+/** What of a message is counted when it is accepted. */
+export interface CountedMessage {
+  readonly isScheduled: boolean
+  /** Ids of the template and of the publishable key that it was made with; `undefined` for those that it was not. */
+  readonly madeWith: readonly (string | undefined)[]
+}
+
 /** A message was accepted, to be sent or captured at once or at its time. */
-export function countAccepted(change: Change, place: Place, outcome: keyof typeof outcomes, nowMs: number, isScheduled: boolean): void {
+export function countAccepted(
+  change: Change,
+  place: Place,
+  outcome: keyof typeof outcomes,
+  nowMs: number,
+  { isScheduled, madeWith }: CountedMessage,
+): void {
   const isLater = isScheduled && outcome !== 'relayed'
   count(change, place, isLater ? [...outcomes[outcome], projectNames.capturesLater] : outcomes[outcome], nowMs)
+  for (const id of madeWith) if (id !== undefined) countFor(change, place, id, outcomes[outcome], nowMs)
 }
 
 /** A scheduled send was captured at its time. */
@@ -84,8 +103,8 @@ const newTraces: ReadonlySet<string> = new Set<string>(Object.values(outcomes).f
 export function listsOf(subject: string, names: readonly string[], delta: number): ReadonlyMap<ListName, number> {
   const lists = new Map<ListName, number>()
   const add = (list: ListName, entries: number): void => void lists.set(list, (lists.get(list) ?? 0) + entries)
-  if (subject === ofDomains) return lists
-  if (subject !== ofProject) return lists.set('traces', 0)
+  if (subject.startsWith(apartPrefixes.destination)) return lists.set('traces', 0)
+  if (subject !== ofProject) return lists
   for (const name of names) {
     const isTrace = newTraces.has(name)
     for (const [list, isNew] of formLists.get(name) ?? []) add(list, isNew ? delta : 0)

@@ -4,7 +4,7 @@ import type { Core } from '../core.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { listed, type OfProject } from '../access/principal/lists.ts'
 import { invalid } from '../refusals.ts'
-import { levels, maxDomains, ofDomains, ofProject, wholeOrganization, type Level } from './levels.ts'
+import { apartPrefixes, levels, maxDomains, ofDomains, ofProject, wholeOrganization, type CountedThing, type Level } from './levels.ts'
 import { addRow, rolledTo, rowsOf, type RolledTo, type Span, type Sums } from './rows.ts'
 import type { Place } from './count.ts'
 
@@ -30,7 +30,7 @@ export interface CountedPoint {
   readonly counts: Counts
 }
 
-/** The same time for each of several destinations or domains, the most used first. */
+/** The same time for each of several things or domains, the most used first. */
 export interface CountedApart {
   readonly from: number
   readonly to: number
@@ -61,12 +61,12 @@ export class Insights {
 
   /** Recipients and attempts at all destinations together. */
   ofDestinations(principal: Principal, query: InsightQuery): Promise<Counted> {
-    return this.#sum(principal, query, isDestination)
+    return this.#sum(principal, query, isA('destination'))
   }
 
-  /** At each destination. */
-  async byDestination(principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
-    const { span, sums } = await this.#counted(principal, query, isDestination)
+  /** For each destination, webhook endpoint, template or publishable key. */
+  async byThing(thing: CountedThing, principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
+    const { span, sums } = await this.#counted(principal, query, isA(thing))
     const subjects = new Set([...sums.values()].flatMap((bySubject) => [...bySubject.keys()]))
     const all = [...subjects].map((subject) => ({ subject, ...pointsOf(span, sums, (one) => one === subject) }))
     return apart(span, all, query.limit)
@@ -119,7 +119,10 @@ export class Insights {
   }
 }
 
-const isDestination = (subject: string): boolean => subject !== ofProject && subject !== ofDomains
+const isA =
+  (thing: CountedThing) =>
+  (subject: string): boolean =>
+    subject.startsWith(apartPrefixes[thing])
 
 interface Steps extends Span {
   readonly stepSeconds: number

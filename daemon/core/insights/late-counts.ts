@@ -5,7 +5,8 @@
 import { Change } from '#store/change.ts'
 import type { Timer } from '../clock.ts'
 import type { Core } from '../core.ts'
-import { count, type Place } from './count.ts'
+import { countFor, type Place } from './count.ts'
+import { ofProject } from './levels.ts'
 
 export interface LateCountsOptions extends Core {
   readonly onError: (error: unknown) => void
@@ -32,9 +33,9 @@ export class LateCounts {
     this.#options = options
   }
 
-  /** In the row of the project. */
-  count(place: Place, name: string): void {
-    this.countIn('', place, name, (change, names, nowMs, times) => count(change, place, names, nowMs, times))
+  /** In the row of the project, or of one thing of it, by its id. */
+  count(place: Place, name: string, subject = ofProject): void {
+    this.countIn(subject, place, name, (change, names, nowMs, times) => countFor(change, place, subject, names, nowMs, times))
   }
 
   /** In other rows of what belongs to a project; `where` names them. */

@@ -28,9 +28,12 @@ export const levels = [
 /** In place of the id of a project: everything of the organization, beginning with quarters; in minutes what is of no project. */
 export const wholeOrganization = ''
 
-/** What a row counts: the project as a whole, its recipients' domains, or else one of its destinations, by id. */
+/** What a row counts: the project as a whole, its recipients' domains, or else one of the things that are counted apart, by id. */
 export const ofProject = ''
 export const ofDomains = '@'
+/** How the ids begin of what is counted apart. */
+export const apartPrefixes = { destination: 'dst_', webhook: 'whk_', template: 'tpl_', publishableKey: 'pk_' } as const
+export type CountedThing = keyof typeof apartPrefixes
 /** So many domains are kept apart in a minute, and in what minutes are added up to. */
 export const maxDomains = { minute: 24, later: 100 } as const
 

@@ -8,6 +8,8 @@ import { refuseSenders } from '../access/principal/agent-approval.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
+import { refusedLetter } from '../insights/count.ts'
+import type { LateCounts } from '../insights/late-counts.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
 import { assertOrigin } from './publishable-gates.ts'
@@ -22,6 +24,7 @@ export interface PublishableKeyOptions extends Core {
   readonly reveals: Reveals
   /** Whether a token is one of the authorization server, for whatever client. */
   readonly isAccessToken: (token: string) => Promise<boolean>
+  readonly lateCounts: Pick<LateCounts, 'count'>
 }
 
 /** The only time that the token itself is shown. */
@@ -112,8 +115,13 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
         'feature_unavailable',
         'Publishable keys are turned off on this service; ask the owner of the page for another contact.',
       )
-    assertOrigin(record, origin)
     const { id: grantId, projectId } = record
+    try {
+      assertOrigin(record, origin)
+    } catch (error) {
+      if (error instanceof Refusal) this.#options.lateCounts.count({ organizationId, projectId }, refusedLetter + error.code, grantId)
+      throw error
+    }
     return { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId: grantId, publishableToken: tokenId }
   }
 

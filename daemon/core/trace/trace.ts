@@ -178,6 +178,8 @@ const schema = z.strictObject({
   begunAt: z.int().optional(),
   /** There when a person decides, or decided, whether it goes. */
   approval: traceApproval.optional(),
+  /** Who let a scheduled send leave before its time, when, and which time that was. */
+  broughtForward: z.strictObject({ at: z.int(), by: z.string(), planned: z.int() }).optional(),
   /** Who canceled a scheduled send (id of the API key), and when. */
   canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
 })

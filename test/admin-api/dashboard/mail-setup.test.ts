@@ -1,5 +1,6 @@
 /** Routing, scheduled sends, deliverability tests and bounce sources in Chromium, each with its states. */
 import { browserOf } from '../../support/web/browser.ts'
+import { eventually } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { startDashboard } from './dashboard-server.ts'
@@ -35,9 +36,17 @@ test('rules are made, ordered, tried and taken back', async (t) => {
   const order = async () =>
     ((await rest.must('GET', '/v1/routing/rules'))['data'] as { destination_id: string }[]).map((one) => one.destination_id)
   t.deepEqual(await order(), [first, second])
+  for (const wanted of [
+    [second, first],
+    [first, second],
+  ]) {
+    await page.dragAndDrop('tbody tr >> nth=1', 'tbody tr >> nth=0')
+    await eventually(20_000, 'the order is changed', async () => String(await order()) === String(wanted) || undefined)
+    await page.waitForSelector(`tbody tr:first-child >> text=${wanted[0] === first ? 'shop@example.ch' : 'any sender'}`)
+  }
   await page.click('[aria-label="Try earlier: *"] >> visible=true')
   await page.waitForSelector('.toast >> text=The order is changed.')
-  t.deepEqual(await order(), [second, first])
+  await eventually(20_000, 'the order is changed', async () => String(await order()) === String([second, first]) || undefined)
   await page.click('[aria-label="Edit: *"] >> visible=true')
   await page.waitForURL(/edit=rul_/)
   await tab.check(t)
@@ -92,7 +101,7 @@ test('another destination takes over by a policy', async (t) => {
   await page.waitForSelector('tbody >> text=Second')
 })
 
-test('a scheduled send is seen and canceled', async (t) => {
+test('a scheduled send is seen and canceled, another one leaves now', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const tab = await server.open({ colorScheme: 'dark' })
@@ -109,7 +118,9 @@ test('a scheduled send is seen and canceled', async (t) => {
   await tab.go('/scheduled')
   await page.waitForSelector('text=Waiting: 1.')
   await tab.check(t)
-  await page.click('[aria-label="Cancel: Tomorrow"] >> visible=true')
+  await page.focus('tbody a')
+  await page.keyboard.press('Backspace')
+  await page.waitForSelector('dialog')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Cancel the send")')
   await page.waitForSelector('.toast >> text=The send is canceled.')
@@ -119,6 +130,18 @@ test('a scheduled send is seen and canceled', async (t) => {
   await page.waitForSelector('tbody >> text=Tomorrow')
   t.is((await rest.must('GET', `/v1/traces/${String(trace)}`))['status'], 'canceled')
   await tab.check(t)
+  await rest.must('PATCH', `/v1/destinations/${String(id)}/mode`, { mode: 'sandbox' })
+  const { trace_id: later } = await rest.must('POST', '/v1/messages', {
+    ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Later', text: 'x', destination_id: id },
+    send_at: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await tab.go('/scheduled')
+  await page.click('[aria-label="Send now: Later"] >> visible=true')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Send now")')
+  await page.waitForSelector('.toast >> text=The message leaves now.')
+  await tab.go(`/traces/${String(later)}`)
+  await page.waitForSelector('text=/captured immediately|Its time came, and it was captured/')
 })
 
 test('a bounce source shows its secret once, how to post, and what fitted no message', async (t) => {

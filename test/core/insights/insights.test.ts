@@ -45,7 +45,7 @@ test('Insights count messages by outcome, and recipients by destination and doma
   t.is(named(delivery, recipientNames.bounced), 2)
   t.is(percentilesOf('attempt', delivery.total).count, 1)
   t.is(percentilesOf('first_attempt', delivery.total).count, 2)
-  const { subjects } = await insights.byDestination(principal, { limit: 5 })
+  const { subjects } = await insights.byThing('destination', principal, { limit: 5 })
   t.deepEqual(
     subjects.map(({ subject }) => subject),
     ['dst_1'],

@@ -1,8 +1,9 @@
 /** A deliverability test from outside: a real daemon, a name server, a mail over SMTP with TLS, and the report over REST and as a page. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { eventually, within } from '../../support/deadline.ts'
 import { NameServer } from '../../support/web/name-server.ts'
+import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { keyRecord, rsaKey, signed } from '../../ingest/inspect/golden.ts'
@@ -41,6 +42,7 @@ test('a mail that is sent to the address is scored within seconds, once, and sho
   const env = {
     ...{ POSTERN_INBOUND_DOMAIN: domain, POSTERN_MX_LISTEN: '127.0.0.1:0', POSTERN_DNS_SERVERS: names.address },
     POSTERN_INSPECT_DNS_LISTS: 'domain/minor/bad.domains.test',
+    POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32',
   }
   const options = { folder: folder.path, env }
   const daemon = await Daemon.start(options)
@@ -79,6 +81,38 @@ test('a mail that is sent to the address is scored within seconds, once, and sho
   t.false(shown.includes('<script'))
   t.true(names.questions.includes('shop.example.com TXT'))
 
+  await promotionScore(t, daemon)
   t.is((await daemon.stop()).code, 0)
   t.is((await runCommand(options, 'verify')).code, 0)
 })
+
+/** The test that a promotion sends: by the provider, which passes it on to our MX, to the scorer; its score stays with the destination. */
+async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {
+  await using provider = await Sink.listen()
+  const credentials = { host: '127.0.0.1', port: provider.port, security: 'none' }
+  const { id } = await rest.must('POST', '/v1/destinations', { name: 'Provider', provider: 'smtp', credentials })
+  const path = `/v1/destinations/${String(id)}/evidence`
+  const from = 'Example Shop <orders@example.com>'
+  const { proof } = await rest.must('POST', path, { send_test: true, from })
+  t.like(proof, { status: 'waiting' })
+  const sent = await within(
+    30_000,
+    'the provider has the test',
+    provider.delivered(({ to }) => to.some((address) => address.endsWith(`@${domain}`))),
+  )
+  const hop = await SmtpClient.connect({ port: portOf(addresses.mx[0]), security: 'starttls' })
+  await hop.command('EHLO mail.example.com')
+  t.true((await hop.send({ from: 'bounce@shop.example.com', to: [...sent.to], content: Buffer.from(sent.text, 'latin1') })).accepted)
+  await hop.quit()
+  const evidence = await eventually(30_000, 'the score is kept with the destination', async () => {
+    const { evidence: found } = (await rest.must('GET', path)) as { evidence: { inspect: object | null; proof: { status: string } } }
+    return found.proof.status === 'scored' ? found : undefined
+  })
+  const { test_id: testId, trace_id: traceId } = proof as { test_id: string; trace_id: string }
+  const { score, grade } = (await rest.must('GET', `/v1/inspect/tests/${testId}`)) as unknown as Report
+  t.like(evidence, { inspect: { test_id: testId, score, grade }, proof: { trace_id: traceId } })
+  t.true(score !== null && score > 0)
+  t.like(await rest.must('GET', `/v1/destinations/${String(id)}`), { mode: 'sandbox' })
+  await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)
+  t.like(await rest.must('GET', path), { evidence: { inspect: { score, grade } } }, 'it stays when the destination is live')
+}

@@ -97,6 +97,7 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
     [common.destination, goes],
     [common.ratePerMinute, rate === null ? common.withoutLimit : number(rate)],
     [w.size, bytes === null ? w.asService : `${number(Math.round(bytes / 1024))} KiB`],
+    [w.lastLogin, login.last_login_at === null ? common.never : longTime(login.last_login_at)],
     [common.expires, until === null ? common.never : longTime(until)],
     [w.clicks, onOff(login.click_tracking_enabled)],
     [w.opens, onOff(login.open_tracking_enabled)],

@@ -22,6 +22,7 @@ import {
   type SmtpCredential,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { words as own } from './access-words.ts'
 import { EditLogin } from './edit-login.tsx'
 import { LoginDetails } from './login-details.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
@@ -72,6 +73,7 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           { head: w.username, cell: ({ username }) => <code>{username}</code> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
           { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => rate ?? '–' },
+          { head: own().lastLogin, class: 'c-time', cell: ({ last_login_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: '', class: 'c-actions num', cell: actions },
         ]}

@@ -26,4 +26,5 @@ export const de: Wider<typeof en> = {
   emptyNever: 'Ein Datum wie 2027-12-31; leer für immer',
   trackingHint: 'Nicht jeder Plan hat Tracking; wo es fehlt, sagt es das Speichern.',
   createdBy: 'Erstellt von',
+  lastLogin: 'Letzte Anmeldung',
 }

@@ -23,4 +23,5 @@ export const en = {
   emptyNever: 'A date such as 2027-12-31; empty for ever',
   trackingHint: 'Not every plan has tracking; where it is missing, saving says so.',
   createdBy: 'Created by',
+  lastLogin: 'Last login',
 } as const

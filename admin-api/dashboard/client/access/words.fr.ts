@@ -26,4 +26,5 @@ export const fr: Wider<typeof en> = {
   emptyNever: 'Une date comme 2027-12-31 ; vide : toujours',
   trackingHint: 'Tous les forfaits n’ont pas le suivi ; l’enregistrement le dit.',
   createdBy: 'Créée par',
+  lastLogin: 'Dernière connexion',
 }

@@ -26,4 +26,5 @@ export const it: Wider<typeof en> = {
   emptyNever: 'Una data come 2027-12-31; vuoto per sempre',
   trackingHint: 'Non tutti i piani hanno il tracciamento; il salvataggio lo dice.',
   createdBy: 'Creata da',
+  lastLogin: 'Ultimo accesso',
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -40,7 +40,7 @@ export function Claims(): JSX.Element {
                       <span>
                         <SafeText text={client} /> <span class="faint">{w.askedAt(shortTime(at))}</span>
                       </span>
-                      <a class="button" href={path} aria-keyshortcuts="a" aria-label={w.attachCode(code)}>
+                      <a class="button" href={path} aria-keyshortcuts={keyFor('a')} aria-label={w.attachCode(code)}>
                         {w.attach}
                       </a>
                     </li>
@@ -60,7 +60,7 @@ export function Claims(): JSX.Element {
             <input
               id={id}
               class="input mono"
-              aria-keyshortcuts="a"
+              aria-keyshortcuts={keyFor('a')}
               name="code"
               maxLength={40}
               autocomplete="off"

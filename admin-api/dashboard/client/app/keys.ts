@@ -1,11 +1,18 @@
-/** Single keys: `g` and another go somewhere, others do what the screen offers. They can be switched off (WCAG 2.1.4). */
-import { shortcuts } from './settings.ts'
+/**
+ * Single keys: `g` and another go somewhere, others do what the screen offers. They can be switched off, and each can be another one
+ * (WCAG 2.1.4).
+ */
+import { keyMap, shortcuts } from './settings.ts'
 
 type Action = () => void
 
 /** What a key does at the moment; what was added last comes first. */
 const bound: { readonly key: string; readonly run: Action }[] = []
 let before: string | undefined
+
+/** Keys that people can choose others for, in the order in which they are shown. */
+export const ownKeys = ['/', 'j', 'k', 'x', '[', ']', 'c', 'e', 'u', 'r', 's', 't', 'a', 'g', '?', '\\'] as const
+export type OwnKey = (typeof ownKeys)[number]
 
 /** Binds keys until the returned function is called. A pair is written `g t`. */
 export function bind(keys: Readonly<Record<string, Action>>): () => void {
@@ -16,8 +23,23 @@ export function bind(keys: Readonly<Record<string, Action>>): () => void {
   }
 }
 
+/** The key that is pressed for what is bound to this one. */
+export const pressedFor = (key: string): string => keyMap.value[key] ?? key
+
+/** What a pressed key stands for; nothing where another one was chosen in its place. */
+export function meantBy(pressed: string): string | undefined {
+  const chosen = Object.entries(keyMap.value).find(([, own]) => own === pressed)
+  if (chosen) return chosen[0]
+  return keyMap.value[pressed] === undefined ? pressed : undefined
+}
+
+/** For `aria-keyshortcuts`; nothing while single keys are switched off. */
+export const keyFor = (key: string): string | undefined => (shortcuts.value ? pressedFor(key) : undefined)
+
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  target instanceof HTMLElement && (target.isContentEditable || (/^(input|textarea|select)$/i.test(target.tagName) && !isBox(target)))
+
+const isBox = (target: HTMLElement): boolean => target instanceof HTMLInputElement && target.type === 'checkbox'
 
 export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
@@ -27,14 +49,15 @@ export function listenToKeys(): void {
     if (isCommand || isTyping(event.target)) return undefined
     if (event.key !== 'Escape' && (!shortcuts.value || document.querySelector('dialog[open]'))) return undefined
     const pair = before === undefined ? undefined : `${before} ${event.key}`
-    before = event.key === 'g' ? 'g' : undefined
-    return run(pair !== undefined && has(pair) ? pair : event.key, event)
+    const key = meantBy(event.key)
+    before = key === 'g' ? 'g' : undefined
+    return run(pair !== undefined && has(pair) ? pair : key, event)
   })
 }
 
 const has = (key: string): boolean => bound.some((each) => each.key === key)
 
-function run(key: string, event: KeyboardEvent): void {
+function run(key: string | undefined, event: KeyboardEvent): void {
   const found = bound.find((each) => each.key === key)
   if (!found) return
   event.preventDefault()

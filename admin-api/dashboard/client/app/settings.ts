@@ -24,6 +24,21 @@ export const theme = signal<Theme>((stored('theme') as Theme | null) ?? 'system'
 export const shortcuts = signal(stored('shortcuts') !== 'off')
 export const rail = signal(stored('rail') === 'on')
 
+/** Single keys that people have chosen others for. */
+export type KeyMap = Readonly<Record<string, string>>
+
+function storedKeys(): KeyMap {
+  try {
+    const map: unknown = JSON.parse(stored('keys') ?? '{}')
+    const pairs = typeof map === 'object' && map !== null ? Object.entries(map as Record<string, unknown>) : []
+    return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+  } catch {
+    return {}
+  }
+}
+
+export const keyMap = signal<KeyMap>(storedKeys())
+
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 
 const applyTheme = (): void => {
@@ -45,6 +60,18 @@ export function setTheme(next: Theme): void {
 export function setShortcuts(on: boolean): void {
   shortcuts.value = on
   keep('shortcuts', on ? 'on' : 'off')
+}
+
+/** Another key in the place of this one; its own takes the choice back. */
+export function setKey(key: string, pressed: string): void {
+  const { [key]: _, ...others } = keyMap.value
+  keyMap.value = pressed === key ? others : { ...others, [key]: pressed }
+  keep('keys', JSON.stringify(keyMap.value))
+}
+
+export function resetKeys(): void {
+  keyMap.value = {}
+  keep('keys', '{}')
 }
 
 export function setRail(on: boolean): void {

@@ -9,19 +9,19 @@ import { useNews } from '../app/new-entries.ts'
 import { areProjectsKnown, homeProject } from '../app/projects.ts'
 import { useList, type Listing, type Read } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { Gauge } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { longTime, month, number, shortTime } from '../parts/time.ts'
+import { longTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 import { AboutInbox } from './about-inbox.tsx'
 import { words as own } from './captures-words.ts'
+import { Inboxes } from './inbox-list.tsx'
 import { isUnread } from './unread.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
@@ -76,40 +76,6 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
 function firstOf(list: readonly Inbox[]): Inbox | undefined {
   const catching = list.filter(({ address_pattern: pattern }) => pattern === '*')
   return catching.find(({ project_id: id }) => id === homeProject()?.id) ?? catching[0] ?? list[0]
-}
-
-function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
-  const w = words()
-  const home = homeProject()
-  const cap = home?.monthly_capture_cap ?? null
-  return (
-    <nav class="inboxes" aria-label={w.inboxes}>
-      <ul>
-        {inboxes.map(({ id, name, address_pattern: pattern }) => (
-          <li key={id}>
-            <a href={link(`/captures/${id}`)} aria-current={id === chosen ? 'true' : undefined}>
-              <b class="cut">
-                <SafeText text={name} />
-              </b>
-              <code class="cut">{pattern}</code>
-            </a>
-          </li>
-        ))}
-      </ul>
-      {home && (
-        <div class="captured-count">
-          <span>{w.capturesIn(month())}</span>
-          <b>{number(home.captures_this_month)}</b>
-          {cap !== null && (
-            <>
-              <Gauge used={home.captures_this_month} limit={cap} />
-              <p class="faint">{w.capturesLeft(number(Math.max(0, cap - home.captures_this_month)), number(cap))}</p>
-            </>
-          )}
-        </div>
-      )}
-    </nav>
-  )
 }
 
 interface MessagesProps {

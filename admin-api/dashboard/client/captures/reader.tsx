@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -117,7 +117,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
           class="button quiet square"
           aria-label={own.markUnread}
           title={own.markUnread}
-          aria-keyshortcuts="u"
+          aria-keyshortcuts={keyFor('u')}
           onClick={() => markRead(message.id, false)}
         >
           <Icon name="captures" />

@@ -38,4 +38,6 @@ export const de: Wider<typeof en> = {
   keptDaysHint: 'Leer behält sie so lange wie der Plan',
   endInbox: 'Postfach löschen',
   endInboxEffect: 'Das Postfach geht; seine Nachrichten bleiben im Auffangpostfach.',
+  messagesIn: 'Nachrichten',
+  latest: 'Letzte:',
 }

@@ -35,4 +35,6 @@ export const en = {
   keptDaysHint: 'Empty keeps it as long as the plan does',
   endInbox: 'Delete inbox',
   endInboxEffect: 'The inbox goes; its messages stay in the catch-all.',
+  messagesIn: 'messages',
+  latest: 'Latest:',
 } as const

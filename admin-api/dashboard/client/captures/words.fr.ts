@@ -38,4 +38,6 @@ export const fr: Wider<typeof en> = {
   keptDaysHint: 'Vide : aussi longtemps que le forfait',
   endInbox: 'Supprimer la boîte',
   endInboxEffect: 'La boîte disparaît ; ses messages restent dans la boîte générale.',
+  messagesIn: 'messages',
+  latest: 'Dernier :',
 }

@@ -38,4 +38,6 @@ export const it: Wider<typeof en> = {
   keptDaysHint: 'Vuoto la tiene quanto il piano',
   endInbox: 'Elimina casella',
   endInboxEffect: 'La casella scompare; i suoi messaggi restano nella casella generale.',
+  messagesIn: 'messaggi',
+  latest: 'Ultimo:',
 }

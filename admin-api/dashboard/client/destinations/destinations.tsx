@@ -13,6 +13,8 @@ import { State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations, type Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { words as own } from './evidence-words.ts'
+import { useFromDomains } from './from-domains.ts'
 import { DestinationPage } from './destination-page.tsx'
 import { Mode, placeOf } from './destination-words.tsx'
 import { NewDestination } from './new-destination.tsx'
@@ -28,6 +30,7 @@ function DestinationList(): JSX.Element {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listDestinations, { query: { ...project, limit: '50' } })
   const healths = useHealths(list.read.data ?? [])
+  const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
   const rows = list.read.data ?? []
   return (
@@ -64,7 +67,7 @@ function DestinationList(): JSX.Element {
               )}
             </State>
           }
-          columns={columns(healths)}
+          columns={columns(healths, domains)}
           keyOf={({ id }) => id}
           open={({ id }) => link(`/destinations/${id}`)}
           narrow={(one) => [
@@ -80,7 +83,7 @@ function DestinationList(): JSX.Element {
   )
 }
 
-function columns(healths: Healths): readonly Column<Destination>[] {
+function columns(healths: Healths, domainsOf: (destination: Destination) => string): readonly Column<Destination>[] {
   const w = words()
   return [
     {
@@ -103,6 +106,7 @@ function columns(healths: Healths): readonly Column<Destination>[] {
       ),
     },
     { head: w.mode, class: 'c-status', cell: (one) => <Mode mode={one.mode} /> },
+    { head: own().fromDomains, class: 'c-destination cut', cell: (one) => <span title={domainsOf(one)}>{domainsOf(one) || '–'}</span> },
     { head: w.environment, class: 'c-status', cell: ({ environment }) => environment ?? '–' },
     { head: w.priority, class: 'c-took', cell: ({ priority }) => priority },
     { head: w.attemptsLastHour, class: 'c-outcome num', cell: ({ id }) => healths.get(id)?.last_hour.attempts ?? '–' },

@@ -1,7 +1,7 @@
-/** Settings of a destination; its host and its other credentials are changed by making a new one. */
+/** Settings of a destination, with the server of one that is spoken to over SMTP. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
-import { TextField } from '../parts/controls.tsx'
+import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, numberOrNull, textOfNumber, textOrNull } from '../parts/forms.tsx'
 import { updateDestination, type Destination } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -13,20 +13,37 @@ interface EditProps {
   readonly onDone: () => void
 }
 
+/** The server as the form has it; empty for providers that have none. */
+const serverOf = ({ credentials: { host, port, security } }: Destination) => ({
+  ...{ host: String(host ?? ''), port: String(port ?? ''), security: String(security ?? '') },
+})
+
 const begin = (destination: Destination) => ({
+  ...serverOf(destination),
   ...{ name: destination.name, from: destination.from ?? '', environment: destination.environment ?? '' },
   ...{ priority: String(destination.priority), connections: String(destination.max_connections) },
   ...{ rate: textOfNumber(destination.max_rate_per_min), password: '' },
 })
 
+const kinds = ['tls', 'starttls', 'none'] as const
+const securityOf = (chosen: string): (typeof kinds)[number] => kinds.find((one) => one === chosen) ?? 'tls'
+const securities = (none: string) => [...kinds.slice(0, 2).map((one) => [one, one.toUpperCase()] as const), ['none', none] as const]
+
 export function EditDestination({ destination, onClose, onDone }: EditProps): JSX.Element {
   const [w, common] = [words(), allWords()]
   const hasPassword = 'has_password' in destination.credentials && !('oauth2' in destination.credentials)
   const save = async (draft: ReturnType<typeof begin>): Promise<string> => {
+    const before = serverOf(destination)
+    const credentials = {
+      ...(draft.host.trim() !== before.host && { host: draft.host.trim() }),
+      ...(draft.port !== before.port && { port: Number(draft.port) }),
+      ...(draft.security !== before.security && { security: securityOf(draft.security) }),
+      ...(draft.password !== '' && { password: draft.password }),
+    }
     const body = {
       ...{ name: draft.name, from: textOrNull(draft.from), environment: textOrNull(draft.environment) },
       ...{ priority: Number(draft.priority), max_connections: Number(draft.connections), max_rate_per_min: numberOrNull(draft.rate) },
-      ...(draft.password !== '' && { credentials: { password: draft.password } }),
+      ...(Object.keys(credentials).length > 0 && { credentials }),
     }
     const { warnings } = await call(updateDestination, { path: { id: destination.id }, body })
     return warnings[0]?.message ?? w.saved
@@ -41,6 +58,13 @@ export function EditDestination({ destination, onClose, onDone }: EditProps): JS
           <TextField label={common.priority} type="number" {...at('priority')} />
           <TextField label={w.connections} type="number" {...at('connections', 'max_connections')} />
           <TextField label={common.ratePerMinute} hint={w.emptyNone} type="number" {...at('rate', 'max_rate_per_min')} />
+          {'host' in destination.credentials && (
+            <>
+              <TextField label={common.host} hint={w.serverHint} {...at('host', 'credentials.host')} isMono />
+              <TextField label={common.port} type="number" {...at('port', 'credentials.port')} />
+              <ChooseField label={common.security} options={securities(common.unencrypted)} {...at('security', 'credentials.security')} />
+            </>
+          )}
           {hasPassword && (
             <TextField label={w.newPassword} hint={w.emptyKeeps} type="password" {...at('password', 'credentials.password')} />
           )}

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { asFault } from '../app/query.ts'
 import type { ApiFault } from '../app/api.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -31,7 +31,7 @@ export function Probe({ id }: { readonly id: string }): JSX.Element {
       <div class="actions">
         <h2>{w.connection}</h2>
         {result && <span class={result.ok ? 'tag good' : 'tag bad'}>{result.ok ? w.passed : w.notPassed}</span>}
-        <button class="button small end" aria-disabled={isBusy} aria-keyshortcuts="t" onClick={() => start(run)}>
+        <button class="button small end" aria-disabled={isBusy} aria-keyshortcuts={keyFor('t')} onClick={() => start(run)}>
           {isBusy ? w.testing : w.testConnection}
         </button>
       </div>

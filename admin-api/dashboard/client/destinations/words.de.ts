@@ -36,4 +36,6 @@ export const de: Wider<typeof en> = {
   emptyNone: 'Leer für keine Grenze',
   newPassword: 'Neues Passwort',
   emptyKeeps: 'Leer behält es',
+  fromDomains: 'Absenderdomains',
+  serverHint: 'Für einen anderen Server, Port oder eine andere Verschlüsselung ist das Passwort nochmals nötig.',
 }

@@ -33,4 +33,6 @@ export const en = {
   emptyNone: 'Empty for no limit',
   newPassword: 'New password',
   emptyKeeps: 'Empty keeps it',
+  fromDomains: 'From domains',
+  serverHint: 'Another server, port or encryption needs the password again.',
 } as const

@@ -36,4 +36,6 @@ export const fr: Wider<typeof en> = {
   emptyNone: 'Vide : pas de limite',
   newPassword: 'Nouveau mot de passe',
   emptyKeeps: 'Vide le garde',
+  fromDomains: 'Domaines d’expédition',
+  serverHint: 'Un autre serveur, port ou chiffrement demande de nouveau le mot de passe.',
 }

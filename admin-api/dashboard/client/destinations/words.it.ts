@@ -36,4 +36,6 @@ export const it: Wider<typeof en> = {
   emptyNone: 'Vuoto per nessun limite',
   newPassword: 'Nuova password',
   emptyKeeps: 'Vuoto la mantiene',
+  fromDomains: 'Domini mittente',
+  serverHint: 'Un altro server, porta o cifratura richiede di nuovo la password.',
 }

@@ -2,12 +2,12 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { copy, CopyButton, useBusy } from '../parts/controls.tsx'
-import { EndDialog } from '../parts/forms.tsx'
+import { EndDialog, FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -15,8 +15,9 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { deleteDomain, getDomain, verifyDomain, type SendingDomain } from '../wire/operations.ts'
+import { deleteDomain, getDomain, rotateDomainDkim, verifyDomain, type SendingDomain } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { words as own } from './domains-words.ts'
 
 const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warning' } as const
 
@@ -24,7 +25,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
   const read = useRead(getDomain, { path: { id } }, { isShown: true })
   const [isBusy, start] = useBusy()
-  const [isEnding, setEnding] = useState(false)
+  const [open, setOpen] = useState<'rotate' | 'end'>()
   const check = async (): Promise<void> => {
     try {
       await call(verifyDomain, { path: { id } })
@@ -46,7 +47,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
     <>
       <TopBar title={name || w.domain} heading={heading}>
         {mayAdminister.value && (
-          <button class="button" aria-disabled={isBusy} aria-keyshortcuts="r" onClick={() => start(check)}>
+          <button class="button" aria-disabled={isBusy} aria-keyshortcuts={keyFor('r')} onClick={() => start(check)}>
             <Icon name="refresh" />
             <span class="shell-label">{w.checkAgain}</span>
           </button>
@@ -61,25 +62,65 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
                 <p>{domain.checked_at === null ? w.neverChecked : w.checkedAt(longTime(domain.checked_at))}</p>
               </div>
               <Records domain={domain} />
-              <div class="block">
-                <div class="actions">
-                  <button class="button" onClick={() => void copy(zoneOf(domain))}>
-                    <Icon name="copy" />
-                    {w.copyZone}
-                  </button>
-                  {mayAdminister.value && (
-                    <button class="button danger" onClick={() => setEnding(true)}>
-                      {w.removeDomain}
-                    </button>
-                  )}
-                </div>
-              </div>
+              <Doing domain={domain} onOpen={setOpen} />
             </>
           )}
         </Show>
       </div>
-      {isEnding && <RemoveDomain id={id} name={name} onClose={() => setEnding(false)} />}
+      {open === 'rotate' && <RotateKeys id={id} name={name} onClose={() => setOpen(undefined)} onDone={read.reload} />}
+      {open === 'end' && <RemoveDomain id={id} name={name} onClose={() => setOpen(undefined)} />}
     </>
+  )
+}
+
+interface DoingProps {
+  readonly domain: SendingDomain
+  readonly onOpen: (dialog: 'rotate' | 'end') => void
+}
+
+function Doing({ domain, onOpen }: DoingProps): JSX.Element {
+  const w = words()
+  return (
+    <div class="block">
+      <div class="actions">
+        <button class="button" onClick={() => void copy(zoneOf(domain))}>
+          <Icon name="copy" />
+          {w.copyZone}
+        </button>
+        {mayAdminister.value && (
+          <button class="button" onClick={() => onOpen('rotate')}>
+            {own().rotate}
+          </button>
+        )}
+        {mayAdminister.value && (
+          <button class="button danger" onClick={() => onOpen('end')}>
+            {w.removeDomain}
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface RotateProps {
+  readonly id: string
+  readonly name: string
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function RotateKeys({ id, name, onClose, onDone }: RotateProps): JSX.Element {
+  const w = own()
+  const rotate = async (): Promise<void> => {
+    await call(rotateDomainDkim, { path: { id } })
+    onClose()
+    onDone()
+    toast(w.rotated)
+  }
+  return (
+    <FormDialog title={w.rotateQuestion(name)} submit={w.rotate} onClose={onClose} onSubmit={rotate}>
+      {() => <p>{w.rotateText}</p>}
+    </FormDialog>
   )
 }
 

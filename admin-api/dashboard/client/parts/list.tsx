@@ -5,7 +5,9 @@ import { bind } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { words } from '../words/words.ts'
+import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
+import { Box, SelectionBar, useSelection, type Bulk } from '../selection/selection.tsx'
 import { Show } from './states.tsx'
 
 export interface Column<T> {
@@ -28,6 +30,11 @@ interface ListProps<T> {
   readonly narrow: (
     row: T,
   ) => readonly [mark: ComponentChildren, title: ComponentChildren, second: ComponentChildren, right?: ComponentChildren]
+  /** Rows are chosen by `x` or by their boxes, and these are the buttons for all of them. */
+  readonly bulk?: Bulk<T> | false | undefined
+  /** What a box is called by. */
+  readonly nameOf?: (row: T) => string
+  readonly drag?: Dragging<T> | undefined
 }
 
 export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.Element {
@@ -53,12 +60,13 @@ export function List<T>({ list, failure, empty, ...rest }: ListProps<T>): JSX.El
   )
 }
 
-type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow'> & { readonly rows: readonly T[] }
+type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 'narrow' | 'bulk' | 'nameOf' | 'drag'> & {
+  readonly rows: readonly T[]
+}
 
 /** `j` and `k` go through the links of the rows. */
-function useRowKeys(isOn: boolean): void {
+function useRowKeys(): void {
   useEffect(() => {
-    if (!isOn) return undefined
     const step = (by: number): void => {
       const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
       const links = [...rows].flatMap((row) => row.querySelector('a') ?? []).filter((link) => link.offsetParent !== null)
@@ -66,36 +74,15 @@ function useRowKeys(isOn: boolean): void {
       links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + by))]?.focus()
     }
     return bind({ j: () => step(1), k: () => step(-1) })
-  }, [isOn])
+  }, [])
 }
 
-function Rows<T>({ label, rows, columns, keyOf, open, narrow }: RowsProps<T>): JSX.Element {
-  useRowKeys(open !== undefined)
-  const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button') !== null
+function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
+  const { rows, keyOf, open } = props
+  useRowKeys()
   return (
     <>
-      <table class="table wide-only" aria-label={label}>
-        <thead>
-          <tr>
-            {columns.map(({ head, class: name }) => (
-              <th key={head} class={name}>
-                {head === '' ? <span class="hidden">{words().actions}</span> : head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} class={open ? '' : 'still'} onClick={(event) => open && !isControl(event) && go(open(row))}>
-              {columns.map(({ head, cell, class: name }) => (
-                <td key={head} class={name}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <WideRows {...props} />
       <ul class="rows">
         {rows.map((row) => {
           const [mark, title, second, right] = narrow(row)
@@ -108,13 +95,64 @@ function Rows<T>({ label, rows, columns, keyOf, open, narrow }: RowsProps<T>): J
             </>
           )
           return (
-            <li key={keyOf(row)}>
+            <li key={keyOf(row)} data-row={keyOf(row)}>
               {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
               {!open && right !== undefined && <div class="row-actions">{right}</div>}
             </li>
           )
         })}
       </ul>
+    </>
+  )
+}
+
+function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag }: Omit<RowsProps<T>, 'narrow'>): JSX.Element {
+  const w = words()
+  const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, input') !== null
+  const selection = useSelection(rows, keyOf, Boolean(bulk))
+  const dragOf = useDrag(rows, keyOf, drag)
+  const { rows: chosen, has, setAll, toggle } = selection
+  return (
+    <>
+      {bulk && <SelectionBar selection={selection} bulk={bulk} />}
+      <table class="table wide-only" aria-label={label}>
+        <thead>
+          <tr>
+            {bulk && (
+              <th class="c-choose">
+                <Box label={w.chooseAll} isChosen={chosen.length === rows.length} onToggle={() => setAll(chosen.length < rows.length)} />
+              </th>
+            )}
+            {columns.map(({ head, class: name }) => (
+              <th key={head} class={name}>
+                {head === '' ? <span class="hidden">{w.actions}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={keyOf(row)}
+              data-row={keyOf(row)}
+              class={`${open ? '' : 'still'}${has(keyOf(row)) ? ' chosen' : ''}`}
+              onClick={(event) => open && !isControl(event) && go(open(row))}
+              {...dragOf(row)}
+            >
+              {bulk && (
+                <td class="c-choose">
+                  <Box label={w.choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
+                </td>
+              )}
+              {columns.map(({ head, cell, class: name }) => (
+                <td key={head} class={name}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </>
   )
 }

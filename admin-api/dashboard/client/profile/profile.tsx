@@ -9,6 +9,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { Preferences } from '../shell/preferences.tsx'
 import { getOrganization } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { OwnKeys } from './own-keys.tsx'
 import { words } from './profile-words.ts'
 
 export default function Profile(): JSX.Element {
@@ -59,6 +60,7 @@ export default function Profile(): JSX.Element {
           <div class="profile-part">
             <p class="soft">{w.browserText}</p>
             <Preferences />
+            <OwnKeys />
           </div>
         </section>
       </div>

@@ -1,7 +1,7 @@
 /** The projects of the organization with their partitions, and how much of their limits is used. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
@@ -40,7 +40,7 @@ function ProjectList(): JSX.Element {
     <>
       <TopBar title={common.projects}>
         {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">
+          <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
             <Icon name="plus" />
             <span class="shell-label">{common.newProject}</span>
           </a>

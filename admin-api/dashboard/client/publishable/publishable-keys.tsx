@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { linkHere } from '../app/location.ts'
+import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import type { Listing } from '../app/query.ts'
 import { List } from '../parts/list.tsx'
@@ -15,6 +15,7 @@ import { toast } from '../parts/toast.tsx'
 import { revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
+import { KeyUse } from './key-use.tsx'
 import { NewPublishable } from './new-publishable.tsx'
 import { words } from './publishable-words.ts'
 import { SnippetDialog } from './snippet-dialog.tsx'
@@ -31,6 +32,7 @@ const nameOf = ({ name, key_preview: preview }: PublishableKey): string => name 
 export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps): JSX.Element {
   const [w, common] = [words(), allWords()]
   const [doing, setDoing] = useState<{ readonly what: SecretAction | 'snippet'; readonly key: PublishableKey }>()
+  const opened = list.read.data?.find(({ id }) => id === query.value.get('key'))
   return (
     <>
       <List
@@ -59,11 +61,12 @@ export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps
         ]}
         narrow={(key) => [
           <Mark name={key.status === 'active' ? 'ok' : 'canceled'} />,
-          <SafeText text={nameOf(key)} />,
+          <Named publishable={key} />,
           plain(key.allowed_origins.join(', ')),
           <Actions publishable={key} onDo={(what) => setDoing({ what, key })} />,
         ]}
       />
+      {opened && <KeyUse publishable={opened} name={nameOf(opened)} onClose={() => go(linkHere({ key: '' }), { replaces: true })} />}
       {isMaking && <NewPublishable onClose={onClose} onSecret={onSecret} />}
       {doing?.what === 'snippet' && <SnippetDialog publishable={doing.key} onClose={() => setDoing(undefined)} />}
       {doing && doing.what !== 'snippet' && (
@@ -116,10 +119,16 @@ const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey
 
 const bound = (most: number): string => (most === 0 ? allWords().withoutLimit : number(most))
 
+/** Leads to what the key has sent. */
+const Named = ({ publishable }: { readonly publishable: PublishableKey }): JSX.Element => (
+  <a href={linkHere({ key: publishable.id })}>
+    <SafeText text={nameOf(publishable)} />
+  </a>
+)
+
 const Name = ({ publishable }: { readonly publishable: PublishableKey }): JSX.Element => (
   <>
-    <SafeText text={nameOf(publishable)} />{' '}
-    {publishable.captcha_provider !== null && <span class="tag">{publishable.captcha_provider}</span>}
+    <Named publishable={publishable} /> {publishable.captcha_provider !== null && <span class="tag">{publishable.captcha_provider}</span>}
     <small>
       <SafeText text={publishable.locked_from} />
     </small>

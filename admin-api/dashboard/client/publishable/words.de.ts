@@ -28,4 +28,11 @@ export const de: Wider<typeof en> = {
   snippetText: 'Füge ihn in eine Seite dieser Ursprünge ein, mit dem Schlüssel anstelle von YOUR_KEY.',
   rotateHint: 'Seiten mit dem alten können nicht mehr senden.',
   pages: 'Webseiten',
+  useOf: (name: string) => `Was ${name} gesendet hat`,
+  useFailed: 'Die Nutzung des Schlüssels konnte nicht gelesen werden',
+  useNone: 'In 30 Tagen wurde nichts gesendet und nichts abgelehnt.',
+  captured: 'abgefangen',
+  sendsOfKey: 'Sendungen in 30 Tagen',
+  perDay: 'pro Tag, nach Ausgang',
+  refusedBy: 'Abgelehnt, nach Prüfung',
 }

@@ -25,4 +25,11 @@ export const en = {
   snippetText: 'Paste it into a page of one of these origins, with the key in place of YOUR_KEY.',
   rotateHint: 'Pages with the old one cannot send any more.',
   pages: 'Web pages',
+  useOf: (name: string) => `What ${name} has sent`,
+  useFailed: 'The use of the key could not be read',
+  useNone: 'Nothing was sent or refused in 30 days.',
+  captured: 'captured',
+  sendsOfKey: 'Sends in 30 days',
+  perDay: 'per day, by outcome',
+  refusedBy: 'Refused by gate',
 } as const

@@ -28,4 +28,11 @@ export const fr: Wider<typeof en> = {
   snippetText: 'Collez-le dans une page de ces origines, avec la clé à la place de YOUR_KEY.',
   rotateHint: 'Les pages avec l’ancienne ne peuvent plus envoyer.',
   pages: 'Pages web',
+  useOf: (name: string) => `Ce que ${name} a envoyé`,
+  useFailed: 'L’usage de la clé n’a pas pu être lu',
+  useNone: 'Rien n’a été envoyé ni refusé en 30 jours.',
+  captured: 'capturés',
+  sendsOfKey: 'Envois en 30 jours',
+  perDay: 'par jour, selon l’issue',
+  refusedBy: 'Refusés, par contrôle',
 }

@@ -28,4 +28,11 @@ export const it: Wider<typeof en> = {
   snippetText: 'Lo incolli in una pagina di queste origini, con la chiave al posto di YOUR_KEY.',
   rotateHint: 'Le pagine con la vecchia non possono più inviare.',
   pages: 'Pagine web',
+  useOf: (name: string) => `Che cosa ha inviato ${name}`,
+  useFailed: 'L’uso della chiave non è stato letto',
+  useNone: 'In 30 giorni non è stato inviato né rifiutato nulla.',
+  captured: 'catturati',
+  sendsOfKey: 'Invii in 30 giorni',
+  perDay: 'al giorno, per esito',
+  refusedBy: 'Rifiutati, per controllo',
 }

@@ -5,11 +5,11 @@ import type { RoutingRule } from '../wire/operations.ts'
 export const matchOf = ({ match }: Pick<RoutingRule, 'match'>): string =>
   'from' in match ? match.from : 'domain' in match ? match.domain : '*'
 
-/** The priorities that have to change for the rule to stand one place earlier or later; places keep theirs, each above the one before. */
+/** The priorities that have to change for the rule to stand so many places later; places keep theirs, each above the one before. */
 export function orderAfter(
   rows: readonly RoutingRule[],
   rule: RoutingRule,
-  by: -1 | 1,
+  by: number,
 ): readonly (readonly [id: string, priority: number])[] {
   const at = rows.indexOf(rule)
   const order = rows.toSpliced(at, 1).toSpliced(at + by, 0, rule)

@@ -33,7 +33,7 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
     environment === null ? plain(destinations.find((one) => one.id === id)?.name ?? id ?? '–') : w.environmentNamed(plain(environment))
   const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
   const tell = (error: unknown): void => toast(asFault(error).message)
-  const move = async (rule: RoutingRule, by: -1 | 1): Promise<void> => {
+  const move = async (rule: RoutingRule, by: number): Promise<void> => {
     try {
       for (const [id, priority] of orderAfter(ofProject(rows, rule), rule, by))
         await call(updateRoutingRule, { path: { id }, body: { priority } })
@@ -42,6 +42,10 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
       tell(error)
     }
     list.reload()
+  }
+  const drop = (rule: RoutingRule, target: RoutingRule): void => {
+    const its = ofProject(rows, rule)
+    void move(rule, its.indexOf(target) - its.indexOf(rule))
   }
   const remove = async (rule: RoutingRule): Promise<void> => {
     const { id, match, destination_id, environment, priority, project_id } = rule
@@ -64,6 +68,7 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
         list={list}
         failure={w.rulesFailed}
         keyOf={({ id }) => id}
+        drag={mayChange.value ? { groupOf: ({ project_id: project }) => project, onDrop: drop } : undefined}
         empty={<State title={w.noRules} text={w.noRulesText} />}
         columns={[
           { head: common.priority, class: 'c-took num', cell: ({ priority }) => priority },
@@ -103,7 +108,7 @@ const Way = ({ rule, name }: { readonly rule: RoutingRule; readonly name: string
 interface ButtonsProps {
   readonly rule: RoutingRule
   readonly siblings: readonly RoutingRule[]
-  readonly onMove: (rule: RoutingRule, by: -1 | 1) => Promise<void>
+  readonly onMove: (rule: RoutingRule, by: number) => Promise<void>
   readonly onRemove: (rule: RoutingRule) => Promise<void>
 }
 

@@ -1,7 +1,8 @@
 /** Messages that wait for their time, and the way to stop one. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
@@ -9,11 +10,12 @@ import { FormDialog } from '../parts/forms.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
+import { keyOfFocusedRow } from '../selection/selection.tsx'
 import { State } from '../parts/states.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { cancelScheduledSend, listScheduledSends, type ScheduledSend } from '../wire/operations.ts'
+import { cancelScheduledSend, listScheduledSends, sendScheduledNow, type ScheduledSend } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './scheduled-words.ts'
 
@@ -22,21 +24,12 @@ export default function Scheduled(): JSX.Element {
   const isCanceled = query.value.get('status') === 'canceled'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued', limit: '50' } })
-  const [doing, setDoing] = useState<ScheduledSend>()
+  const [doing, setDoing] = useState<{ readonly what: 'now' | 'cancel'; readonly send: ScheduledSend }>()
+  const [many, setMany] = useState<Many>()
   const rows = list.read.data ?? []
+  useCancelKey(rows, (send) => setDoing({ what: 'cancel', send }))
   const next = isCanceled ? undefined : rows.map(({ send_at: at }) => at ?? '').sort()[0]
-  const actions = (send: ScheduledSend): JSX.Element | string =>
-    mayChange.value && send.canceled_at === null ? (
-      <button
-        class="button small danger"
-        onClick={() => setDoing(send)}
-        aria-label={`${w.cancelSend}: ${plain(send.subject || common.noSubject)}`}
-      >
-        {w.cancelSend}
-      </button>
-    ) : (
-      ''
-    )
+  const actions = (send: ScheduledSend): JSX.Element => <Actions send={send} onDo={(what) => setDoing({ what, send })} />
   return (
     <>
       <TopBar title={common.scheduled} />
@@ -62,13 +55,23 @@ export default function Scheduled(): JSX.Element {
           list={list}
           failure={w.scheduledFailed}
           keyOf={({ trace_id: id }) => id}
+          nameOf={({ subject }) => plain(subject || common.noSubject)}
+          bulk={
+            mayChange.value &&
+            !isCanceled &&
+            ((chosen, done) => (
+              <button class="button small danger" onClick={() => setMany({ sends: chosen, done })}>
+                {w.cancelSend}
+              </button>
+            ))
+          }
           empty={<State title={w.noScheduled} text={w.noScheduledText} />}
           columns={[
             { head: w.when, class: 'c-when', cell: (send) => <When send={send} /> },
             { head: w.recipient, cell: ({ to }) => <SafeText text={to.join(', ')} /> },
             { head: w.subject, class: 'strong', cell: (send) => <Subject send={send} /> },
             { head: common.status, class: 'c-outcome', cell: (send) => <SendStatus send={send} /> },
-            { head: '', class: 'c-destination num', cell: actions },
+            { head: '', class: 'c-two num', cell: actions },
           ]}
           narrow={(send) => [
             <Mark name={send.canceled_at === null ? 'queued' : 'canceled'} />,
@@ -78,8 +81,46 @@ export default function Scheduled(): JSX.Element {
           ]}
         />
       </div>
-      {doing && <Cancel send={doing} onClose={() => setDoing(undefined)} onDone={list.reload} />}
+      {doing?.what === 'cancel' && <Cancel send={doing.send} onClose={() => setDoing(undefined)} onDone={list.reload} />}
+      {many && <CancelMany many={many} onClose={() => setMany(undefined)} onDone={list.reload} />}
+      {doing?.what === 'now' && <SendNow send={doing.send} onClose={() => setDoing(undefined)} onDone={list.reload} />}
     </>
+  )
+}
+
+/** Backspace cancels the send in whose row the focus is. */
+function useCancelKey(rows: readonly ScheduledSend[], cancel: (send: ScheduledSend) => void): void {
+  useEffect(() => {
+    const cancelFocused = (): void => {
+      const send = rows.find(({ trace_id: id }) => id === keyOfFocusedRow())
+      if (send && mayChange.value && send.canceled_at === null) cancel(send)
+    }
+    return bind({ Backspace: cancelFocused })
+  }, [rows])
+}
+
+interface ActionsProps {
+  readonly send: ScheduledSend
+  readonly onDo: (what: 'now' | 'cancel') => void
+}
+
+function Actions({ send, onDo }: ActionsProps): JSX.Element | null {
+  const [w, common] = [words(), allWords()]
+  if (!mayChange.value || send.canceled_at !== null) return null
+  return (
+    <span class="row-buttons">
+      <button class="button small" onClick={() => onDo('now')} aria-label={`${w.sendNow}: ${plain(send.subject || common.noSubject)}`}>
+        {w.sendNow}
+      </button>
+      <button
+        class="button small danger"
+        onClick={() => onDo('cancel')}
+        aria-label={`${w.cancelSend}: ${plain(send.subject || common.noSubject)}`}
+        aria-keyshortcuts={keyFor('Backspace')}
+      >
+        {w.cancelSend}
+      </button>
+    </span>
   )
 }
 
@@ -104,6 +145,52 @@ const SendStatus = ({ send: { canceled_at: at } }: { readonly send: ScheduledSen
     {at === null ? words().waiting : words().canceledAt(shortTime(at))}
   </span>
 )
+
+interface Many {
+  readonly sends: readonly ScheduledSend[]
+  readonly done: () => void
+}
+
+function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps, 'send'> & { readonly many: Many }): JSX.Element {
+  const w = words()
+  const cancel = async (): Promise<void> => {
+    try {
+      for (const { trace_id: id } of sends) await call(cancelScheduledSend, { path: { trace_id: id } })
+    } finally {
+      done()
+      onDone()
+    }
+    toast(w.canceledMany(sends.length))
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={w.cancelManyQuestion(sends.length)}
+      submit={w.cancelNow}
+      close={w.keepIt}
+      isDangerous
+      onClose={onClose}
+      onSubmit={cancel}
+    >
+      {() => <p>{w.cancelManyEffect}</p>}
+    </FormDialog>
+  )
+}
+
+function SendNow({ send, onClose, onDone }: CancelProps): JSX.Element {
+  const w = words()
+  const leave = async (): Promise<void> => {
+    await call(sendScheduledNow, { path: { trace_id: send.trace_id } })
+    toast(w.sentNow)
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog title={w.sendNowQuestion} submit={w.sendNow} onClose={onClose} onSubmit={leave}>
+      {() => <p>{w.sendNowEffect(plain(send.to.join(', ')), send.send_at === null ? '–' : longTime(send.send_at))}</p>}
+    </FormDialog>
+  )
+}
 
 interface CancelProps {
   readonly send: ScheduledSend

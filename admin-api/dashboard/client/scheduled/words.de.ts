@@ -20,4 +20,11 @@ export const de: Wider<typeof en> = {
   keepIt: 'Behalten',
   cancelNow: 'Sendung abbrechen',
   canceledNow: 'Die Sendung ist abgebrochen.',
+  sendNow: 'Jetzt senden',
+  sendNowQuestion: 'Diese Nachricht jetzt senden?',
+  sendNowEffect: (to: string, at: string) => `Die Nachricht an ${to} geht jetzt weg statt am ${at}. Das lässt sich nicht zurücknehmen.`,
+  sentNow: 'Die Nachricht geht jetzt weg.',
+  canceledMany: (n: number) => (n === 1 ? '1 Sendung ist abgebrochen.' : `${String(n)} Sendungen sind abgebrochen.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? '1 Sendung abbrechen?' : `${String(n)} Sendungen abbrechen?`),
+  cancelManyEffect: 'Keine davon geht zu ihrer Zeit weg, auch später nicht.',
 }

@@ -17,4 +17,11 @@ export const en = {
   keepIt: 'Keep it',
   cancelNow: 'Cancel the send',
   canceledNow: 'The send is canceled.',
+  sendNow: 'Send now',
+  sendNowQuestion: 'Send this message now?',
+  sendNowEffect: (to: string, at: string) => `The message to ${to} leaves now instead of at ${at}. That cannot be taken back.`,
+  sentNow: 'The message leaves now.',
+  canceledMany: (n: number) => (n === 1 ? '1 send is canceled.' : `${String(n)} sends are canceled.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Cancel 1 send?' : `Cancel ${String(n)} sends?`),
+  cancelManyEffect: 'None of them leaves at its time, nor later.',
 } as const

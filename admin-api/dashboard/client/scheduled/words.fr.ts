@@ -20,4 +20,11 @@ export const fr: Wider<typeof en> = {
   keepIt: 'Garder',
   cancelNow: 'Annuler l’envoi',
   canceledNow: 'L’envoi est annulé.',
+  sendNow: 'Envoyer maintenant',
+  sendNowQuestion: 'Envoyer ce message maintenant ?',
+  sendNowEffect: (to: string, at: string) => `Le message à ${to} part maintenant au lieu de ${at}. C’est irrévocable.`,
+  sentNow: 'Le message part maintenant.',
+  canceledMany: (n: number) => (n === 1 ? '1 envoi est annulé.' : `${String(n)} envois sont annulés.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Annuler 1 envoi ?' : `Annuler ${String(n)} envois ?`),
+  cancelManyEffect: 'Aucun ne part à son heure, ni plus tard.',
 }

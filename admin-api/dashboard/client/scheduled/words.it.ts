@@ -20,4 +20,11 @@ export const it: Wider<typeof en> = {
   keepIt: 'Mantieni',
   cancelNow: 'Annulla l’invio',
   canceledNow: 'L’invio è annullato.',
+  sendNow: 'Invia ora',
+  sendNowQuestion: 'Inviare ora questo messaggio?',
+  sendNowEffect: (to: string, at: string) => `Il messaggio a ${to} parte ora invece che ${at}. Non si può annullare.`,
+  sentNow: 'Il messaggio parte ora.',
+  canceledMany: (n: number) => (n === 1 ? '1 invio è annullato.' : `${String(n)} invii sono annullati.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Annullare 1 invio?' : `Annullare ${String(n)} invii?`),
+  cancelManyEffect: 'Nessuno parte alla sua ora, né più tardi.',
 }

@@ -10,7 +10,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { speak, words } from '../words/words.ts'
 import { boot } from '../app/boot.ts'
 import { shownCall } from '../app/api.ts'
-import { bind, listenToKeys } from '../app/keys.ts'
+import { bind, listenToKeys, pressedFor } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
@@ -165,13 +165,14 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const w = words()
   const rows = [
     ['⌘K / Ctrl K', w.searchOrJump],
-    ['/', w.keySearch],
-    ['j k', w.keyMove],
+    [pressedFor('/'), w.keySearch],
+    [`${pressedFor('j')} ${pressedFor('k')}`, w.keyMove],
+    [pressedFor('x'), w.chooseRow],
     ['Enter', w.keyOpen],
     ['Esc', w.keyBack],
-    ['[ ]', w.keyNeighbours],
-    ['\\', w.keyRail],
-    ...screens.filter(mayOpen).map(({ key, label }) => [`g ${key}`, label(w)] as const),
+    [`${pressedFor('[')} ${pressedFor(']')}`, w.keyNeighbours],
+    [pressedFor('\\'), w.keyRail],
+    ...screens.filter(mayOpen).map(({ key, label }) => [`${pressedFor('g')} ${key}`, label(w)] as const),
   ]
   return (
     <Dialog title={w.keys} onClose={onClose}>

@@ -1,6 +1,6 @@
 /** Many addresses at once: a file or pasted lines are counted first, then taken. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, linkHere } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
@@ -21,12 +21,11 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
   const [text, setText] = useState('')
   const [report, setReport] = useState<SuppressionImportReport>()
   const found = parseImport(text)
+  const tried = useDryRun(found)
   const close = (): void => go(linkHere({ import: '' }), { replaces: true })
   const run = async (): Promise<void> => {
     if (report) return close()
-    const made = await call(importSuppressions, {
-      body: { rows: found.rows.map(({ email, reason }) => ({ email, reason: reason ?? null })) },
-    })
+    const made = await call(importSuppressions, { body: bodyOf(found) })
     onDone()
     toast(w.imported(made.added))
     if (made.refused === 0) close()
@@ -52,7 +51,7 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
               <small>{w.fileHint}</small>
             </div>
             <TextField label={w.pasted} value={text} onChange={setText} isLong />
-            {text.trim() !== '' && <Counts found={found} />}
+            {text.trim() !== '' && <Counts found={found} tried={tried} />}
           </>
         )
       }
@@ -60,8 +59,37 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
   )
 }
 
+const bodyOf = ({ rows }: Parsed) => ({ rows: rows.map(({ email, reason }) => ({ email, reason: reason ?? null })) })
+
+const pauseMs = 400
+
+/** What the list would make of the addresses, asked for when nothing more is typed. */
+function useDryRun(found: Parsed): SuppressionImportReport | undefined {
+  const key = JSON.stringify(bodyOf(found))
+  const [tried, setTried] = useState<{ readonly key: string; readonly report: SuppressionImportReport }>()
+  useEffect(() => {
+    if (found.rows.length === 0 || found.rows.length > maxRows) return undefined
+    const aborter = new AbortController()
+    const ask = async (): Promise<void> => {
+      const report = await call(importSuppressions, { query: { dry_run: 'true' }, body: bodyOf(found) }, { signal: aborter.signal })
+      setTried({ key, report })
+    }
+    const timer = setTimeout(() => void ask().catch(() => undefined), pauseMs) // the import itself says what is wrong
+    return () => {
+      clearTimeout(timer)
+      aborter.abort()
+    }
+  }, [key])
+  return tried?.key === key ? tried.report : undefined
+}
+
+interface CountsProps {
+  readonly found: Parsed
+  readonly tried: SuppressionImportReport | undefined
+}
+
 /** What would be taken, before anything is. */
-function Counts({ found: { rows, without, repeated } }: { readonly found: Parsed }): JSX.Element {
+function Counts({ found: { rows, without, repeated }, tried }: CountsProps): JSX.Element {
   const w = words()
   const isTooMany = rows.length > maxRows
   return (
@@ -71,6 +99,24 @@ function Counts({ found: { rows, without, repeated } }: { readonly found: Parsed
           <Mark name={rows.length === 0 || isTooMany ? 'warning' : 'ok'} />
           <b>{number(rows.length)}</b> {isTooMany ? w.tooMany(number(maxRows)) : w.toTake}
         </li>
+        {tried && (
+          <li>
+            <Mark name="ok" />
+            <b>{number(tried.added)}</b> {w.wouldAdd}
+          </li>
+        )}
+        {tried && tried.already_there > 0 && (
+          <li>
+            <Mark name="none" />
+            <b>{number(tried.already_there)}</b> {w.wouldKeep}
+          </li>
+        )}
+        {tried && tried.refused > 0 && (
+          <li>
+            <Mark name="warning" />
+            <b>{number(tried.refused)}</b> {w.wouldRefuse}
+          </li>
+        )}
         {repeated > 0 && (
           <li>
             <Mark name="none" />

@@ -15,7 +15,14 @@ import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createSuppression, deleteSuppression, exportSuppressions, listSuppressions, type Suppression } from '../wire/operations.ts'
+import {
+  createSuppression,
+  deleteSuppression,
+  importSuppressions,
+  exportSuppressions,
+  listSuppressions,
+  type Suppression,
+} from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { ImportDialog } from './import.tsx'
 import { words as own } from './suppressions-words.ts'
@@ -57,6 +64,15 @@ export default function Suppressions(): JSX.Element {
           failure={w.suppressionsFailed}
           keyOf={({ id }) => id}
           empty={<Nothing isFiltered={text !== '' || source !== undefined} />}
+          nameOf={({ email }) => email}
+          bulk={
+            mayAdminister.value &&
+            ((rows, done) => (
+              <button class="button small" onClick={() => void removeAll(rows, done, list.reload)}>
+                {w.remove}
+              </button>
+            ))
+          }
           columns={[
             {
               head: w.address,
@@ -80,6 +96,18 @@ export default function Suppressions(): JSX.Element {
       {mayAdminister.value && query.value.get('import') === '1' && <ImportDialog onDone={list.reload} />}
     </>
   )
+}
+
+async function removeAll(rows: readonly Suppression[], done: () => void, reload: () => void): Promise<void> {
+  done()
+  try {
+    for (const { id } of rows) await call(deleteSuppression, { path: { id } })
+    const again = rows.map(({ email, reason }) => ({ email, reason }))
+    toast(own().removedAll(rows.length), () => void call(importSuppressions, { body: { rows: again } }).then(reload))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+  reload()
 }
 
 interface BarProps {

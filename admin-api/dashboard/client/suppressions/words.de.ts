@@ -16,4 +16,8 @@ export const de: Wider<typeof en> = {
   imported: (n: number) => (n === 1 ? '1 Adresse ist jetzt gesperrt' : `${String(n)} Adressen sind jetzt gesperrt`),
   reportOf: (added: number, known: number, refused: number) =>
     `${String(added)} hinzugefügt, ${String(known)} waren schon da, ${String(refused)} abgelehnt:`,
+  wouldAdd: 'sind neu auf der Liste',
+  wouldKeep: 'stehen schon darauf',
+  wouldRefuse: 'würden abgelehnt',
+  removedAll: (n: number) => (n === 1 ? '1 Adresse bekommt wieder Post.' : `${String(n)} Adressen bekommen wieder Post.`),
 }

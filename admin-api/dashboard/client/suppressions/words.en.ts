@@ -13,4 +13,8 @@ export const en = {
   imported: (n: number) => (n === 1 ? '1 address is suppressed now' : `${String(n)} addresses are suppressed now`),
   reportOf: (added: number, known: number, refused: number) =>
     `${String(added)} added, ${String(known)} were there already, ${String(refused)} refused:`,
+  wouldAdd: 'are new on the list',
+  wouldKeep: 'are on it already',
+  wouldRefuse: 'would be refused',
+  removedAll: (n: number) => (n === 1 ? '1 address gets mail again.' : `${String(n)} addresses get mail again.`),
 } as const

@@ -16,4 +16,9 @@ export const fr: Wider<typeof en> = {
   imported: (n: number) => (n === 1 ? '1 adresse est bloquée maintenant' : `${String(n)} adresses sont bloquées maintenant`),
   reportOf: (added: number, known: number, refused: number) =>
     `${String(added)} ajoutées, ${String(known)} déjà là, ${String(refused)} refusées :`,
+  wouldAdd: 'sont nouvelles sur la liste',
+  wouldKeep: 'y sont déjà',
+  wouldRefuse: 'seraient refusées',
+  removedAll: (n: number) =>
+    n === 1 ? '1 adresse reçoit de nouveau du courrier.' : `${String(n)} adresses reçoivent de nouveau du courrier.`,
 }

@@ -16,4 +16,8 @@ export const it: Wider<typeof en> = {
   imported: (n: number) => (n === 1 ? '1 indirizzo è ora bloccato' : `${String(n)} indirizzi sono ora bloccati`),
   reportOf: (added: number, known: number, refused: number) =>
     `${String(added)} aggiunti, ${String(known)} già presenti, ${String(refused)} rifiutati:`,
+  wouldAdd: 'sono nuovi nell’elenco',
+  wouldKeep: 'ci sono già',
+  wouldRefuse: 'sarebbero rifiutati',
+  removedAll: (n: number) => (n === 1 ? '1 indirizzo riceve di nuovo posta.' : `${String(n)} indirizzi ricevono di nuovo posta.`),
 }

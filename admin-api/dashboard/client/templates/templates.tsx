@@ -1,19 +1,19 @@
 /** Templates: the list with its search, making one, and the editor of one. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { bind, keyFor } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList } from '../app/query.ts'
+import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { longTime, number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listTemplates } from '../wire/operations.ts'
+import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
 import { NewTemplate } from './new-template.tsx'
 import { words as allWords } from '../words/words.ts'
@@ -28,10 +28,11 @@ function TemplateList(): JSX.Element {
   const text = query.value.get('q') ?? ''
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
+  const uses = useUses(project)
   const isMaking = isMakingNew(mayChange)
   useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
   const make = mayChange.value && (
-    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">
+    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
       <Icon name="plus" />
       <span class="shell-label">{allWords().newTemplate}</span>
     </a>
@@ -60,6 +61,7 @@ function TemplateList(): JSX.Element {
             },
             { head: w.slug, cell: ({ slug }) => <code>{slug}</code> },
             { head: w.version, class: 'c-time num', cell: ({ current_version: version }) => version },
+            { head: w.used30, class: 'c-time num', cell: ({ id }) => usesOf(uses, id) },
             {
               head: w.changed,
               class: 'c-status',
@@ -70,10 +72,10 @@ function TemplateList(): JSX.Element {
               ),
             },
           ]}
-          narrow={({ name, slug, current_version: version, updated_at: at }) => [
+          narrow={({ id, name, slug, current_version: version, updated_at: at }) => [
             <Mark name="none" />,
             <SafeText text={name} />,
-            `${slug} · ${w.versionNumber(version)}`,
+            `${slug} · ${w.versionNumber(version)}${uses ? ` · ${w.usedTimes(uses.get(id) ?? 0)}` : ''}`,
             shortTime(at, true),
           ]}
         />
@@ -82,6 +84,18 @@ function TemplateList(): JSX.Element {
     </>
   )
 }
+
+const thirtyDaysMs = 30 * 86_400_000
+
+/** How often each template was sent in 30 days, by its id; undefined while that is not known. */
+function useUses(project: { readonly project?: string }): ReadonlyMap<string, number> | undefined {
+  const [now] = useState(() => Date.now())
+  const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: '86400' }
+  const { data } = useRead(getTemplateInsight, { query: { ...project, ...span, limit: '200' } })
+  return data && new Map(data.data.map(({ template_id: id, totals }) => [id, Object.values(totals).reduce((sum, one) => sum + one, 0)]))
+}
+
+const usesOf = (uses: ReadonlyMap<string, number> | undefined, id: string): string => (uses ? number(uses.get(id) ?? 0) : '–')
 
 function Nothing({ text }: { readonly text: string }): JSX.Element {
   const w = words()

@@ -104,4 +104,6 @@ export const de: Wider<typeof en> = {
   captured: 'Festgehalten, nicht gesendet.',
   readTrace: 'Die Mail und ihren Trace lesen',
   size: (size: string) => `${size} HTML`,
+  used30: 'Genutzt, 30 T',
+  usedTimes: (n: number) => `in 30 Tagen ${String(n)}-mal genutzt`,
 }

@@ -99,4 +99,6 @@ export const en = {
   captured: 'Captured, not sent.',
   readTrace: 'Read it and its trace',
   size: (size: string) => `${size} of HTML`,
+  used30: 'Used, 30 d',
+  usedTimes: (n: number) => (n === 1 ? 'used once in 30 days' : `used ${String(n)} times in 30 days`),
 }

@@ -103,4 +103,6 @@ export const fr: Wider<typeof en> = {
   captured: 'Capturé, pas envoyé.',
   readTrace: 'Lire le mail et sa trace',
   size: (size: string) => `${size} de HTML`,
+  used30: 'Utilisé, 30 j',
+  usedTimes: (n: number) => `utilisé ${String(n)} fois en 30 jours`,
 }

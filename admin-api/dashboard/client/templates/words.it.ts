@@ -103,4 +103,6 @@ export const it: Wider<typeof en> = {
   captured: 'Catturato, non inviato.',
   readTrace: 'Leggi la mail e la sua traccia',
   size: (size: string) => `${size} di HTML`,
+  used30: 'Usato, 30 g',
+  usedTimes: (n: number) => (n === 1 ? 'usato 1 volta in 30 giorni' : `usato ${String(n)} volte in 30 giorni`),
 }

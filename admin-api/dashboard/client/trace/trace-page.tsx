@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { go, link, query, linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
@@ -67,13 +67,13 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
           </a>
         )}
         {mayReplay && (
-          <button class="button" aria-keyshortcuts="r" onClick={() => setReplaying(true)}>
+          <button class="button" aria-keyshortcuts={keyFor('r')} onClick={() => setReplaying(true)}>
             <Icon name="replay" />
             <span class="shell-label">{w.replay}</span>
           </button>
         )}
         {trace && (
-          <button class="button" aria-keyshortcuts="s" aria-label={own.share} onClick={() => setSharing(true)}>
+          <button class="button" aria-keyshortcuts={keyFor('s')} aria-label={own.share} onClick={() => setSharing(true)}>
             <Icon name="share" />
             <span class="shell-label">{own.share}</span>
           </button>

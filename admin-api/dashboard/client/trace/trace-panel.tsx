@@ -1,6 +1,7 @@
 /** A trace beside the list: the list stays usable, and the keys go from one to the next. */
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { keyFor } from '../app/keys.ts'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
@@ -34,10 +35,10 @@ export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Elemen
         <code title={id}>{id.slice(0, 8)}</code>
         <CopyButton text={id} label={w.copyId} />
         <span class="top-tools">
-          <button class="button quiet square" aria-label={w.previous} aria-keyshortcuts="[" onClick={() => onStep(-1)}>
+          <button class="button quiet square" aria-label={w.previous} aria-keyshortcuts={keyFor('[')} onClick={() => onStep(-1)}>
             <Icon name="left" />
           </button>
-          <button class="button quiet square" aria-label={w.next} aria-keyshortcuts="]" onClick={() => onStep(1)}>
+          <button class="button quiet square" aria-label={w.next} aria-keyshortcuts={keyFor(']')} onClick={() => onStep(1)}>
             <Icon name="right" />
           </button>
           <a class="button quiet" href={link(`/traces/${id}`)}>

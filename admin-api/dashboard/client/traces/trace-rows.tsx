@@ -1,6 +1,7 @@
 /** Traces as rows of a table, and as a list where it is narrow. */
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import { meantBy } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { Mark, Path } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -116,8 +117,9 @@ const isInLink = ({ target }: Event): boolean => target instanceof Element && ta
 function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
   const row = event.currentTarget as HTMLElement
   const isPlain = !event.metaKey && !event.ctrlKey
-  const isDown = isPlain && (event.key === 'j' || event.key === 'ArrowDown')
-  const isUp = isPlain && (event.key === 'k' || event.key === 'ArrowUp')
+  const key = meantBy(event.key)
+  const isDown = isPlain && (key === 'j' || event.key === 'ArrowDown')
+  const isUp = isPlain && (key === 'k' || event.key === 'ArrowUp')
   if (!isDown && !isUp && event.key !== 'Enter') return
   event.preventDefault()
   event.stopPropagation()

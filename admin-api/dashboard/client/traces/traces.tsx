@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -81,7 +81,7 @@ function TraceList(): JSX.Element {
     <>
       <TopBar title={w.traces} isLive={list.read.state !== 'failed'}>
         {rows.length > 0 && (
-          <button class="button quiet" aria-keyshortcuts="e" title={own.save} onClick={exportRows}>
+          <button class="button quiet" aria-keyshortcuts={keyFor('e')} title={own.save} onClick={exportRows}>
             <Icon name="download" />
             <span class="shell-label">CSV</span>
           </button>

@@ -22,6 +22,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import {
   getWebhook,
   listWebhookAttempts,
+  redeliverWebhookAttempt,
   rotateWebhookSecret,
   testWebhook,
   type WebhookAttempt,
@@ -30,6 +31,7 @@ import {
 import { words } from '../words/words.ts'
 import { Delivery } from './delivery.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
+import { EndpointDay } from './last-day.tsx'
 import { words as own } from './webhooks-words.ts'
 
 const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
@@ -84,6 +86,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
           {(endpoint) => (
             <>
               <About endpoint={endpoint} />
+              <EndpointDay id={id} />
               <Verify />
               <Deliveries key={turn} endpoint={endpoint} />
             </>
@@ -150,7 +153,10 @@ export function isFromPostern(body, header, secret) {
 function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
   const w = words()
   const status = statuses.find((one) => one === query.value.get('status'))
-  const input = { path: { id: endpoint.id }, query: { limit: '50', ...(status && { status }) } }
+  const event = eventsOf(endpoint).find((one) => one === query.value.get('event'))
+  const code = /^[1-5]\d\d$/.test(query.value.get('code') ?? '') ? (query.value.get('code') ?? '') : ''
+  const narrowed = { ...(status && { status }), ...(event && { event_type: event }), ...(code !== '' && { status_code: code }) }
+  const input = { path: { id: endpoint.id }, query: { limit: '50', ...narrowed } }
   const list = useList(listWebhookAttempts, input)
   const rows = list.read.state === 'ready' ? list.read.data : undefined
   const news = useNews({ list: 'webhook_deliveries', operation: listWebhookAttempts, input, rows })
@@ -171,6 +177,7 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
               </button>
             ))}
           </div>
+          <Narrowing events={eventsOf(endpoint)} event={event ?? ''} code={code} />
           <NewPill {...news} onShow={list.reload} />
         </div>
         <List
@@ -179,7 +186,22 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
           failure={w.webhooksFailed}
           keyOf={({ id }) => id}
           open={({ id }) => linkHere({ attempt: id })}
-          empty={<State title={w.noDeliveriesYet} text={w.noDeliveriesYetText} />}
+          nameOf={({ event_type: type, created_at: at }) => `${type} ${shortTime(at)}`}
+          bulk={
+            mayChange.value &&
+            ((chosen, done) => (
+              <button class="button small" onClick={() => void redeliverAll(chosen, done, list.reload)}>
+                {w.redeliver}
+              </button>
+            ))
+          }
+          empty={
+            Object.keys(narrowed).length === 0 ? (
+              <State title={w.noDeliveriesYet} text={w.noDeliveriesYetText} />
+            ) : (
+              <NothingNarrowed more={list.more} />
+            )
+          }
           columns={columns(shown)}
           narrow={(row) => [<Mark name={row.status} />, row.event_type, row.status, shortTime(row.created_at, true)]}
         />
@@ -196,6 +218,84 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
     </div>
   )
 }
+
+async function redeliverAll(rows: readonly WebhookAttempt[], done: () => void, reload: () => void): Promise<void> {
+  done()
+  try {
+    for (const { id } of rows) await call(redeliverWebhookAttempt, { path: { id } })
+    toast(own().redeliveredAll(rows.length))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+  reload()
+}
+
+/** What the endpoint may have been sent; an endpoint of every event has any. */
+const eventsOf = ({ event_types: types }: WebhookEndpoint): readonly EventType[] => (types.length === 0 ? everyEvent : types)
+type EventType = WebhookEndpoint['event_types'][number]
+const everyEvent: readonly EventType[] = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed']
+
+interface NarrowingProps {
+  readonly events: readonly EventType[]
+  readonly event: string
+  readonly code: string
+}
+
+function Narrowing({ events, event, code }: NarrowingProps): JSX.Element {
+  const [w, common] = [own(), words()]
+  const [typed, setTyped] = useState(code)
+  useEffect(() => setTyped(code), [code])
+  return (
+    <div class="narrowing">
+      <select
+        class="input"
+        aria-label={common.event}
+        value={event}
+        onChange={({ currentTarget }) => go(linkHere({ event: currentTarget.value }))}
+      >
+        <option value="">{common.everyEvent}</option>
+        {events.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <form
+        onSubmit={(submitted) => {
+          submitted.preventDefault()
+          go(linkHere({ code: typed.trim() }))
+        }}
+      >
+        <input
+          class="input code-filter"
+          aria-label={w.lastCode}
+          placeholder={w.lastCode}
+          inputMode="numeric"
+          pattern="[1-5][0-9][0-9]"
+          maxLength={3}
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </form>
+    </div>
+  )
+}
+
+/** A page that was narrowed can be empty although a later one is not. */
+const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }): JSX.Element => (
+  <State title={own().noneFits} text={more ? own().noneFitsYet : own().noneFitsText} drawing={<Icon name="search" />}>
+    <div class="actions">
+      {more && (
+        <button class="button" onClick={more}>
+          {words().older}
+        </button>
+      )}
+      <a class="button" href={linkHere({ status: '', event: '', code: '' })}>
+        {words().clearAll}
+      </a>
+    </div>
+  </State>
+)
 
 function columns(shown: string | undefined): readonly Column<WebhookAttempt>[] {
   const w = words()

@@ -4,19 +4,20 @@ import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
-import { useList, useRead } from '../app/query.ts'
+import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
 import { number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { createWebhook, getWebhookInsight, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
+import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { EditEndpoint, type EndpointSettings } from './edit-endpoint.tsx'
+import { LastDay, successOf, useLastDay, type DayTotals } from './last-day.tsx'
 import { WebhookPage } from './webhook-page.tsx'
 import { words as own } from './webhooks-words.ts'
 
@@ -30,6 +31,7 @@ function EndpointList(): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listWebhooks, { query: { ...project, limit: '50' } })
+  const days = useLastDay()
   const [secret, setSecret] = useState<Secret>()
   const close = (): void => go(linkHere({ new: '' }), { replaces: true })
   return (
@@ -61,22 +63,13 @@ function EndpointList(): JSX.Element {
               )}
             </State>
           }
-          columns={[
-            {
-              head: w.name,
-              class: 'strong',
-              cell: ({ id, name }) => (
-                <a href={link(`/webhooks/${id}`)}>
-                  <SafeText text={name} />
-                </a>
-              ),
-            },
-            { head: w.endpoint, cell: ({ target_url: url }) => <code>{plain(url)}</code> },
-            { head: w.eventsWord, cell: eventsOf },
-            { head: w.status, class: 'c-status', cell: ({ paused }) => <EndpointStatus paused={paused} /> },
-            { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+          columns={columns(days)}
+          narrow={(one) => [
+            <Mark name={one.paused ? 'paused' : 'ok'} />,
+            <SafeText text={one.name} />,
+            plain(one.target_url),
+            <Share totals={days?.get(one.id)} />,
           ]}
-          narrow={(one) => [<Mark name={one.paused ? 'paused' : 'ok'} />, <SafeText text={one.name} />, plain(one.target_url), '']}
         />
       </div>
       {isMakingNew(mayChange) && (
@@ -93,6 +86,35 @@ function EndpointList(): JSX.Element {
     </>
   )
 }
+
+function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Column<WebhookEndpoint>[] {
+  const w = words()
+  return [
+    {
+      head: w.name,
+      class: 'strong',
+      cell: ({ id, name }) => (
+        <a href={link(`/webhooks/${id}`)}>
+          <SafeText text={name} />
+        </a>
+      ),
+    },
+    { head: w.endpoint, cell: ({ target_url: url }) => <code>{plain(url)}</code> },
+    { head: w.eventsWord, cell: eventsOf },
+    { head: w.status, class: 'c-status', cell: ({ paused }) => <EndpointStatus paused={paused} /> },
+    { head: own().lastDay, class: 'c-took num', cell: ({ id }) => <Share totals={days?.get(id)} /> },
+    { head: own().parkedShort, class: 'c-took num', cell: ({ id }) => <Parked totals={days?.get(id)} /> },
+    { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+  ]
+}
+
+const Share = ({ totals }: { readonly totals: DayTotals | undefined }): JSX.Element => (
+  <span class={totals && totals.failed > 0 ? 'bad' : ''}>{totals ? successOf(totals) : '–'}</span>
+)
+
+const Parked = ({ totals }: { readonly totals: DayTotals | undefined }): JSX.Element => (
+  <span class={totals && totals.parked > 0 ? 'bad' : ''}>{totals ? number(totals.parked) : '–'}</span>
+)
 
 const EndpointStatus = ({ paused }: Pick<WebhookEndpoint, 'paused'>): JSX.Element => (
   <span class="status">
@@ -111,42 +133,3 @@ function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; read
   }
   return <EditEndpoint title={w.newEndpoint} submit={w.create} onClose={onClose} onSave={create} />
 }
-
-const dayMs = 86_400_000
-
-/** How the deliveries of the last day went, over all endpoints that are shown. */
-function LastDay(): JSX.Element | null {
-  const w = own()
-  const [now] = useState(() => Date.now())
-  const span = { from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }
-  const { data } = useRead(getWebhookInsight, {
-    query: { ...span, ...(projectId.value !== undefined && { project: projectId.value }) },
-  })
-  if (!data) return null
-  const { succeeded, failed, parked } = data.totals
-  const all = succeeded + failed
-  const share = all === 0 ? '–' : `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(1)} %`
-  return (
-    <dl class="ledger">
-      <Figure name={w.success} value={share} unit={w.ofAttempts(all)} />
-      <Figure name={w.failures} value={number(failed)} isBad={failed > 0} />
-      <Figure name={w.parked} value={number(parked)} isBad={parked > 0} />
-    </dl>
-  )
-}
-
-interface FigureProps {
-  readonly name: string
-  readonly value: string
-  readonly unit?: string
-  readonly isBad?: boolean
-}
-
-const Figure = ({ name, value, unit, isBad = false }: FigureProps): JSX.Element => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      <b class={isBad ? 'bad' : ''}>{value}</b> {unit !== undefined && <span>{unit}</span>}
-    </dd>
-  </div>
-)

@@ -16,4 +16,11 @@ export const de: Wider<typeof en> = {
   parked: 'Geparkt, letzte 24 h',
   verify: 'Wie ein Empfänger die Signatur prüft',
   ofAttempts: (n: number) => (n === 1 ? 'von 1 Versuch' : `von ${String(n)} Versuchen`),
+  lastDay: '24 h',
+  parkedShort: 'Geparkt',
+  lastCode: 'Letzter Code',
+  noneFits: 'Keine Zustellung passt zu den Filtern',
+  noneFitsYet: 'Keine unter den neuesten; ältere sind noch nicht durchsucht.',
+  noneFitsText: 'Ohne sie zeigt die Liste jede Zustellung.',
+  redeliveredAll: (n: number) => (n === 1 ? '1 Ereignis wird nochmals zugestellt.' : `${String(n)} Ereignisse werden nochmals zugestellt.`),
 }

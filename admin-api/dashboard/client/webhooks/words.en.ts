@@ -13,4 +13,11 @@ export const en = {
   parked: 'Parked, last 24 h',
   verify: 'How a receiver checks the signature',
   ofAttempts: (n: number) => (n === 1 ? 'of 1 attempt' : `of ${String(n)} attempts`),
+  lastDay: '24 h',
+  parkedShort: 'Parked',
+  lastCode: 'Last code',
+  noneFits: 'No delivery fits the filters',
+  noneFitsYet: 'None among the latest; older ones are not looked through yet.',
+  noneFitsText: 'Without them the list shows every delivery.',
+  redeliveredAll: (n: number) => (n === 1 ? '1 event is delivered again.' : `${String(n)} events are delivered again.`),
 } as const

@@ -16,4 +16,11 @@ export const fr: Wider<typeof en> = {
   parked: 'Mis de côté, dernières 24 h',
   verify: 'Comment un récepteur vérifie la signature',
   ofAttempts: (n: number) => (n === 1 ? 'sur 1 tentative' : `sur ${String(n)} tentatives`),
+  lastDay: '24 h',
+  parkedShort: 'Garés',
+  lastCode: 'Dernier code',
+  noneFits: 'Aucune remise ne correspond aux filtres',
+  noneFitsYet: 'Aucune parmi les plus récentes ; les anciennes ne sont pas encore parcourues.',
+  noneFitsText: 'Sans eux, la liste montre chaque remise.',
+  redeliveredAll: (n: number) => (n === 1 ? '1 événement est remis de nouveau.' : `${String(n)} événements sont remis de nouveau.`),
 }

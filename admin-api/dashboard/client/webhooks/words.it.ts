@@ -16,4 +16,11 @@ export const it: Wider<typeof en> = {
   parked: 'Parcheggiati, ultime 24 h',
   verify: 'Come un destinatario controlla la firma',
   ofAttempts: (n: number) => (n === 1 ? 'su 1 tentativo' : `su ${String(n)} tentativi`),
+  lastDay: '24 h',
+  parkedShort: 'Parcheggiati',
+  lastCode: 'Ultimo codice',
+  noneFits: 'Nessuna consegna corrisponde ai filtri',
+  noneFitsYet: 'Nessuna tra le più recenti; quelle vecchie non sono ancora state esaminate.',
+  noneFitsText: 'Senza, l’elenco mostra ogni consegna.',
+  redeliveredAll: (n: number) => (n === 1 ? '1 evento viene riconsegnato.' : `${String(n)} eventi vengono riconsegnati.`),
 }

@@ -122,4 +122,11 @@ export const de: Words = {
   notOfOrganization: 'Du gehörst nicht zu dieser Organisation',
   notOfOrganizationText: 'Vielleicht wurdest du entfernt, oder die Adresse ist von jemand anderem.',
   ownOrganization: 'Deine Organisation',
+  chosenRows: 'Gewählte Einträge',
+  chosenCount: (n: number) => `${String(n)} gewählt`,
+  clearChoice: 'Auswahl aufheben',
+  choose: (name: string) => `${name} wählen`,
+  chooseAll: 'Alle geladenen wählen',
+  chooseRow: 'Einen Eintrag für eine Aktion mit mehreren wählen',
+  keyTaken: 'Diese Taste tut schon etwas anderes.',
 }

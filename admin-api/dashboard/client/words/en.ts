@@ -123,4 +123,11 @@ export const en = {
   notOfOrganization: 'You do not belong to this organization',
   notOfOrganizationText: 'You may have been removed from it, or the address is of somebody else.',
   ownOrganization: 'Your organization',
+  chosenRows: 'Chosen entries',
+  chosenCount: (n: number) => `${String(n)} chosen`,
+  clearChoice: 'Clear the choice',
+  choose: (name: string) => `Choose ${name}`,
+  chooseAll: 'Choose all that are loaded',
+  chooseRow: 'Choose an entry for an action on several',
+  keyTaken: 'This key does something else already.',
 } as const

@@ -122,4 +122,11 @@ export const fr: Words = {
   notOfOrganization: 'Vous ne faites pas partie de cette organisation',
   notOfOrganizationText: 'Vous en avez peut-être été retiré, ou l’adresse vient de quelqu’un d’autre.',
   ownOrganization: 'Votre organisation',
+  chosenRows: 'Entrées choisies',
+  chosenCount: (n: number) => (n === 1 ? '1 choisie' : `${String(n)} choisies`),
+  clearChoice: 'Annuler le choix',
+  choose: (name: string) => `Choisir ${name}`,
+  chooseAll: 'Choisir toutes les entrées chargées',
+  chooseRow: 'Choisir une entrée pour une action sur plusieurs',
+  keyTaken: 'Cette touche fait déjà autre chose.',
 }

@@ -121,4 +121,11 @@ export const it: Words = {
   notOfOrganization: 'Non fa parte di questa organizzazione',
   notOfOrganizationText: 'Forse ne è stato rimosso, o l’indirizzo è di qualcun altro.',
   ownOrganization: 'La sua organizzazione',
+  chosenRows: 'Voci scelte',
+  chosenCount: (n: number) => (n === 1 ? '1 scelta' : `${String(n)} scelte`),
+  clearChoice: 'Annulla la scelta',
+  choose: (name: string) => `Scegli ${name}`,
+  chooseAll: 'Scegli tutte le voci caricate',
+  chooseRow: 'Scegli una voce per un’azione su più voci',
+  keyTaken: 'Questo tasto fa già altro.',
 }

@@ -1,6 +1,6 @@
 /**
- * When each API key, and each grant of an application, was used last, to within some minutes: a request never waits for this, and
- * most write nothing.
+ * When each API key, each SMTP credential and each grant of an application was used last, to within some minutes: a request never waits
+ * for this, and most write nothing.
  */
 import { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
@@ -9,7 +9,7 @@ import type { Core } from '../../core.ts'
 import { RecentMap } from '../../recent-map.ts'
 
 const schema = z.strictObject({
-  /** Of the key or grant. */
+  /** Of the key, credential or grant. */
   id: z.string(),
   projectId: z.string().nullable(),
   usedAt: z.int(),

@@ -3,7 +3,6 @@ import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import { foldAddress } from '../../addresses.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import { arrivals, firstIdOf, lastIdOf } from '../../trace/arrivals.ts'
@@ -12,7 +11,9 @@ import type { CaptureEvents } from '../notify/capture-events.ts'
 import { captureOf, inboxes, retainedFrom, type Capture, type Inbox } from '../capture.ts'
 import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
-import { catchAll, landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
+import { figuresOf, type InboxFigures } from './inbox-figures.ts'
+import { walkOf, type Walk } from './inbox-walk.ts'
+import { landsIn, looksLikePattern, parsePattern } from '../inbox-pattern.ts'
 import type { RawMessage, Readings } from '../reading/readings.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
@@ -62,6 +63,15 @@ export class Inboxes implements List<OfProject, Inbox> {
   /** Newest first. Throws `not_found` for a project out of reach. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Inbox>> {
     return listReachable(this.#options, inboxes, principal, query)
+  }
+
+  /** How much is in each, in the order of `list`. Throws as that does. */
+  async figures(principal: Principal, query: PageQuery & OfProject): Promise<Page<InboxFigures>> {
+    const { database, clock } = this.#options
+    const { rows, nextCursor } = await this.list(principal, query)
+    const figures: InboxFigures[] = []
+    for (const inbox of rows) figures.push(await figuresOf(database, principal.organizationId, inbox, clock.now()))
+    return { rows: figures, nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -237,19 +247,6 @@ export class Inboxes implements List<OfProject, Inbox> {
       else this.#waitsByGrant.delete(credentialId)
     }
   }
-}
-
-interface Walk {
-  readonly pattern: string
-  /** Without it, the captures themselves. */
-  readonly index?: string
-  readonly values: readonly Element[]
-}
-
-/** The captures of an inbox in the order in which they came into it. */
-function walkOf({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk {
-  const pattern = foldAddress(address)
-  return pattern === catchAll ? { pattern, values: [projectId, captured] } : { pattern, index: 'address', values: [projectId, pattern] }
 }
 
 /** Where a capture stands in a walk. */

@@ -64,6 +64,16 @@ export async function addSuppressions(
   })
 }
 
+/** Whether each entry would be added now, by a write that is never committed. */
+export async function wouldAdd(
+  database: Database,
+  organizationId: string,
+  entries: readonly Suppression[],
+  nowMs: number,
+): Promise<readonly AddedSuppression[]> {
+  return stage(new Change(), organizationId, entries, await statesOf(database, organizationId, entries, nowMs))
+}
+
 /**
  * Like `addSuppressions`, in a write of the caller's; once for each write. Corrections come first; they change an entry only while
  * it is the one that the report made and no one else has asked for it.

@@ -6,7 +6,7 @@ import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
-import { addSuppressions } from './add-suppressions.ts'
+import { addSuppressions, wouldAdd } from './add-suppressions.ts'
 import type { Suppression } from './suppression.ts'
 import { newEntry, type NewSuppression } from './suppressions.ts'
 
@@ -19,6 +19,8 @@ export interface ImportRequest {
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly GivenRow[]>
   /** Reads the fields of a row; throws a refusal for what is wrong with them. */
   readonly toEntry: (fields: Readonly<Record<string, unknown>>) => NewSuppression
+  /** Nothing is added; the report says what would be. */
+  readonly isDryRun?: boolean
   /** Ends an import that has not begun to add rows. */
   readonly signal: AbortSignal
 }
@@ -53,6 +55,8 @@ interface ImportAct {
   readonly rows: number
   /** The audit log shows the import in the first write that changes the list. */
   isNoted: boolean
+  /** In a dry run: the addresses that earlier batches would have added. */
+  readonly tried: Set<string> | undefined
   /** The latest batch was new altogether, as lists mostly are: the next one is expected to be so too. */
   expectsNew: boolean
 }
@@ -76,7 +80,10 @@ export class SuppressionImport {
       const rows = await receive(draft, request)
       // from here on rows are added, and only their results may be reported
       request.signal.throwIfAborted()
-      return await this.#add(principal, draft, request, { rows, isNoted: false, expectsNew: true })
+      return await this.#add(principal, draft, request, {
+        ...{ rows, isNoted: false, expectsNew: true },
+        tried: request.isDryRun ? new Set() : undefined,
+      })
     } finally {
       await draft.discard()
     }
@@ -118,10 +125,21 @@ export class SuppressionImport {
       audit.record(change, { organizationId, actor, act: 'suppression.imported', target: organizationId, details: { rows: act.rows } })
     }
     const entries = batch.map(({ entry }) => entry)
+    if (act.tried) return await this.#try(organizationId, batch, tally, act.tried)
     const outcomes = await addSuppressions(database, organizationId, entries, clock.now(), { also, expectsNew: act.expectsNew })
     act.isNoted ||= isNoted
     act.expectsNew = outcomes.every(({ added }) => added)
     for (const [i, { row }] of batch.entries()) tally.settle(row, outcomes[i]?.added ? 'added' : 'already_there')
+  }
+
+  async #try(organizationId: string, batch: Batch, tally: Tally, tried: Set<string>): Promise<void> {
+    const { database, clock } = this.#options
+    const entries = batch.map(({ entry }) => entry)
+    const outcomes = await wouldAdd(database, organizationId, entries, clock.now())
+    for (const [i, { row, entry }] of batch.entries()) {
+      tally.settle(row, outcomes[i]?.added && !tried.has(entry.email) ? 'added' : 'already_there')
+      tried.add(entry.email)
+    }
   }
 }
 

@@ -160,7 +160,8 @@ export class Accept {
     const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
     change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
-    countAccepted(change, place, decision.outcome, nowMs, trace.sendAt !== undefined)
+    const madeWith = [trace.template?.id, trace.door === 'publishable_key' ? trace.submittedBy : undefined]
+    countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, madeWith })
     if (isHeld) noteAsked(change, principal.organizationId, traceId)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', principal.organizationId, trace.projectId, nowMs)
     if (trace.door === 'publishable_key') meter(change, 'pk_sends', principal.organizationId, trace.projectId, nowMs)

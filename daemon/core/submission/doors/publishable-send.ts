@@ -7,13 +7,16 @@ import { checkPublishableGates } from '../../publishable/publishable-gates.ts'
 import { type PublishableKey, captchaOwnerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { KeyWindows, type Counted } from '../../publishable/key-windows.ts'
-import { invalid } from '../../refusals.ts'
+import { refusedLetter } from '../../insights/count.ts'
+import type { LateCounts } from '../../insights/late-counts.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from './send-messages.ts'
 import type { Acceptance, Submission } from '../submission.ts'
 
 export interface PublishableSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
   readonly keys: PublishableKeys
   readonly sendMessages: SendMessages
+  readonly lateCounts: Pick<LateCounts, 'count'>
 }
 
 /** Where a send comes from. */
@@ -40,7 +43,8 @@ export class PublishableSends {
 
   /** Before a body is read. Throws `rate_limit_exceeded` where bodies were refused before and a window of the key is full. */
   async admit(principal: Principal, remoteAddress: string): Promise<void> {
-    await this.#windows.admit(principal.organizationId, await this.#options.keys.ofBearer(principal), remoteAddress)
+    const key = await this.#options.keys.ofBearer(principal)
+    await this.#counting(principal, key, () => this.#windows.admit(principal.organizationId, key, remoteAddress))
   }
 
   /** Counts a body that was refused, so that sending such bodies is bounded like sending. */
@@ -50,8 +54,22 @@ export class PublishableSends {
 
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
   async send(principal: Principal, given: SendOrder, visit: WebOrigin): Promise<Acceptance> {
+    const key = await this.#options.keys.ofBearer(principal)
+    return this.#counting(principal, key, () => this.#send(principal, key, given, visit))
+  }
+
+  /** What is refused is counted for the key. */
+  async #counting<T>({ organizationId }: Principal, { id, projectId }: PublishableKey, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      if (error instanceof Refusal) this.#options.lateCounts.count({ organizationId, projectId }, refusedLetter + error.code, id)
+      throw error
+    }
+  }
+
+  async #send(principal: Principal, key: PublishableKey, given: SendOrder, visit: WebOrigin): Promise<Acceptance> {
     const { accept, keys, sendMessages } = this.#options
-    const key = await keys.ofBearer(principal)
     const recipients = [...given.to, ...given.cc, ...given.bcc]
     checkPublishableGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
     assertOwnChoice(given, key)

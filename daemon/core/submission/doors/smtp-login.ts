@@ -4,6 +4,7 @@ import type { Core } from '../../core.ts'
 import type { LoginGuard } from '../../visitors/login-guard.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
+import type { KeyUses } from '../../access/keys/key-uses.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
@@ -26,6 +27,7 @@ export interface SmtpDoorOptions extends Core {
   readonly accept: Accept
   readonly loginGuard: LoginGuard
   readonly lateCounts: Pick<LateCounts, 'count'>
+  readonly uses: Pick<KeyUses, 'note'>
   /** For the names that satellites claim. */
   readonly resolver: Resolver
   /** Refuses when nothing may be accepted now. */
@@ -75,6 +77,7 @@ export class SubmissionDoor implements SmtpDoor {
     }
     if (!isGood) throw loginGuard.failed(username, remoteAddress)
     loginGuard.succeeded(username, remoteAddress)
+    this.#options.uses.note(found.organizationId, found.credential)
     return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
   }
 

@@ -1,6 +1,6 @@
-/** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
+/** Scheduled sends: those that wait or were canceled, the cancel, and sending one before its time. Spec "Scheduled send". */
 import type { Page } from '#store/database.ts'
-import { dequeueIfThere } from '#store/queue.ts'
+import { dequeueIfWaiting, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -18,17 +18,22 @@ export interface ScheduledFilter extends OfProject {
   readonly status?: 'queued' | 'canceled' | undefined
 }
 
-export class ScheduledSends implements List<ScheduledFilter, Trace> {
-  readonly #core: Core
+export interface ScheduledOptions extends Core {
+  /** Is notified of an entry of the queue whose time has come. */
+  readonly queued: (entry: QueueEntry) => void
+}
 
-  constructor(core: Core) {
-    this.#core = core
+export class ScheduledSends implements List<ScheduledFilter, Trace> {
+  readonly #options: ScheduledOptions
+
+  constructor(options: ScheduledOptions) {
+    this.#options = options
   }
 
   /** Waiting and canceled sends, earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
   list(principal: Principal, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
     const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
-    return listReachable(this.#core, traces, principal, query, walkOf)
+    return listReachable(this.#options, traces, principal, query, walkOf)
   }
 
   /**
@@ -36,7 +41,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
    * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
    */
   async cancel(principal: Principal, traceId: string): Promise<Trace> {
-    const { database, clock } = this.#core
+    const { database, clock } = this.#options
     return transact(database, principal, async (change) => {
       const stored = await change.get(traces, traceId)
       if (!stored || stored.record.sendAt === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
@@ -49,15 +54,49 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
       return next
     })
   }
+
+  /**
+   * Lets a send leave, or be captured, now instead of at its time; again, it returns the same. Throws `not_found`, and `conflict` when
+   * it was canceled, waits for approval or has begun to leave.
+   */
+  async sendNow(principal: Principal, traceId: string): Promise<Trace> {
+    const { database, clock, queued } = this.#options
+    const { organizationId, credentialId: by } = principal
+    const { trace, entry } = await transact(database, principal, async (change) => {
+      const stored = await change.get(traces, traceId)
+      const planned = stored?.record.sendAt
+      if (!stored || planned === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
+      if (stored.record.broughtForward) return { trace: stored.record }
+      refuseNotWaiting(stored.record)
+      const at = clock.now()
+      const next = { ...stored.record, sendAt: at, nextAttemptAt: at, updatedAt: at, broughtForward: { at, by, planned } }
+      if (!(await dequeueIfWaiting(database, change, waitingEntry(organizationId, stored.record)))) throw tooLate()
+      const row = waitingEntry(organizationId, next)
+      enqueue(change.replace(traces, organizationId, stored, next), row)
+      return { trace: next, entry: row }
+    })
+    if (entry) queued(entry)
+    return trace
+  }
 }
 
 function refuseTooLate({ status, begunAt }: Trace): void {
   if (status === 'pending') return // no attempt begins before it is approved
   if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
-  if (begunAt !== undefined || status !== 'queued')
-    throw new Refusal('conflict', 'It is too late: delivery of the message has begun. Its trace has the outcome.', {
-      nextAction: 'read_trace',
+  if (begunAt !== undefined || status !== 'queued') throw tooLate()
+}
+
+const tooLate = (): Refusal =>
+  new Refusal('conflict', 'It is too late: delivery of the message has begun. Its trace has the outcome.', { nextAction: 'read_trace' })
+
+function refuseNotWaiting(trace: Trace): void {
+  if (trace.status === 'canceled')
+    throw new Refusal('conflict', 'The send was canceled; send the message anew.', { nextAction: 'send_again' })
+  if (trace.status === 'pending')
+    throw new Refusal('conflict', 'The message waits for approval, and leaves at its time once it is approved.', {
+      nextAction: 'wait_for_approval',
     })
+  refuseTooLate(trace)
 }
 
 function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {

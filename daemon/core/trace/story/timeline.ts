@@ -117,18 +117,25 @@ const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =
 
 /** What a send with `send_at` was promised, and its capture, if any. */
 function scheduleEntries(trace: Trace): TimelineEntry[] {
-  const { createdAt, sendAt, outcome, begunAt, approval } = trace
+  const { createdAt, sendAt, outcome, begunAt, approval, broughtForward } = trace
   if (sendAt === undefined) return []
-  const time = new Date(sendAt).toISOString()
+  const time = new Date(broughtForward?.planned ?? sendAt).toISOString()
   const isLater = waitsForCapture(trace)
   const what = outcome === 'relayed' ? 'leaves' : 'is captured'
   const message =
     outcome === 'relayed' || isLater
       ? `It ${what} at ${time}${approval ? ', if it is approved,' : ''} and can be canceled until then.`
       : `It was scheduled for ${time} and captured immediately.`
-  const scheduled: TimelineEntry = { at: createdAt, event: 'scheduled', message, detail: { send_at: time } }
-  if (!isLater || begunAt === undefined) return [scheduled]
-  return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
+  const scheduled: TimelineEntry[] = [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
+  if (broughtForward)
+    scheduled.push({
+      at: broughtForward.at,
+      event: 'scheduled',
+      message: `Brought forward by ${broughtForward.by}: it ${what} now instead of at ${time}.`,
+      detail: { send_at: new Date(broughtForward.at).toISOString(), brought_forward_by: broughtForward.by },
+    })
+  if (!isLater || begunAt === undefined) return scheduled
+  return [...scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
 }
 
 /** That a person had to approve it, and what they decided: it is queued when they have. */

@@ -1,7 +1,7 @@
 /** Carries out one attempt at a delivery: read, send, commit. A crash before the commit leaves it due, so it is sent again. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
-import { count, projectNames } from '../../insights/count.ts'
+import { count, countFor, projectNames } from '../../insights/count.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import {
   addDue,
@@ -89,7 +89,9 @@ export class DeliveryAttempts {
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
       const ended = endingOf(sent.error, next.status)
-      count(change, { organizationId, projectId: record.projectId }, countedAs[ended], now)
+      const place = { organizationId, projectId: record.projectId }
+      count(change, place, countedAs[ended], now)
+      countFor(change, place, endpointId, countedAs[ended], now)
       return ended
     })
     if (ending) this.#options.onAttempted?.(ending)

@@ -12,6 +12,7 @@ import {
   removeDue,
   webhookDeliveries,
   type DeliveryStatus,
+  type DeliveryType,
   type LoggedAttempt,
   type WebhookDelivery,
 } from '../delivery.ts'
@@ -40,7 +41,13 @@ export interface DeliveryFilter extends OfProject {
   readonly endpointId?: string | undefined
   readonly traceId?: string | undefined
   readonly status?: DeliveryStatus | undefined
+  readonly eventType?: DeliveryType | undefined
+  /** Of the latest attempt. */
+  readonly statusCode?: number | undefined
 }
+
+/** Of a page that is narrowed by event or status code, which no index knows. */
+const maxLooks = 1000
 
 export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   readonly #options: DeliveriesOptions
@@ -50,13 +57,22 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for what is out of reach. */
-  async list(principal: Principal, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
+  async list(principal: Principal, { traceId, ...asked }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
+    const { endpointId, status, eventType, statusCode, ...query } = asked
     if (endpointId !== undefined) await this.#requireTarget(principal, endpointId)
     const isMeant = (delivery: WebhookDelivery): boolean =>
-      (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
+      (endpointId === undefined || delivery.endpointId === endpointId) &&
+      (status === undefined || delivery.status === status) &&
+      (eventType === undefined || delivery.eventType === eventType) &&
+      (statusCode === undefined || delivery.lastStatusCode === statusCode)
+    const isSieved = eventType !== undefined || statusCode !== undefined
     const { rows, nextCursor } = await listReachable(this.#options, webhookDeliveries, principal, query, (project) =>
       traceId === undefined
-        ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
+        ? {
+            index: 'listed',
+            values: [endpointId ?? project ?? '', status ?? ''],
+            ...(isSieved && { sieve: sieve(isMeant, undefined, maxLooks) }),
+          }
         : { index: 'trace', values: [traceId], sieve: sieve(isMeant) },
     )
     return { rows: await this.#seen(principal, rows), nextCursor }

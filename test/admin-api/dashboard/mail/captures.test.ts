@@ -75,6 +75,7 @@ test('what nobody opened is unread, and u makes it so again; an inbox says what 
   const { page } = tab
   await tab.go('/captures')
   await page.waitForSelector('.message-list a.unread >> nth=1')
+  await page.waitForSelector('.inboxes .inbox-count >> text=/^2\\b/')
   await tab.check(t)
   await page.click('.message-list >> text=Two')
   await page.waitForSelector('.message-list a:not(.unread) >> text=Two')

@@ -1,6 +1,6 @@
 /** Every screen of the dashboard while there is nothing yet, and while what it reads does not come, is broken, or is not for the role. */
 import { testWith } from '../../../support/peers/peers.ts'
-import { browserOf } from '../../../support/web/browser.ts'
+import { browserOf, overflows, squeezed } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { gateOf, type Mode } from './gate.ts'
 import { openHostile, openWatched, wrongWith } from './look.ts'
@@ -26,6 +26,8 @@ for (const [mode, shown] of [
       const found = await page.waitForSelector(shown, { timeout: 5000 }).catch(() => undefined)
       if (!found) faults.push(`${kind}: does not say so`)
       faults.push(...(await wrongWith(page)).map((fault) => `${kind}: ${fault}`))
+      if ((await overflows(page, [320])).length > 0) faults.push(`${kind}: is wider than 320 px`)
+      faults.push(...(await squeezed(page)).map((one) => `${kind}: is squeezed at 320 px: ${one}`))
     }
     t.deepEqual(faults, [])
   })

@@ -31,6 +31,27 @@ async function importRows(fixture: Fixture, type: string, body: string | AsyncIt
   return { status: response.status, body: (await response.json()) as Report & { error: { code: string; message: string } } }
 }
 
+test('a dry run of an import says what would be added, and adds nothing', async (t) => {
+  const fixture = await startFixture(t)
+  await add(fixture, { email: 'ada@example.ch' })
+  const before = await exported(fixture)
+  const rows = [
+    'ada@example.ch',
+    'bob@example.ch',
+    'BOB@example.ch',
+    'nonsense',
+    ...Array.from({ length: 600 }, (_, i) => `n${i % 550}@example.ch`),
+  ]
+  const body = JSON.stringify({ rows: rows.map((email) => ({ email })) })
+  const ask = async (query: string) =>
+    objectOf(await fixture.rest.call('POST', `${path}/bulk-import${query}`, JSON.parse(body) as object)) as unknown as Report
+  const tried = await ask('?dry_run=true')
+  t.like(tried, { total: 604, added: 551, already_there: 52, refused: 1 })
+  t.is(await exported(fixture), before)
+  t.deepEqual(await ask(''), tried, 'the import comes to the same')
+  t.like(await ask('?dry_run=true'), { added: 0, already_there: 603 })
+})
+
 async function exported(fixture: Fixture, query = ''): Promise<string> {
   const { status, bytes, headers } = await fixture.rest.call('GET', `${path}/export${query}`)
   if (status !== 200) throw new Error(bytes.toString())

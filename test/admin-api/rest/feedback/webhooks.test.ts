@@ -184,6 +184,16 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   const ofTrace = `/v1/webhooks/attempts?trace_id=${String(rows[0]?.['trace_id'])}`
   t.deepEqual(column(await listed(ofTrace), 'endpoint_id'), [b, a])
   t.deepEqual(await listed(`${ofTrace}&status=failed&endpoint_id=${String(b)}`), [rows[0]])
+  t.deepEqual(
+    await listed(`/v1/webhooks/${String(b)}/attempts?status_code=500&event_type=failed`),
+    rows.filter(({ event_type }) => event_type === 'failed'),
+  )
+  t.is((await listed(`/v1/webhooks/${String(b)}/attempts?status_code=200`)).length, 0)
+  t.is((await rest.call('GET', '/v1/webhooks/attempts?status_code=20')).status, 400)
+  const { data: apart } = await rest.must('GET', '/v1/insights/webhook-endpoints')
+  const figures = new Map((apart as { endpoint_id: string; totals: object }[]).map(({ endpoint_id, totals }) => [endpoint_id, totals]))
+  t.deepEqual(figures.get(String(a)), { succeeded: 5, failed: 0, parked: 0 })
+  t.deepEqual(figures.get(String(b)), { succeeded: 0, failed: 5, parked: 0 })
   t.is((await rest.call('GET', '/v1/webhooks/attempts?status=open')).status, 400)
   t.is((await rest.call('GET', '/v1/webhooks/attempts?endpoint_id=whk_none')).status, 404)
   const { id, ...row } = rows[0]!

@@ -31,6 +31,25 @@ test('listInboxes filters by project, getInbox gets one', async (t) => {
   t.deepEqual(refusal(await fixture.rest.call('GET', '/v1/inboxes/inb_none/messages')), none)
 })
 
+test('listInboxFigures counts what each inbox has, up to a hundred, and knows its latest message', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, clock } = fixture
+  const few = await rest.must('POST', '/v1/inboxes', { address_pattern: 'eve@example.ch' })
+  await rest.must('POST', '/v1/inboxes', { address_pattern: '@none.example', retention_days: 1 })
+  for (let i = 0; i < 101; i++) await rest.must('POST', '/v1/messages', { ...plain, text: '.', ...(i < 2 && { cc: 'eve@example.ch' }) })
+  const figures = async () => (await rest.must('GET', '/v1/inboxes/figures'))['data'] as Record<string, unknown>[]
+  const at = new Date(clock.now()).toISOString()
+  const counted = (await figures()).map(({ inbox_id: _, ...rest }) => rest)
+  t.deepEqual(counted, [
+    { messages: 0, has_more: false, last_message_at: null },
+    { messages: 2, has_more: false, last_message_at: at },
+    { messages: 100, has_more: true, last_message_at: at },
+  ])
+  await rest.must('PATCH', `/v1/inboxes/${String(few['id'])}`, { retention_days: 1 })
+  clock.advance(2 * 86_400_000)
+  t.like((await figures())[1], { messages: 0, last_message_at: null }, 'what the inbox has let go is not counted')
+})
+
 test('getInboxMessage shows a captured send in full', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)

@@ -30,6 +30,18 @@ test('a page adds no header fields, by which providers take further recipients',
   t.is((await tracesOf(rest)).length, 1)
 })
 
+test('what a key sent and what its gates refused is counted for the key', async (t) => {
+  const { send, rest, clock } = await publishableFixture(t)
+  t.is(codeOf(await send({})), 200)
+  t.is(codeOf(await send({ to: 'eve@elsewhere.example' })), '403 recipient_not_allowed')
+  t.is(codeOf(await send({}, { origin: 'https://elsewhere.example' })), '403 origin_not_allowed')
+  clock.advance(1000)
+  let one: { readonly totals: Record<string, unknown>; readonly points: readonly object[] } | undefined
+  while (one?.totals['refused'] !== 2) [one] = (await rest.must('GET', '/v1/insights/publishable-keys'))['data'] as (typeof one)[]
+  t.like(one.totals, { captured_no_route: 1, relayed: 0, refused_by_code: { recipient_not_allowed: 1, origin_not_allowed: 1 } })
+  t.true(one.points.length > 1)
+})
+
 test('a page cannot have the recipients of its key unsubscribe themselves', async (t) => {
   const { send } = await publishableFixture(t)
   const answer = await send({ list_unsubscribe: true })
@@ -65,6 +77,9 @@ test('a page sends with templates of its project, and of no other', async (t) =>
   t.is(codeOf(answer), '400 validation_failed')
   t.is(firstField(answer), 'template_id')
   t.is((await tracesOf(rest)).length, 1)
+  const { data } = await rest.must('GET', '/v1/insights/templates')
+  t.like(data, [{ template_id: own['id'], totals: { captured_no_route: 1, relayed: 0 } }])
+  t.is((data as object[]).length, 1)
 })
 
 test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
+import { timelineOf } from '#core/trace/story/timeline.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { coreFixture, quiet, principal, until, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
@@ -19,7 +20,10 @@ async function scheduling(t: ExecutionContext, options: CoreFixtureOptions = {})
   return fixture
 }
 
-const cancelIn = (fixture: CoreFixture, traceId: string) => new ScheduledSends(fixture.context).cancel(principal, traceId)
+const scheduledSends = (fixture: CoreFixture): ScheduledSends =>
+  new ScheduledSends({ ...fixture.context, queued: (entry) => fixture.part('queue').offer(entry, undefined, false) })
+
+const cancelIn = (fixture: CoreFixture, traceId: string) => scheduledSends(fixture).cancel(principal, traceId)
 const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
 test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
@@ -46,7 +50,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
   t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
   t.like(await first.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + hour })
-  const listed = (await new ScheduledSends(first.context).list(principal, { status: 'queued', limit: 10 })).rows
+  const listed = (await scheduledSends(first).list(principal, { status: 'queued', limit: 10 })).rows
   t.deepEqual(column(listed, 'id'), [traceId])
 
   const fixture = await first.crash()
@@ -63,8 +67,32 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.false('scheduledAddresses' in trace)
   t.is(await fixture.queueLength(), 0)
   await t.throwsAsync(cancelIn(fixture, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
-  t.deepEqual((await new ScheduledSends(fixture.context).list(principal, { limit: 10 })).rows, [])
+  t.deepEqual((await scheduledSends(fixture).list(principal, { limit: 10 })).rows, [])
   t.is(fixture.transport.calls.length, 0)
+})
+
+test('a scheduled send that is brought forward leaves at once, exactly once, and its story says so', async (t) => {
+  const fixture = await scheduling(t)
+  const { traceId } = await fixture.submit({ sendAt: startOfTime + day })
+  const canceled = await fixture.submit({ sendAt: startOfTime + day })
+  await cancelIn(fixture, canceled.traceId)
+  fixture.clock.advance(hour)
+  const now = await scheduledSends(fixture).sendNow(principal, traceId)
+  t.like(now.broughtForward, { at: startOfTime + hour, by: principal.credentialId, planned: startOfTime + day })
+  await until('it is sent', () => sent(fixture) === 1)
+  t.deepEqual(await scheduledSends(fixture).sendNow(principal, traceId), await fixture.trace(traceId), 'again it is the same')
+  t.like(await fixture.trace(traceId), { status: 'sent', begunAt: startOfTime + hour })
+  await t.throwsAsync(cancelIn(fixture, traceId), { code: 'conflict' })
+  await t.throwsAsync(scheduledSends(fixture).sendNow(principal, canceled.traceId), { code: 'conflict', message: /canceled/ })
+  await t.throwsAsync(scheduledSends(fixture).sendNow(principal, 'b8d370d5-0000-4000-8000-000000000000'), { code: 'not_found' })
+  fixture.clock.advance(2 * day)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1)
+  const sentences = timelineOf(await fixture.trace(traceId), []).map(({ message }) => message)
+  t.true(
+    sentences.some((message) => message.startsWith(`Brought forward by ${principal.credentialId}`)),
+    sentences.join('\n'),
+  )
 })
 
 test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
@@ -210,7 +238,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   fixture.clock.advance(hour)
   await until('it is sent', () => sent(fixture) === 1)
   await t.throwsAsync(cancelIn(fixture, traceId), late)
-  t.deepEqual((await new ScheduledSends(fixture.context).list(principal, { limit: 10 })).rows, [])
+  t.deepEqual((await scheduledSends(fixture).list(principal, { limit: 10 })).rows, [])
 })
 
 test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {

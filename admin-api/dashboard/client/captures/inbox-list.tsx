@@ -1,0 +1,75 @@
+/** The inboxes, each with how much is in it and when the latest message came; and what the month has left. */
+import type { JSX } from 'preact'
+import { link, projectId } from '../app/location.ts'
+import { homeProject } from '../app/projects.ts'
+import { useRead } from '../app/query.ts'
+import { Gauge } from '../parts/controls.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { longTime, month, number, shortTime } from '../parts/time.ts'
+import { listInboxFigures, type Inbox, type InboxFigures } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { words as own } from './captures-words.ts'
+
+const refreshMs = 15_000
+/** As many as the list reads. */
+const most = '200'
+
+export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
+  const w = words()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const figures = useRead(listInboxFigures, { query: { ...project, limit: most } }, { every: refreshMs })
+  const byInbox = new Map(figures.data?.data.map((one) => [one.inbox_id, one]))
+  const home = homeProject()
+  const cap = home?.monthly_capture_cap ?? null
+  return (
+    <nav class="inboxes" aria-label={w.inboxes}>
+      <ul>
+        {inboxes.map(({ id, name, address_pattern: pattern }) => (
+          <li key={id}>
+            <a href={link(`/captures/${id}`)} aria-current={id === chosen ? 'true' : undefined}>
+              <b class="cut">
+                <SafeText text={name} />
+              </b>
+              <Count figures={byInbox.get(id)} />
+              <code class="cut">{pattern}</code>
+              <Latest figures={byInbox.get(id)} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      {home && (
+        <div class="captured-count">
+          <span>{w.capturesIn(month())}</span>
+          <b>{number(home.captures_this_month)}</b>
+          {cap !== null && (
+            <>
+              <Gauge used={home.captures_this_month} limit={cap} />
+              <p class="faint">{w.capturesLeft(number(Math.max(0, cap - home.captures_this_month)), number(cap))}</p>
+            </>
+          )}
+        </div>
+      )}
+    </nav>
+  )
+}
+
+interface FiguresProps {
+  readonly figures: InboxFigures | undefined
+}
+
+function Count({ figures }: FiguresProps): JSX.Element | null {
+  if (!figures) return null
+  const shown = number(figures.messages) + (figures.has_more ? '+' : '')
+  return (
+    <span class="inbox-count">
+      {shown} <span class="hidden">{own().messagesIn}</span>
+    </span>
+  )
+}
+
+const Latest = ({ figures }: FiguresProps): JSX.Element | null =>
+  figures?.last_message_at ? (
+    <time class="faint" datetime={figures.last_message_at} title={`${own().latest} ${longTime(figures.last_message_at)}`}>
+      {shortTime(figures.last_message_at, true)}
+    </time>
+  ) : null

@@ -1,0 +1,21 @@
+/** From which domains mail goes to a destination: of its default sender, and of the rules that lead to it. */
+import { useList } from '../app/query.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { matchOf } from '../routing/rule-order.ts'
+import { listRoutingRules, type Destination } from '../wire/operations.ts'
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).replace(/>\s*$/, '')
+
+/** What a rule that takes any sender is written as. */
+const any = '*'
+
+export function useFromDomains(project: { readonly project?: string }): (destination: Destination) => string {
+  const { read } = useList(listRoutingRules, { query: { ...project, limit: '200' } }, { isShown: false })
+  return ({ id, from, environment }) => {
+    const rules = (read.data ?? []).filter(
+      (rule) => rule.destination_id === id || (rule.environment !== null && rule.environment === environment),
+    )
+    const senders = [...(from === null ? [] : [from]), ...rules.map(matchOf)]
+    return [...new Set(senders.map((one) => (one === any ? any : domainOf(plain(one)))))].sort().join(', ')
+  }
+}

@@ -1,0 +1,11 @@
+/** German: sending domains. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  rotate: 'DKIM-Schlüssel wechseln',
+  rotateQuestion: (domain: string) => `Neue DKIM-Schlüssel für ${domain}?`,
+  rotateText:
+    'Die alten Schlüssel signieren, bis die Einträge der neuen veröffentlicht und geprüft sind. Lassen Sie die alten Einträge danach noch einige Tage stehen, für Post, die noch unterwegs ist.',
+  rotated: 'Veröffentlichen Sie die Einträge der neuen Schlüssel und prüfen Sie dann nochmals.',
+}

@@ -1,0 +1,11 @@
+/** French: sending domains. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  rotate: 'Renouveler les clés DKIM',
+  rotateQuestion: (domain: string) => `Nouvelles clés DKIM pour ${domain} ?`,
+  rotateText:
+    'Les anciennes clés signent jusqu’à ce que les entrées des nouvelles soient publiées et vérifiées. Gardez ensuite les anciennes quelques jours, pour le courrier encore en route.',
+  rotated: 'Publiez les entrées des nouvelles clés, puis vérifiez de nouveau.',
+}

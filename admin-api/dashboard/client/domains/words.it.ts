@@ -1,0 +1,11 @@
+/** Italian: sending domains. */
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const it: Wider<typeof en> = {
+  rotate: 'Rinnova le chiavi DKIM',
+  rotateQuestion: (domain: string) => `Nuove chiavi DKIM per ${domain}?`,
+  rotateText:
+    'Le vecchie chiavi firmano finché le voci delle nuove non sono pubblicate e verificate. Tenete poi le vecchie voci ancora qualche giorno, per la posta in viaggio.',
+  rotated: 'Pubblicate le voci delle nuove chiavi, poi verificate di nuovo.',
+}

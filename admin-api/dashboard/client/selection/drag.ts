@@ -1,0 +1,44 @@
+/** Rows that are put elsewhere in their list with the pointer; buttons and keys do the same beside it. */
+import { useState } from 'preact/hooks'
+
+export interface Dragging<T> {
+  /** Rows change places with those of the same group alone. */
+  readonly groupOf: (row: T) => string
+  /** The row stands where `target` stood now. */
+  readonly onDrop: (row: T, target: T) => void
+}
+
+/** What a row of the table takes to be dragged; nothing where rows keep their places. */
+export function useDrag<T>(rows: readonly T[], keyOf: (row: T) => string, drag: Dragging<T> | undefined) {
+  const [dragged, setDragged] = useState<string>()
+  const [over, setOver] = useState<string>()
+  return (row: T): object => {
+    if (!drag) return {}
+    const key = keyOf(row)
+    const held = rows.find((one) => keyOf(one) === dragged)
+    const isTarget = held !== undefined && held !== row && drag.groupOf(held) === drag.groupOf(row)
+    const end = (): void => {
+      setDragged(undefined)
+      setOver(undefined)
+    }
+    return {
+      draggable: true,
+      'data-drop': isTarget && over === key ? (rows.indexOf(held) < rows.indexOf(row) ? 'behind' : 'before') : undefined,
+      onDragStart: (event: DragEvent) => {
+        event.dataTransfer?.setData('text/plain', key)
+        setDragged(key)
+      },
+      onDragOver: (event: DragEvent) => {
+        if (!isTarget) return
+        event.preventDefault()
+        setOver(key)
+      },
+      onDragEnd: end,
+      onDrop: (event: DragEvent) => {
+        event.preventDefault()
+        end()
+        if (isTarget) drag.onDrop(held, row)
+      },
+    }
+  }
+}

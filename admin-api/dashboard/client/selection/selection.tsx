@@ -1,0 +1,73 @@
+/** Rows that are chosen, by `x` or by their boxes, and what is done with all of them. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { bind, keyFor } from '../app/keys.ts'
+import { words } from '../words/words.ts'
+
+/** The buttons for the rows that are chosen; `done` lets go of them. */
+export type Bulk<T> = (rows: readonly T[], done: () => void) => ComponentChildren
+
+export interface Selection<T> {
+  readonly rows: readonly T[]
+  readonly has: (key: string) => boolean
+  readonly toggle: (key: string) => void
+  readonly setAll: (isChosen: boolean) => void
+  readonly clear: () => void
+}
+
+/** The key of the row in which the focus is. */
+export const keyOfFocusedRow = (): string | undefined => document.activeElement?.closest<HTMLElement>('main [data-row]')?.dataset['row']
+
+/** What is not in the list any more is not chosen either. */
+export function useSelection<T>(rows: readonly T[], keyOf: (row: T) => string, isOn: boolean): Selection<T> {
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
+  const clear = (): void => setKeys(new Set())
+  const toggle = (key: string): void =>
+    setKeys((before) => (before.has(key) ? new Set([...before].filter((one) => one !== key)) : new Set([...before, key])))
+  const chosen = rows.filter((row) => keys.has(keyOf(row)))
+  const isAny = chosen.length > 0
+  useEffect(() => {
+    if (!isOn) return undefined
+    const toggleFocused = (): void => {
+      const key = keyOfFocusedRow()
+      if (key !== undefined) toggle(key)
+    }
+    return bind({ x: toggleFocused, ...(isAny && { Escape: clear }) })
+  }, [isOn, isAny])
+  return {
+    rows: chosen,
+    ...{ clear, toggle },
+    has: (key) => keys.has(key),
+    setAll: (isChosen) => setKeys(new Set(isChosen ? rows.map(keyOf) : [])),
+  }
+}
+
+interface BoxProps {
+  readonly label: string
+  readonly isChosen: boolean
+  readonly onToggle: () => void
+}
+
+export const Box = ({ label, isChosen, onToggle }: BoxProps): JSX.Element => (
+  <input type="checkbox" class="choose" aria-label={label} aria-keyshortcuts={keyFor('x')} checked={isChosen} onChange={onToggle} />
+)
+
+interface BarProps<T> {
+  readonly selection: Selection<T>
+  readonly bulk: Bulk<T>
+}
+
+/** In the place of the head. */
+export function SelectionBar<T>({ selection: { rows, clear }, bulk }: BarProps<T>): JSX.Element | null {
+  const w = words()
+  if (rows.length === 0) return null
+  return (
+    <div class="selection-bar wide-only" role="toolbar" aria-label={w.chosenRows}>
+      <span role="status">{w.chosenCount(rows.length)}</span>
+      {bulk(rows, clear)}
+      <button class="button quiet small end" type="button" onClick={clear}>
+        {w.clearChoice}
+      </button>
+    </div>
+  )
+}

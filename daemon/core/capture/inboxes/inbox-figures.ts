@@ -1,0 +1,34 @@
+/** How much is in an inbox, and when the latest message came, from the keys alone: at most so many are looked at. */
+import type { Database } from '#store/database.ts'
+import { indexPrefix } from '#store/record-kind.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import { firstIdOf, timeOfId } from '../../trace/arrivals.ts'
+import { traces } from '../../trace/trace.ts'
+import { retainedFrom, type Inbox } from '../capture.ts'
+import { walkOf } from './inbox-walk.ts'
+
+export interface InboxFigures {
+  readonly inboxId: string
+  /** Up to `mostCounted`. */
+  readonly messages: number
+  /** There are more than were counted. */
+  readonly hasMore: boolean
+  readonly lastAt: number | null
+}
+
+export const mostCounted = 100
+
+export async function figuresOf(database: Database, organizationId: string, inbox: Inbox, nowMs: number): Promise<InboxFigures> {
+  const { index, values } = walkOf(inbox)
+  const prefix = [...(index === undefined ? [organizationId, traces.name] : indexPrefix(traces.name, organizationId, index)), ...values]
+  const oldest = retainedFrom(inbox, nowMs)
+  const start = oldest === -Infinity ? {} : { start: pack([...prefix, firstIdOf(oldest)]) }
+  let messages = 0
+  let lastAt: number | null = null
+  for await (const { key } of database.kv.range({ ...within(prefix), ...start, reverse: true, limit: mostCounted + 1 })) {
+    if (messages === mostCounted) return { inboxId: inbox.id, messages, hasMore: true, lastAt }
+    lastAt ??= timeOfId(String(unpack(key).at(-2)))
+    messages++
+  }
+  return { inboxId: inbox.id, messages, hasMore: false, lastAt }
+}
