@@ -195,3 +195,90 @@ test('a form is made of pasted HTML, published, paused and found by its state; w
   t.is(await reader.page.locator('main button:has-text("Publish"), main [aria-label^="Delete"]').count(), 0)
   await reader.check(t)
 })
+
+async function tryOut({ page }: DashboardTab): Promise<void> {
+  await page.click('.form-tabs >> text=Test')
+  const frame = page.frameLocator('iframe.draft-page:not(.waiting)')
+  await frame.locator('[name=name]').fill('Ada')
+  await frame.locator('[name=email]').fill('ada@example.ch')
+  await frame.locator('[name=topic]').selectOption('question')
+  await frame.locator('textarea').fill('It works')
+  await frame.locator('[type=submit]').click()
+  await frame.locator('.thanks').waitFor()
+}
+
+async function notify({ page }: DashboardTab): Promise<void> {
+  await page.click('.form-tabs >> text=Notifications')
+  await page.click('text=Add a recipient')
+  await page.fill('[aria-label="Address 1"]', 'olga@alpenblick.example')
+  await page.selectOption('[aria-label="How often, address 1"]', 'daily')
+  await page.click('text=Only some')
+  await page.fill('[type=url]', 'http://127.0.0.1:9/forms')
+  await page.click('text=Save the notifications')
+  await page.waitForSelector('dialog >> text=webhook_secret')
+  await page.click('dialog >> text=I stored it')
+  await page.click('dialog footer .primary')
+  await page.waitForSelector('.form-recipients >> text=member')
+}
+
+test('rules, theme, a trial, versions, notifications, languages and figures of one form', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const tab = await server.open()
+  const { page } = tab
+  const { id, public_id: publicId } = await rest.must('POST', '/v1/forms', { name: 'Support', template: 'support' })
+  const at = `/forms/${String(id)}`
+  await rest.must('POST', `/v1${at}/publish`, { note: 'First' })
+  const draftAs = (what: string, is: (definition: never) => boolean): Promise<boolean> =>
+    eventually(20_000, what, async () => is((await draftOf(server, String(id))).definition as never) || undefined)
+  await tab.go(`${at}/logic`)
+  await page.waitForSelector('.tried .hidden-field >> text=How bad is it?')
+  await page.selectOption('.try-out select', { label: 'Problem' })
+  await page.waitForSelector('.tried .hidden-field', { state: 'detached' })
+  await page.click('text=Add a rule')
+  await page.selectOption('.rules-of-form li:nth-child(2) .chip.action', 'hide')
+  await draftAs(
+    'the rule is saved',
+    ({ logic }: { logic: { rules: { then: { action: string }[] }[] } }) => logic.rules[1]?.then[0]?.action === 'hide',
+  )
+  await tab.check(t)
+  await page.click('[aria-label="Remove rule 2"]')
+  await page.click('.form-tabs >> text=Theme')
+  await page.fill('[aria-label="Text as hex"]', '#dddddd')
+  await page.waitForSelector('.contrast-meter .failing')
+  await tab.check(t)
+  await page.click('[aria-label="Fix: Text on background"]')
+  await page.waitForSelector('.contrast-meter >> text=9 of 9 pass')
+  await tryOut(tab)
+  t.deepEqual((await rest.must('GET', `/v1${at}/submissions`))['data'], [])
+  await tab.check(t)
+  await page.click('.form-tabs >> text=Versions')
+  await page.waitForSelector('.definition-changes >> text=Theme')
+  await tab.check(t)
+  await rest.must('POST', `/v1${at}/publish`, { note: 'Second' })
+  await tab.go(`${at}/versions?version=1`)
+  await page.click('text=Publish version 1 again')
+  await page.click('dialog footer .primary')
+  await page.waitForSelector('.form-truth >> text=Version 3 is live.')
+  await notify(tab)
+  await tab.check(t)
+  await page.click('.form-tabs >> text=Settings')
+  await page.fill('.translations .pair input', 'fr')
+  await page.click('text=Add a language')
+  await page.click('.translations summary')
+  await page.fill('[aria-label="fr: name"]', 'Aide')
+  await draftAs(
+    'the translation is saved',
+    ({ translations }: { translations: { fr?: { name?: string } } }) => translations.fr?.name === 'Aide',
+  )
+  await tab.check(t)
+  await fetch(`${server.url}/f/${String(publicId)}`)
+  await eventually(20_000, 'the view is counted', async () => {
+    const { totals } = (await rest.must('GET', `/v1${at}/analytics`)) as { totals: { views: number } }
+    return totals.views > 0 || undefined
+  })
+  await page.click('.form-tabs >> text=Analytics')
+  await page.waitForSelector('.plot')
+  await tab.check(t)
+  t.deepEqual(tab.refusals, [])
+})

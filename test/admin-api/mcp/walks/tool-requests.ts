@@ -209,7 +209,10 @@ const access = ({ credential, destination, tenant, webhook, publishable, reveal 
 const forms = ({ form: form_id, formSubmission: submission_id, formReply: draft_id, template: template_id }: ToolMade): Requests => ({
   form_create: { given: { name: 'Other' }, wrong: { given: { name: 'Other', fields: [{ key: 'a' }] }, code: 'definition_invalid' } },
   form_publish: { given: { form_id, note: 'again' }, wrong: missing('form_id', 'frm_1') },
-  form_embed_snippet_generate: { given: { form_id, mode: 'script' }, wrong: { given: { form_id: 'frm_1', mode: 'script' }, code: 'not_found' } },
+  form_embed_snippet_generate: {
+    given: { form_id, mode: 'script' },
+    wrong: { given: { form_id: 'frm_1', mode: 'script' }, code: 'not_found' },
+  },
   form_list: { given: { status: 'published', limit: 5 } },
   form_reply_draft_create: {
     given: { submission_id, template_id },
