@@ -47,7 +47,7 @@ export const namedAnswers = ({ answers, files }: { readonly answers: Answers; re
 export const scanWork = 'form.scan'
 
 /** Rows of files that were not scanned yet, in the order in which they came. */
-export const scanKey = (...rest: readonly Element[]): readonly Element[] => globalKey(scanWork, ...rest)
+export const scanKey = (...rest: readonly Element[]): readonly Element[] => globalKey('form.scan', ...rest)
 
 /** Adds to the write that takes a submission that its files are to be scanned. Their weight is counted where its limit is known. */
 export function followFiles(change: Change, organizationId: string, { id, files }: WithFiles): void {
