@@ -32,16 +32,14 @@ async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: stri
   t.fail(`no ${name} by Tab`)
 }
 
-/** Resolves once a save is under way, which then waits for `seen` on the page. */
-const heldSave = ({ page }: DashboardTab, seen: string): Promise<void> =>
-  new Promise((resolve) => {
-    const hold = async (route: { continue(): Promise<void> }): Promise<void> => {
-      resolve()
-      await page.waitForSelector(seen)
-      await route.continue()
-    }
-    void page.route('**/v1/templates/tpl_*', hold, { times: 1 })
-  })
+/** Holds the next save until `seen` is on the page. */
+const holdSave = ({ page }: DashboardTab, seen: string): Promise<unknown> => {
+  const hold = async (route: { continue(): Promise<void> }): Promise<void> => {
+    await page.waitForSelector(seen)
+    await route.continue()
+  }
+  return page.route('**/v1/templates/tpl_*', hold, { times: 1 })
+}
 
 test('by keys alone: a template is made, written, saved, tested into a captured inbox and found again', async (t) => {
   const server = await startDashboard(t, browser)
@@ -73,9 +71,8 @@ test('by keys alone: a template is made, written, saved, tested into a captured 
   await keyboard.type('!')
   await page.waitForSelector('.subject-line >> text=Your order 17!')
   await page.waitForSelector('text=unsaved changes')
-  const isAsked = heldSave(tab, '.subject-line >> text=Your order 17!?')
-  await keyboard.press('Control+s')
-  await isAsked
+  await holdSave(tab, '.subject-line >> text=Your order 17!?')
+  await Promise.all([page.waitForRequest('**/v1/templates/tpl_*'), keyboard.press('Control+s')])
   await keyboard.type('?') // while it is being saved
   await page.waitForSelector('.toast >> text=Saved as version 2.')
   await page.waitForSelector('text=unsaved changes')

@@ -14,7 +14,10 @@ let before: string | undefined
 export const ownKeys = ['/', 'j', 'k', 'x', '[', ']', 'c', 'e', 'u', 'r', 's', 't', 'a', 'g', '?', '\\'] as const
 export type OwnKey = (typeof ownKeys)[number]
 
-/** Binds keys until the returned function is called. A pair is written `g t`. */
+/**
+ * Binds keys until the returned function is called. A pair is written `g t`. Keys that depend on what is shown are bound in a layout
+ * effect, so that they never act on what was shown before.
+ */
 export function bind(keys: Readonly<Record<string, Action>>): () => void {
   const mine = Object.entries(keys).map(([key, run]) => ({ key, run }))
   bound.unshift(...mine)

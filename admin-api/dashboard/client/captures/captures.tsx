@@ -1,6 +1,6 @@
 /** Captured mail as in a mail program: inboxes, their messages, live, and the reader beside them. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { ApiFault, call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { isStreaming } from '../app/live.ts'
@@ -95,7 +95,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
     const next = rows[rows.findIndex(({ id }) => id === chosen) + by]
     if (next) go(link(`/captures/${inboxId}/${next.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
   }
-  useEffect(
+  useLayoutEffect(
     () =>
       bind({
         j: () => step(1),

@@ -1,6 +1,6 @@
 /** A list of one kind of thing, with every state around it (a table where it is wide, rows where it is narrow), and the search above it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
@@ -66,7 +66,7 @@ type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 
 
 /** `j` and `k` go through the links of the rows. */
 function useRowKeys(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const step = (by: number): void => {
       const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
       const links = [...rows].flatMap((row) => row.querySelector('a') ?? []).filter((link) => link.offsetParent !== null)

@@ -1,6 +1,6 @@
 /** The list of submissions: search, what is new, rows that can be chosen, and what is done with many of them at a time. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
@@ -104,7 +104,7 @@ function useKeys({ rows, chosenId, onOpen, onPick }: KeysOptions): void {
     const next = rows[rows.findIndex(({ id }) => id === chosenId) + by]
     if (next) onOpen(next)
   }
-  useEffect(
+  useLayoutEffect(
     () =>
       bind({
         j: () => step(1),

@@ -1,6 +1,6 @@
 /** All traces: filters in the address, pages by cursor, what is new as a pill, and a trace in a panel beside the list. */
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
@@ -175,7 +175,7 @@ function useSelection(shown: string | undefined, rows: readonly TraceSummary[]) 
     const next = rows[at + by]
     if (next) select(next.trace_id)
   }
-  useEffect(
+  useLayoutEffect(
     () =>
       bind({
         j: () => (shown ? step(1) : document.querySelector<HTMLElement>('.traces tbody tr')?.focus()),

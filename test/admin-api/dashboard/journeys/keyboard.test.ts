@@ -84,7 +84,9 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForSelector('iframe.paper')
   const first = page.url()
   await press('j')
-  await page.waitForURL((url) => url.href !== first)
+  await page.waitForFunction(
+    `((one) => one && one.href === location.href && one.href !== ${JSON.stringify(first)})(document.querySelector('.message-list a[aria-current]'))`,
+  )
   await press('k')
   await page.waitForURL(first)
   await page.locator('[role=tab][aria-selected=true]').focus()
