@@ -12,6 +12,9 @@ import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 import { mcpResource, redirectUri } from '../../oauth/oauth-fixture.ts'
 import { proxyWith } from './agent-proxy.ts'
 import { startMcp, type McpFixture } from '../mcp-fixture.ts'
+import { specifiedTools } from '../specified-tools.ts'
+
+const toolCount = Object.keys(specifiedTools).length
 
 const run = promisify(execFile)
 const inspector = fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector/clients/cli/build/index.js'))
@@ -68,7 +71,7 @@ test('the SDK before it comes from the address alone to a call', async (t) => {
   await client.connect(new OlderTransport(address, options))
   const { structuredContent } = await client.callTool({ name: 'account_status', arguments: {} })
   t.like(structuredContent, { project_id: fixture.projectId, status: 'claimed' } as never)
-  t.is((await client.listTools()).tools.length, 74)
+  t.is((await client.listTools()).tools.length, toolCount)
 })
 
 for (const era of ['legacy', 'modern'])
@@ -80,7 +83,7 @@ for (const era of ['legacy', 'modern'])
     const env = { PATH: process.env['PATH'], HOME: folder.path }
     const { stdout, stderr } = await run(process.execPath, [inspector, ...given], { env, maxBuffer: 16 * 1024 * 1024 })
     t.is(stderr, '')
-    t.is(stdout.match(/"inputSchema"/g)?.length, 74)
+    t.is(stdout.match(/"inputSchema"/g)?.length, toolCount)
   })
 
 test('a bridge for clients that start programs passes calls on', async (t) => {
