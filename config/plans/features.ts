@@ -136,6 +136,7 @@ export const features = {
     screens: ['virtual-inboxes'],
     always: [
       'listInboxes',
+      'listInboxFigures',
       'lookUpInbox',
       'getInbox',
       'listInboxMessages',

@@ -8,7 +8,7 @@ import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fix
 const none = [404, 'not_found', 'No SMTP credential has this id.'] as const
 const path = '/v1/smtp-credentials'
 
-test('createSmtpCredential answers the whole resource and, this once, the password', async (t) => {
+test('createSmtpCredential answers the resource and, this once, the password', async (t) => {
   const { rest, database } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const made = await rest.call('POST', path, {
@@ -44,7 +44,7 @@ test('createSmtpCredential answers the whole resource and, this once, the passwo
   })
   const found = await database.lookup(smtpCredentials, 'username', [String(username)])
   t.true(new SecretBox(Buffer.alloc(32, 7)).matches(String(password), found?.record.passwordFingerprint ?? ''))
-  const shown = { id, username, project_id, created_at, updated_at, ...settings }
+  const shown = { id, username, project_id, created_at, updated_at, ...settings, last_login_at: null }
   t.deepEqual(await rest.must('GET', `${path}/${String(id)}`), shown)
   t.deepEqual(await rest.must('GET', path), { data: [shown], next_cursor: null })
 })
