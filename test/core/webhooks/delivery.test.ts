@@ -199,7 +199,7 @@ test('a deleted endpoint gets nothing more, and its deliveries go with their att
   await until('they are gone', async () => (await setup.deliveries()).length === 120)
   t.true((await setup.deliveries()).every(({ endpointId }) => endpointId === kept.id))
   await setup.core.webhookDispatcher.idle()
-  const isHistory = (key: string): boolean => key.includes('audit') || key.includes('insight.') // of the organization, and as long as it is kept
+  const isHistory = (key: string): boolean => key.includes('audit') || key.includes('insight.') // kept as such
   t.deepEqual(
     (await setup.fixture.keys(id)).filter((key) => !isHistory(key)),
     [],
