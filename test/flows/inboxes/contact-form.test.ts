@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { baseUrl, startFixture, type Fixture, type FixtureOptions } from '../../admin-api/rest/fixture/rest-fixture.ts'
-import { axeFaults, browserOf, overflows, type Page } from '../../support/web/browser.ts'
+import { axeFaults, becomesTrue, browserOf, overflows, type Page } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
@@ -64,7 +64,7 @@ async function fillIn(page: Page): Promise<void> {
 /** Presses Send and waits for what the form says in the end. */
 async function sendAndRead(page: Page): Promise<string> {
   await page.click('button')
-  await page.waitForFunction(`/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)
+  await becomesTrue(page, `/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)
   return page.innerText('[role=status]')
 }
 
@@ -198,7 +198,7 @@ test('in a sandboxed frame, as site builders make, the form says that it does no
   await frame.fill('[name=email]', 'grace@example.net')
   await frame.fill('[name=message]', 'Hello')
   await frame.click('button')
-  await frame.waitForFunction(`/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)
+  await becomesTrue(frame, `/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)
   t.is(await frame.innerText('[role=status]'), 'This form does not work on this page.')
 })
 
@@ -220,7 +220,7 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
       window.solve = () => { input.value = 'solved-' + box.dataset.sitekey + ++count }
       window.${provider} = { reset() { input.value = '' } }`
     const page = await openAt(t, form.allowed, { host, script })
-    await page.waitForFunction(`'solve' in window`)
+    await becomesTrue(page, `'solve' in window`)
     await fillIn(page)
     t.is(await sendAndRead(page), 'Please confirm that you are human.')
     for (const round of [1, 2]) {

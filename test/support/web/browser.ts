@@ -2,8 +2,8 @@
 import assert from 'node:assert'
 import type { TestFn } from 'ava'
 import axe from 'axe-core'
-import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
-import { patience } from '../deadline.ts'
+import { chromium, type Browser, type BrowserContext, type CDPSession, type Frame, type Page } from 'playwright-core'
+import { eventually, patience } from '../deadline.ts'
 
 /** Debian's package `chromium`. */
 const executablePath = '/usr/bin/chromium'
@@ -41,6 +41,13 @@ export function browserOf(test: TestFn): () => Browser {
   test.after.always(() => browser?.close())
   return () => browser ?? assert.fail('the tests have not begun')
 }
+
+/**
+ * Resolves when an expression is true in the page. Asked anew each time, as what Playwright polls with inside the page is text that strict
+ * content security policies do not evaluate.
+ */
+export const becomesTrue = (page: Page | Frame, expression: string, withinMs = 30_000): Promise<unknown> =>
+  eventually(withinMs, expression, async () => (await page.evaluate<unknown>(`Boolean(${expression})`)) || undefined)
 
 /** The widths at which every page is checked: a small phone and a desk. */
 export const widths = [320, 1280] as const

@@ -1,7 +1,7 @@
 /** The inbox of submissions in Chromium: read, sorted, answered once and deleted, by mouse and by keys; and answers that attack. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { eventually } from '../../../support/deadline.ts'
-import { browserOf } from '../../../support/web/browser.ts'
+import { becomesTrue, browserOf } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
 import { seed } from '../seed.ts'
@@ -40,7 +40,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.click('.sub-note >> text=Save')
   await page.waitForSelector('text=The note is saved.')
   await page.click('.sub-filters >> text=To me')
-  await page.waitForFunction(`document.querySelectorAll('.message-list li').length === 1`)
+  await becomesTrue(page, `document.querySelectorAll('.message-list li').length === 1`)
   await page.click('.sub-filters >> text=To me')
   await tab.check(t)
   // the reply

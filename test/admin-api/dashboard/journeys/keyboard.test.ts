@@ -1,6 +1,6 @@
 /** The dashboard by keys alone: every control is reached and seen, captures and traces are read, and single keys can be switched off. */
 import { testWith } from '../../../support/peers/peers.ts'
-import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
 import { seed } from '../seed.ts'
 import { isScreen } from '../walks/screen-list.ts'
@@ -65,9 +65,7 @@ const focused = (page: Page): Promise<string> => page.evaluate('document.activeE
 
 /** Resolves when what begins so has the focus; after five seconds whatever has it. */
 const hasFocus = (page: Page, wanted: string): Promise<unknown> =>
-  page
-    .waitForFunction(`document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`, undefined, { timeout: 5000 })
-    .catch(() => undefined)
+  becomesTrue(page, `document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`, 5000).catch(() => undefined)
 
 test('captured mail and traces are found, opened, read and left by keys alone', async (t) => {
   const server = await startDashboard(t, browser)
@@ -84,7 +82,8 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForSelector('iframe.paper')
   const first = page.url()
   await press('j')
-  await page.waitForFunction(
+  await becomesTrue(
+    page,
     `((one) => one && one.href === location.href && one.href !== ${JSON.stringify(first)})(document.querySelector('.message-list a[aria-current]'))`,
   )
   await press('k')

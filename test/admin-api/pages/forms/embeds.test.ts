@@ -1,7 +1,7 @@
 /** Forms on pages of another origin, under a strict policy: in a frame, in the page, in a dialog; and forged messages, which do nothing. */
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
-import { axeFaults, browserOf, type Page } from '../../../support/web/browser.ts'
+import { axeFaults, becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { listenIn } from '../../../support/web/listen.ts'
 import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
@@ -60,12 +60,7 @@ async function tab(t: ExecutionContext): Promise<{ page: Page; blocked: string[]
   return { page, blocked, events: () => page.evaluate('seen') }
 }
 
-interface Shown {
-  readonly document: { querySelector(selector: string): { readonly offsetHeight: number } }
-}
-
-const seen = (page: Page, name: string): Promise<unknown> =>
-  page.waitForFunction((wanted) => (globalThis as unknown as { seen: Row[] }).seen.some((event) => event['name'] === wanted), name)
+const seen = (page: Page, name: string): Promise<unknown> => becomesTrue(page, `seen.some(({ name }) => name === ${JSON.stringify(name)})`)
 /** axe-core writes the styles of shadow roots into a document of its own, which the policy of the page blocks. */
 async function accessible(t: ExecutionContext, page: Page, blocked: string[]): Promise<void> {
   t.deepEqual(blocked, [])
@@ -107,10 +102,7 @@ test('a frame is as high as its form, and believes nothing but its form', async 
   ])
     await frame?.evaluate(`parent.postMessage(${JSON.stringify(message)}, '*')`)
   await frame?.locator('button[type=submit]').click()
-  await page.waitForFunction(
-    (before) => (globalThis as unknown as Shown).document.querySelector('iframe').offsetHeight > before,
-    Number(first),
-  )
+  await becomesTrue(page, `document.querySelector('iframe').offsetHeight > ${Number(first)}`)
   const [after, grown] = await heights()
   t.is(after, grown)
   t.deepEqual(
