@@ -12,7 +12,7 @@ export interface MultipartFile {
 }
 
 export interface MultipartHandlers {
-  /** Files come one after the other; each is to be read to its end. */
+  /** Files come one after the other; each is to be read to its end, unless this throws. */
   readonly file: (file: MultipartFile) => Promise<void>
   /** Keys of files beyond as many as are taken, once all others were read. */
   readonly filesBeyond: (keys: readonly string[]) => void
@@ -88,7 +88,9 @@ class Reading {
     })
     this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined) => {
       this.#streams.add(stream.on('error', (cause) => this.#fail(cause, false)).on('close', () => this.#streams.delete(stream)))
-      const file = { key: key ?? '', name: name ?? '', octets: stream as AsyncIterable<Buffer> }
+      // whoever stops reading says why; a stream that ended with it would look as if the body were broken
+      const octets = { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer> }
+      const file = { key: key ?? '', name: name ?? '', octets }
       this.#files = this.#files
         .then(() => (this.#failure ? undefined : handlers.file(file)))
         .catch((cause: unknown) => this.#fail(cause, true))

@@ -1,5 +1,5 @@
 /** The answers to a form, as scripts and browsers send them: JSON with or without a wrapper, or the parts of a form. */
-import { captchaKey, definitionLimits, fillTimeKey, honeypotKey } from '#core/forms/definition/definition.ts'
+import { captchaKey, definitionLimits, fillTimeKey, honeypotKey, signatureKey } from '#core/forms/definition/definition.ts'
 import type { FilePart } from '#core/forms/uploads/uploads.ts'
 import { malformed } from '#core/forms/submissions/submit.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -23,6 +23,35 @@ export type SubmissionValues = Readonly<Record<string, unknown>>
 export interface SubmissionFiles {
   take(part: FilePart): Promise<void>
   refuse(keys: readonly string[]): void
+}
+
+/**
+ * Files of a page without scripts, whose browser sends what was typed but once: where a file cannot be taken, the rest of the body is
+ * read all the same, so that the page comes back with it.
+ */
+export class FilesOfPage implements SubmissionFiles {
+  readonly #files: SubmissionFiles
+  /** Of the first file that was not taken; none is taken after it. */
+  refusal: Refusal | undefined
+
+  constructor(files: SubmissionFiles) {
+    this.#files = files
+  }
+
+  async take(part: FilePart): Promise<void> {
+    try {
+      if (!this.refusal) return await this.#files.take(part)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      this.refusal = error
+    }
+    const octets = part.octets[Symbol.asyncIterator]()
+    while ((await octets.next()).done !== true); // nothing of it is kept
+  }
+
+  refuse(keys: readonly string[]): void {
+    this.#files.refuse(keys)
+  }
 }
 
 export async function readSubmission(
@@ -90,6 +119,6 @@ function jsonOf(bytes: Buffer): Readonly<Record<string, unknown>> {
 function unwrapped(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { data } = body
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return body
-  const own = [fillTimeKey, honeypotKey, captchaKey].flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))
+  const own = [fillTimeKey, honeypotKey, captchaKey, signatureKey].flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))
   return { ...data, ...Object.fromEntries(own) }
 }

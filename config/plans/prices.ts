@@ -20,6 +20,7 @@ export const billableAxes = {
   vi_notifies: { label: 'Virtual inbox notifications', unitPriceUrp: 0 },
   smtp_messages: { label: 'Messages sent by SMTP', unitPriceUrp: 0 },
   pk_sends: { label: 'Sends with publishable keys', unitPriceUrp: 0 },
+  form_submissions: { label: 'Form submissions, without spam', unitPriceUrp: 0 },
   sends_overage: { label: 'Sends beyond those of the plan, day by day', unitPriceUrp: 0 },
 } as const satisfies Record<string, BillableAxis>
 

@@ -125,7 +125,7 @@ export interface Parts {
   readonly destinations: Destinations
   readonly engagements: Engagements
   readonly fileScanning: FileScanning
-  readonly forms: Omit<FormCore, 'replies'>
+  readonly forms: Omit<FormCore, 'replies' | 'webhookTests'>
   readonly formNotifier: FormNotifier
   readonly guard: AddressGuard
   readonly loginGuard: LoginGuard

@@ -13,6 +13,7 @@ import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
+import { FormWebhookTests } from '#core/forms/notifications/webhook-test.ts'
 import { followDecision } from '#core/forms/replies/reply-sent.ts'
 import { Replies } from '#core/forms/replies/replies.ts'
 import { FailoverPolicies } from '#core/routing/rules/failover-policies.ts'
@@ -60,7 +61,7 @@ export function restCore(composition: Composition): RestCore {
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
-    forms: { ...get('forms'), replies: new Replies({ ...core, templates: moved.templates, sendMessages, sendApprovals }) },
+    forms: formsOf(composition, new Replies({ ...core, templates: moved.templates, sendMessages, sendApprovals })),
     ...get('administration'),
     ...get('webhooks'),
     ...get('inboxes'),
@@ -102,6 +103,12 @@ export function restCore(composition: Composition): RestCore {
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+const formsOf = ({ get }: Composition, replies: Replies): RestCore['forms'] => ({
+  ...get('forms'),
+  replies,
+  webhookTests: new FormWebhookTests({ ...get('core'), tests: get('webhooks').webhookTests }),
+})
 
 const sendApprovalsOf = ({ get, config }: Composition): SendApprovals =>
   new SendApprovals({

@@ -25,12 +25,15 @@ export class Clamd implements VirusScanner {
     this.#idleMs = idleMs
   }
 
-  async scan(octets: AsyncIterable<Uint8Array>): Promise<ScanResult> {
+  async scan(octets: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ScanResult> {
     const socket = dialLocal(this.#address)
     const session = new Session(socket, this.#idleMs)
+    const breakOff = (): void => session.end('The scan was broken off.')
+    signal?.addEventListener('abort', breakOff)
     try {
       return await session.scan(octets)
     } finally {
+      signal?.removeEventListener('abort', breakOff)
       socket.destroy()
     }
   }
@@ -44,13 +47,16 @@ class Session {
 
   constructor(socket: Socket, idleMs: number) {
     this.#socket = socket
-    const end = (words: string, cause?: unknown): void => this.#ended.abort(new ScanFailed(words, { isDown: true, cause }))
-    socket.setTimeout(idleMs, () => end('The virus scanner does not answer.'))
-    socket.on('error', (error) => end('The virus scanner cannot be reached.', error))
-    socket.on('close', () => end('The virus scanner closed the connection.'))
+    socket.setTimeout(idleMs, () => this.end('The virus scanner does not answer.'))
+    socket.on('error', (error) => this.end('The virus scanner cannot be reached.', error))
+    socket.on('close', () => this.end('The virus scanner closed the connection.'))
     socket.setEncoding('latin1').on('data', (text: string) => {
       if (this.#answer.length < maxAnswerBytes) this.#answer += text
     })
+  }
+
+  end(words: string, cause?: unknown): void {
+    this.#ended.abort(new ScanFailed(words, { isDown: true, cause }))
   }
 
   /** An answer counts also when the connection breaks behind it. */

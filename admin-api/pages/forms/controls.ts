@@ -26,16 +26,22 @@ function factsOf(view: FormView, field: Field, id = idOf(field.key)): Html {
   ${Object.hasOwn(view.problems, key) && html`aria-invalid="true"`}`
 }
 
-export function describedBy(view: FormView, { key, help, unit }: Field): string {
+export function describedBy(view: FormView, { key, type, help, unit, max_length: maxLength }: Field): string {
   const id = idOf(key)
+  const hasNote = type === 'file_upload' ? view.form.uploads.enabled : type === 'textarea' && maxLength !== undefined
   const { shown, needed } = view.conditions.of(key)
   return [
     ...(shown.length + needed.length > 0 ? [`${id}-if`] : []),
     ...(help === undefined ? [] : [`${id}-help`]),
     ...(Object.hasOwn(view.problems, key) ? [`${id}-error`] : []),
     ...(unit === undefined ? [] : [`${id}-unit`]),
+    ...(view.filesSent.has(key) ? [`${id}-again`] : []),
+    ...(hasNote ? [noteOf(key)] : []),
   ].join(' ')
 }
+
+/** The id of what stands below a control and goes for what is put in. */
+const noteOf = (key: string): string => `${idOf(key)}-note`
 
 const placeholderOf = ({ placeholder }: Field): HtmlValue => placeholder !== undefined && html`placeholder="${placeholder}"`
 
@@ -64,7 +70,7 @@ const textarea: Render = (view, field, facts) => ({
   // the first line end in a textarea is not part of its value
   control: html`<textarea ${facts} rows="${field.rows ?? 5}" maxlength="${field.max_length ?? maxText.textarea}" ${placeholderOf(field)}>
 ${valueOf(view, field.key)}</textarea>`,
-  below: field.max_length !== undefined && html`<p class="note">${view.words.upTo(field.max_length)}</p>`,
+  below: field.max_length !== undefined && html`<p class="note" id="${noteOf(field.key)}">${view.words.upTo(field.max_length)}</p>`,
 })
 
 const dateInputs = { date: 'date', time: 'time', datetime: 'datetime-local' } as const
@@ -123,15 +129,22 @@ const acceptOf = { png: 'image/png', jpeg: 'image/jpeg', gif: 'image/gif', webp:
 type FileType = keyof typeof acceptOf
 const typeNames: Readonly<Record<FileType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP', pdf: 'PDF' }
 
+/** No more than it is: `9.5 MB`, or `900 kB`. */
+function sizeIn(language: string, bytes: number): string {
+  const [unit, octets] = bytes < 2 ** 20 ? ['kilobyte', 2 ** 10] : ['megabyte', 2 ** 20]
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 })
+  return format.format(Math.floor((bytes / octets) * 10) / 10)
+}
+
 const file: Render = (view, field, facts) => {
   const { enabled, maxBytes } = view.form.uploads
   if (!enabled) return { control: html`<p class="upload off">${view.words.noFiles}</p>` }
   const types = (field.accept ?? Object.keys(acceptOf)) as readonly FileType[]
-  const megabytes = (Math.floor(Math.min(field.max_bytes ?? maxBytes, maxBytes) / 104_857.6) / 10).toLocaleString(view.words.lang)
+  const size = sizeIn(view.words.lang, Math.min(field.max_bytes ?? maxBytes, maxBytes))
   return {
     control: html`<span class="upload"><input ${facts} type="file" accept="${types.map((type) => acceptOf[type]).join(',')}" /></span>`,
-    below: html`${view.filesSent.has(field.key) && html`<p class="note">${view.words.fileAgain}</p>`}
-      <p class="note">${view.words.files(types.map((type) => typeNames[type]).join(', '), megabytes)}</p>`,
+    below: html`${view.filesSent.has(field.key) && html`<p class="note" id="${idOf(field.key)}-again">${view.words.fileAgain}</p>`}
+      <p class="note" id="${noteOf(field.key)}">${view.words.files(types.map((type) => typeNames[type]).join(', '), size)}</p>`,
   }
 }
 

@@ -9,7 +9,7 @@ import type { FormThanks } from '#core/forms/submissions/thanks.ts'
 import { signatureParam } from '#core/forms/submissions/signed-values.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
 import type { BodyStream } from '../../bodies/body-stream.ts'
-import { readSubmission, type SubmissionValues } from '../../bodies/submission-body.ts'
+import { FilesOfPage, readSubmission, type SubmissionValues } from '../../bodies/submission-body.ts'
 import { answer, raw, type Answer } from '../../operation/answer.ts'
 import { seeOther } from '../session/page-operation.ts'
 import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
@@ -87,7 +87,9 @@ export class FormPages {
     await using uploads = submit.uploads(publicId, from)
     let values: SubmissionValues = {}
     try {
-      values = await readSubmission(body, headers['content-type'] ?? '', uploads)
+      const files = new FilesOfPage(uploads)
+      values = await readSubmission(body, headers['content-type'] ?? '', files)
+      if (files.refusal) throw files.refusal
       const captchaToken = firstText(values[captchaKey]) ?? firstText(values['h-captcha-response'])
       const { id } = await submit.submit(publicId, { ...from, values: withOther(values), uploads, captchaToken })
       const search = new URLSearchParams({ s: thanks.seal(publicId, id), ...keptOf(query) })

@@ -104,6 +104,7 @@ const limitWords: Readonly<Record<LimitUse['name'], string>> = {
   traces_stored: 'Traces stored',
   smtp_credentials: 'SMTP credentials',
   templates: 'Templates',
+  form_submissions_today: 'Form submissions today',
   form_file_mebibytes: 'Files from forms kept, in MiB',
   inbound_mebibytes: 'Incoming mail kept, in MiB',
 }

@@ -6,6 +6,7 @@ import type { EmbedSnippets } from '#core/forms/embed-snippets.ts'
 import type { Forms } from '#core/forms/forms.ts'
 import type { FormNotifications } from '#core/forms/notifications/notifications.ts'
 import type { Recipients } from '#core/forms/notifications/recipients.ts'
+import type { FormWebhookTests } from '#core/forms/notifications/webhook-test.ts'
 import type { Publishing } from '#core/forms/publishing.ts'
 import type { Replies } from '#core/forms/replies/replies.ts'
 import type { SubmissionExports } from '#core/forms/submissions/export.ts'
@@ -33,4 +34,5 @@ export interface FormCore {
   readonly replies: Replies
   readonly notifications: FormNotifications
   readonly recipients: Recipients
+  readonly webhookTests: FormWebhookTests
 }

@@ -1,12 +1,13 @@
 /** Who is notified of submissions of a form, by mail and by webhook. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
+import { webhookTest } from '../../wire/feedback/webhook.ts'
 import { notifications, notificationsInput, toOrder } from '../../wire/forms/notifications.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
 
-export const notificationActions = ({ forms: { notifications: core } }: RestCore): readonly Action[] => [
+export const notificationActions = ({ forms: { notifications: core, webhookTests } }: RestCore): readonly Action[] => [
   forms.readOf('notifications', {
     id: 'getFormNotifications',
     summary: 'Get the notifications of a form',
@@ -26,6 +27,20 @@ export const notificationActions = ({ forms: { notifications: core } }: RestCore
     examples: { input: { recipients: [{ email: 'team@example.ch', digest: 'daily' }], reply_to_field: 'email' } },
     http: { method: 'PUT', path: '/v1/forms/{id}/notifications' },
     run: ({ principal }, { id, ...order }) => core.save(principal, id, toOrder(order)),
+  }),
+  forms.act('notifications/test', {
+    id: 'testFormWebhook',
+    summary: 'Test the webhook of a form',
+    description:
+      'Sends a made-up submission to `webhook_url` once and returns the response of the receiver. It is signed like any other and contains `"test": true`; its answers fit the ' +
+      'version that visitors get. It is not stored, and no mail is sent.',
+    errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
+    output: webhookTest,
+    async run({ principal, signal }, { id }) {
+      const result = await webhookTests.run(principal, id, signal)
+      signal.throwIfAborted()
+      return result
+    },
   }),
   forms.act('notifications/rotate-secret', {
     id: 'rotateFormWebhookSecret',

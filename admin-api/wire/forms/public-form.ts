@@ -67,6 +67,7 @@ export const submissionBody = z
     data: json.optional().meta({ description: 'Answers by key of the field. They can also stand beside the other fields.' }),
     _mnx_ft: z.string().meta({ description: 'The `fill_time_token` of the definition.' }),
     _mnx_hp: z.string().optional().meta({ description: 'Empty.' }),
+    _mnx_sig: z.string().optional().meta({ description: 'The `_sig` of the address that filled in signed fields.' }),
     captcha_token: z.string().optional().meta({ description: 'Replaces the header X-Service-Captcha-Token.' }),
   })
   .meta({ id: 'SubmissionBody' })

@@ -58,7 +58,7 @@ export async function* exportPieces({ columns, rows }: SubmissionExport, format:
 
 function writerOf(format: ExportFormat, columns: readonly string[], tz: string): (row: FormSubmission) => string {
   const chosen = (row: FormSubmission) => {
-    const answers = Object.fromEntries(columns.flatMap((key) => (row.answers[key] === undefined ? [] : [[key, row.answers[key]]])))
+    const answers = Object.fromEntries(columns.flatMap((key) => (Object.hasOwn(row.answers, key) ? [[key, row.answers[key]]] : [])))
     return JSON.stringify({ ...submission.encode(row), answers })
   }
   if (format === 'json') return chosen
@@ -66,7 +66,13 @@ function writerOf(format: ExportFormat, columns: readonly string[], tz: string):
   const time = localTime(tz)
   return (row) => {
     const answers = namedAnswers(row)
-    return csvLine([row.id, time(row.createdAt), row.status, row.version, ...columns.map((key) => cellOf(answers[key]))])
+    return csvLine([
+      row.id,
+      time(row.createdAt),
+      row.status,
+      row.version,
+      ...columns.map((key) => cellOf(Object.hasOwn(answers, key) ? answers[key] : undefined)),
+    ])
   }
 }
 

@@ -14,6 +14,7 @@ import {
   agentCallCounter,
   captureCounter,
   dayOf,
+  formDayCounter,
   organizationSendCounter,
   sendCounter,
   storedFormFilesCounter,
@@ -37,7 +38,14 @@ export interface ProjectUsage {
 
 /** How much of a limit is used now. `limit` undefined is none. */
 export interface LimitUse {
-  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates' | 'form_file_mebibytes' | 'inbound_mebibytes'
+  readonly name:
+    | 'sends_today'
+    | 'traces_stored'
+    | 'smtp_credentials'
+    | 'templates'
+    | 'form_submissions_today'
+    | 'form_file_mebibytes'
+    | 'inbound_mebibytes'
   readonly used: number
   readonly limit: number | undefined
 }
@@ -135,8 +143,10 @@ export class Usage {
     const all = await database.all(projects, { organizationId })
     const deleted = all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))
     const reach: Visibility = { organizationId, hiddenProjects: new Set(deleted) }
-    const [sends, traces, credentials, made, files, inbound] = await Promise.all([
-      this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
+    const today = dayOf(nowMs)
+    const [sends, submissions, traces, credentials, made, files, inbound] = await Promise.all([
+      this.#count(organizationSendCounter(organizationId, today)),
+      this.#count(formDayCounter(organizationId, today)),
       this.#count(storedTracesCounter(organizationId)),
       database.all(smtpCredentials, reach),
       database.all(templates, reach),
@@ -148,6 +158,7 @@ export class Usage {
       { name: 'traces_stored', used: traces, limit: limits.tracesStored },
       { name: 'smtp_credentials', used: credentials.length, limit: limits.smtpCredentials },
       { name: 'templates', used: made.length, limit: limits.templates },
+      { name: 'form_submissions_today', used: submissions, limit: limits.formSubmissionsPerDay },
       { name: 'form_file_mebibytes', used: Math.ceil(files / 2 ** 20), limit: limits.formFileMebibytes },
       { name: 'inbound_mebibytes', used: Math.ceil(inbound / 2 ** 20), limit: limits.inboundMebibytes },
     ]

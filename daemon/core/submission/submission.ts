@@ -1,4 +1,5 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
+import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Principal } from '../access/principal/principal.ts'
@@ -75,6 +76,8 @@ export interface Submission {
   readonly release?: Stored<Trace> | undefined
   /** What the message uses up; when something has used it already, the message is refused. */
   readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
+  /** Adds to the write that takes the message what stands and falls with it. Throws what keeps the message from being taken. */
+  readonly stage?: ((change: Change, trace: Trace) => void | Promise<void>) | undefined
 }
 
 /** Why it reaches the sandbox alone; undefined where it goes its way. */

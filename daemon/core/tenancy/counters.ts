@@ -37,7 +37,7 @@ export const rateCounter = (organizationId: string, submitter: string, minute: n
   counter(organizationId, 'rate', submitter, minute)
 
 /** Axes that are counted as they happen. */
-const eventAxes = ['inspect_tests', 'captures', 'vi_notifies', 'smtp_messages', 'pk_sends', 'team_orgs'] as const
+const eventAxes = ['inspect_tests', 'captures', 'vi_notifies', 'smtp_messages', 'pk_sends', 'team_orgs', 'form_submissions'] as const
 export type EventAxis = (typeof eventAxes)[number]
 
 /** What happened in a month in the organization, or in one of its projects. */
@@ -64,6 +64,9 @@ export const storedTracesKey = (organizationId: string, day: string): readonly E
 
 /** What the mail weighs that came in by inbound routes and is kept now, in octets. */
 export const storedInboundCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'inbound')
+
+/** Submissions of all forms in a UTC day. */
+export const formDayCounter = (organizationId: string, day: string): readonly Element[] => counter(organizationId, 'form_submissions', day)
 
 /** Octets of the files that came by forms and are kept now. */
 export const storedFormFilesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'form_files')

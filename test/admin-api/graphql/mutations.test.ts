@@ -19,6 +19,7 @@ async function create({ must }: GraphqlCaller, noun: string, input: Json, fields
 /** Of everything that is made in a project: what it takes besides. */
 const made: Readonly<Record<string, Json>> = {
   Destination: { name: 'Host', provider: 'smtp', credentials: { host: '127.0.0.1', port: 2600, security: 'none' } },
+  Form: { name: 'Contact', template: 'contact' },
   EmailTemplate: { slug: 'welcome', name: 'Welcome', subjectTmpl: 'Hello {{name}}', textTmpl: 'Hello' },
   InboundRoute: { localPartPattern: 'sales', webhookUrl: 'https://hooks.example.ch/' },
   SmtpCredential: { label: 'Shop' },

@@ -1,9 +1,16 @@
-/** The daemon is killed while visitors send a form: what was acknowledged is there, notified once, and what was not can be sent again. */
+/**
+ * The daemon is killed while visitors send a form and their files are scanned: what was acknowledged is there with its file, notified
+ * once, and scanned in the end; what was not can be sent again.
+ */
 import test from 'ava'
+import { hash } from 'node:crypto'
+import { pdfWith } from '../../core/forms/file-samples.ts'
+import { multipartBody, multipartType } from '../../admin-api/rest/forms/multipart-body.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient, type RestAnswer } from '../../support/daemon/rest.ts'
+import { FakeClamd } from '../../support/web/fake-clamd.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -12,7 +19,13 @@ const clients = 20
 const perClient = 8
 const owner = 'owner@example.ch'
 const definition = {
-  schema: { version: 1, fields: [{ key: 'text', type: 'text', label: 'Text', required: true }] },
+  schema: {
+    version: 1,
+    fields: [
+      { key: 'text', type: 'text', label: 'Text', required: true },
+      { key: 'file', type: 'file_upload', label: 'File' },
+    ],
+  },
   settings: { min_fill_seconds: 0 },
 }
 
@@ -36,19 +49,26 @@ async function formOf({ rest, addresses }: Daemon, options: DaemonOptions): Prom
   return { path, open: `/v1/public/forms/${String(public_id)}` }
 }
 
-const send = (client: RestClient, open: string, { number, token }: Order): Promise<RestAnswer> =>
-  client.call(
-    'POST',
-    `${open}/submissions`,
-    { data: { text: `answer ${number}` }, _mnx_ft: token },
-    {
-      'x-forwarded-for': `198.51.${Math.floor(number / 200)}.${(number % 200) + 1}`,
-    },
-  )
+/** A file that no other visitor sends; every eighth has one. */
+const fileOf = (number: number): Buffer | undefined => (number % 8 === 0 ? pdfWith(Buffer.from(`file ${number}`)) : undefined)
 
-test('every acknowledged submission survives kill -9 with its notification, and one that is sent again is one row', async (t) => {
+const send = (client: RestClient, open: string, { number, token }: Order): Promise<RestAnswer> => {
+  const body = { data: { text: `answer ${number}` }, _mnx_ft: token }
+  const from = { 'x-forwarded-for': `198.51.${Math.floor(number / 200)}.${(number % 200) + 1}` }
+  const file = fileOf(number)
+  if (!file) return client.call('POST', `${open}/submissions`, body, from)
+  const parts = multipartBody([
+    ['data', JSON.stringify(body)],
+    ['file', file, 'file.pdf'],
+  ])
+  return client.call('POST', `${open}/submissions`, parts, { ...from, 'content-type': multipartType() })
+}
+
+test('every acknowledged submission survives kill -9 with its file and notification, and one that is sent again is one row', async (t) => {
   await using folder = await temporaryFolder('form-crash')
-  const options = { folder: folder.path, env: { POSTERN_TRUST_PROXY: '127.0.0.1' } }
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => undefined // the first life never gets a result
+  const options = { folder: folder.path, env: { POSTERN_TRUST_PROXY: '127.0.0.1', POSTERN_CLAMD: `127.0.0.1:${scanner.port}` } }
   const ids = new Map<number, string>()
   const orders: Order[] = []
   let form = { path: '', open: '' }
@@ -65,7 +85,7 @@ test('every acknowledged submission survives kill -9 with its notification, and 
       for (const order of own) {
         const { status, body } = await send(client, form.open, order)
         if (status === 201) ids.set(order.number, String((body as Row)['id']))
-        if (ids.size >= clients * 3) killed ??= daemon.kill()
+        if (ids.size >= clients * 3 && scanner.scanned.length > 0) killed ??= daemon.kill()
       }
     }
     const visits = Array.from({ length: clients }, (_, of) => visit(orders.filter(({ number }) => number % clients === of)))
@@ -75,6 +95,7 @@ test('every acknowledged submission survives kill -9 with its notification, and 
   const before = new Map(ids)
   t.true(before.size >= clients * 3 && before.size < orders.length, `${before.size} were acknowledged`)
 
+  scanner.conduct = () => 'stream: OK'
   await using daemon = await Daemon.start(options, adminKey)
   using client = new RestClient(daemon.addresses.http, adminKey)
   const again = await Promise.all(orders.flatMap((order) => [order, order]).map((order) => send(client, form.open, order)))
@@ -92,6 +113,21 @@ test('every acknowledged submission survives kill -9 with its notification, and 
     rows.map(({ answers }) => String((answers as Row)['text'])).toSorted(),
     orders.map(({ number }) => `answer ${number}`).toSorted(),
   )
+  const scanned = await eventually(30_000, 'every file is scanned', async () => {
+    const found: Row[] = []
+    for await (const { id, answers, files } of client.rows(`${form.path}/submissions`))
+      for (const file of files as Row[]) found.push({ ...file, submission: id, text: (answers as Row)['text'] })
+    return found.every(({ status }) => status === 'clean') ? found : undefined
+  })
+  const sums = orders.flatMap(({ number }) => {
+    const file = fileOf(number)
+    return file ? [`answer ${number} ${hash('sha256', file)}`] : []
+  })
+  t.deepEqual(scanned.map(({ text, sha256 }) => `${String(text)} ${String(sha256)}`).toSorted(), sums.toSorted())
+  const [one] = scanned
+  const { headers } = await client.call('GET', `${form.path}/submissions/${String(one?.['submission'])}/files/${String(one?.['id'])}`)
+  const { bytes } = await client.call('GET', String(headers.location))
+  t.is(hash('sha256', bytes), String(one?.['sha256']))
   t.true([...before].every(([number, id]) => ids.get(number) === id))
 
   const notified = async (): Promise<readonly string[]> => {

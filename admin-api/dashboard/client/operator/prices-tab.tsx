@@ -17,7 +17,7 @@ type Axis = InputOf<typeof operatorSetPrices>['body']['prices'][number]['axis']
 
 const axes = Object.keys({
   ...{ sources: 1, inspect_tests: 1, traces_stored: 1, smtp_credentials: 1, team_orgs: 1, captures: 1, vi_notifies: 1 },
-  ...{ smtp_messages: 1, pk_sends: 1, sends_overage: 1 },
+  ...{ smtp_messages: 1, pk_sends: 1, form_submissions: 1, sends_overage: 1 },
 } satisfies Record<Axis, 1>) as Axis[]
 
 const perRappen = 1_000_000

@@ -43,6 +43,7 @@ export const de: Wider<typeof en> = {
   traces_stored: 'Gespeicherte Traces',
   smtp_credentials: 'SMTP-Logins',
   templates: 'Vorlagen',
+  form_submissions_today: 'Formulareingänge heute',
   form_submissions_per_day: 'Formulareingänge am Tag',
   form_file_mebibytes: 'Dateien aus Formularen, MiB',
   inbound_mebibytes: 'Eingehende Mails, MiB',
@@ -64,5 +65,6 @@ export const de: Wider<typeof en> = {
   vi_notifies: 'Benachrichtigungen von Postfächern',
   smtp_messages: 'Über SMTP versendet',
   pk_sends: 'Sendungen mit veröffentlichbaren Schlüsseln',
+  form_submissions: 'Formulareingänge ohne Spam',
   sends_overage: 'Sendungen über den Plan hinaus',
 }

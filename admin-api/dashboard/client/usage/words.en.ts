@@ -41,6 +41,7 @@ export const en = {
   traces_stored: 'Traces stored',
   smtp_credentials: 'SMTP logins',
   templates: 'Templates',
+  form_submissions_today: 'Form submissions today',
   form_submissions_per_day: 'Form submissions in a day',
   form_file_mebibytes: 'Files from forms, MiB',
   inbound_mebibytes: 'Incoming mail, MiB',
@@ -62,5 +63,6 @@ export const en = {
   vi_notifies: 'Inbox notifications',
   smtp_messages: 'Messages sent by SMTP',
   pk_sends: 'Sends with publishable keys',
+  form_submissions: 'Form submissions, without spam',
   sends_overage: 'Sends beyond those of the plan',
 } as const

@@ -44,6 +44,7 @@ export const fr: Wider<typeof en> = {
   traces_stored: 'Traces conservées',
   smtp_credentials: 'Accès SMTP',
   templates: 'Modèles',
+  form_submissions_today: 'Réponses de formulaires aujourd’hui',
   form_submissions_per_day: 'Réponses de formulaires par jour',
   form_file_mebibytes: 'Fichiers de formulaires, Mio',
   inbound_mebibytes: 'Courrier entrant, Mio',
@@ -65,5 +66,6 @@ export const fr: Wider<typeof en> = {
   vi_notifies: 'Notifications de boîtes',
   smtp_messages: 'Messages envoyés par SMTP',
   pk_sends: 'Envois avec clés publiables',
+  form_submissions: 'Réponses de formulaires, sans le spam',
   sends_overage: 'Envois au-delà du forfait',
 }

@@ -43,6 +43,7 @@ export const it: Wider<typeof en> = {
   traces_stored: 'Tracce conservate',
   smtp_credentials: 'Accessi SMTP',
   templates: 'Modelli',
+  form_submissions_today: 'Risposte ai moduli oggi',
   form_submissions_per_day: 'Risposte ai moduli al giorno',
   form_file_mebibytes: 'File dai moduli, MiB',
   inbound_mebibytes: 'Posta in arrivo, MiB',
@@ -64,5 +65,6 @@ export const it: Wider<typeof en> = {
   vi_notifies: 'Notifiche di caselle',
   smtp_messages: 'Messaggi inviati con SMTP',
   pk_sends: 'Invii con chiavi pubblicabili',
+  form_submissions: 'Risposte ai moduli, senza spam',
   sends_overage: 'Invii oltre il piano',
 }

@@ -1,4 +1,5 @@
 /** What a form in a page holds: the answers in its controls, and what they make of the form. */
+import { definitionLimits } from '#core/forms/definition/definition.ts'
 import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
 import { withOther } from '../scripts/other-answers.ts'
 import type { FormPlan } from '../scripts/plan-types.ts'
@@ -22,11 +23,25 @@ export class FormState {
   /** The same evaluation as that of the service, of what is filled in at the moment. */
   evaluation(): Evaluation {
     const values: Record<string, string[]> = {}
-    const files = new Set<string>()
+    const files = new Map<string, File>()
     for (const [name, value] of new FormData(this.form))
       if (typeof value === 'string') (values[name] ??= []).push(value)
-      else if (value.name !== '') files.add(name)
-    return evaluate(this.plan, { values: withOther(values), files, today: today(), slackDays: 0 })
+      else if (value.name !== '') files.set(name, value)
+    const found = evaluate(this.plan, { values: withOther(values), files: new Set(files.keys()), today: today(), slackDays: 0 })
+    return { ...found, problems: { ...found.problems, ...this.#faultsOf(files, found.visible) } }
+  }
+
+  /** What would only be refused once it was sent. */
+  #faultsOf(files: ReadonlyMap<string, File>, visible: ReadonlySet<string>): Evaluation['problems'] {
+    const faults: Record<string, readonly [{ code: 'file_too_large' | 'file_type_not_allowed'; message: string }]> = {}
+    for (const { key, max_bytes: maxBytes = definitionLimits.fileBytes } of this.plan.schema.fields) {
+      const file = files.get(key)
+      if (!file || !visible.has(key)) continue
+      if (file.size > maxBytes) faults[key] = [{ code: 'file_too_large', message: '' }]
+      // the type follows from the name, which may be wrong; the service looks at the content
+      else if (file.type !== '' && !takenType.test(file.type)) faults[key] = [{ code: 'file_type_not_allowed', message: '' }]
+    }
+    return faults
   }
 
   /** Where the form is sent to. */
@@ -49,6 +64,9 @@ export class FormState {
     return sentences[key]?.[code] ?? `${labels[key] ?? key}: ${message}`
   }
 }
+
+/** Types that some form takes. */
+const takenType = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/
 
 /** Where the visitor is. */
 function today(): string {

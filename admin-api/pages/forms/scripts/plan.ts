@@ -51,12 +51,13 @@ function bare(field: Field, isLookedAt: boolean): Field {
 const texts = ['required', 'invalid_type', 'too_short', 'too_long', 'pattern_mismatch'] as const
 const numbers = ['required', 'invalid_type', 'out_of_range', 'step_mismatch'] as const
 const choices = ['required', 'not_an_option', 'too_long'] as const
+const files = ['file_missing', 'file_too_large', 'file_type_not_allowed'] as const
 const dates = ['required', 'invalid_date', 'out_of_range'] as const
 
 const codesOf: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
   ...{ text: texts, textarea: texts, email: ['required', 'invalid_email', 'domain_not_allowed'], phone: ['required', 'invalid_phone'] },
   ...{ url: ['required', 'invalid_url'], number: numbers, rating: numbers, scale: numbers, date: dates, time: dates, datetime: dates },
-  ...{ select: choices, radio: choices, checkboxes: [...choices, 'too_few', 'too_many'], file_upload: ['file_missing'] },
+  ...{ select: choices, radio: choices, checkboxes: [...choices, 'too_few', 'too_many'], file_upload: files },
   ...{ checkbox: ['required', 'must_accept'], consent: ['must_accept'] },
 }
 

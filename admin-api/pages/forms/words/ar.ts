@@ -23,7 +23,7 @@ export const ar: FormWords = {
         ? `اختر ${min} على الأقل.`
         : `اختر من ${min} إلى ${max}.`,
   points: (value, max) => `${value} من ${max}`,
-  files: (types, megabytes) => `${types}، ${megabytes} ميغابايت على الأكثر.`,
+  files: (types, size) => `${types}، ${size} على الأكثر.`,
   fileAgain: 'اختر الملف مرة أخرى: المتصفحات لا تحتفظ بالملفات.',
   noFiles: 'لا يمكن إرسال ملفات مع هذه الاستمارة حاليًا.',
   noScript: 'تطلب هذه الاستمارة فحصًا ضد البرامج الآلية يحتاج إلى JavaScript. فعّله لهذه الصفحة ثم أعد تحميلها.',

@@ -23,7 +23,7 @@ export const de: FormWords = {
         ? `Mindestens ${min} auswählen.`
         : `${min} bis ${max} auswählen.`,
   points: (value, max) => `${value} von ${max}`,
-  files: (types, megabytes) => `${types}, höchstens ${megabytes} MB.`,
+  files: (types, size) => `${types}, höchstens ${size}.`,
   fileAgain: 'Wählen Sie die Datei noch einmal: Browser behalten Dateien nicht.',
   noFiles: 'Dateien können mit diesem Formular zurzeit nicht gesendet werden.',
   noScript:

@@ -23,7 +23,7 @@ export const en: FormWords = {
         ? `Choose at least ${min}.`
         : `Choose ${min} to ${max}.`,
   points: (value, max) => `${value} of ${max}`,
-  files: (types, megabytes) => `${types}, at most ${megabytes} MB.`,
+  files: (types, size) => `${types}, at most ${size}.`,
   fileAgain: 'Choose the file once more: browsers do not keep files.',
   noFiles: 'Files cannot be sent with this form at the moment.',
   noScript: 'This form asks for a check against robots, which needs JavaScript. Switch it on for this page and load it again.',

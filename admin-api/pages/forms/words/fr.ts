@@ -23,7 +23,7 @@ export const fr: FormWords = {
         ? `Choisissez au moins ${min} réponses.`
         : `Choisissez de ${min} à ${max} réponses.`,
   points: (value, max) => `${value} sur ${max}`,
-  files: (types, megabytes) => `${types}, ${megabytes} Mo au plus.`,
+  files: (types, size) => `${types}, ${size} au plus.`,
   fileAgain: 'Choisissez encore une fois le fichier : les navigateurs ne gardent pas les fichiers.',
   noFiles: 'Ce formulaire ne prend pas de fichiers pour le moment.',
   noScript: 'Ce formulaire demande un contrôle contre les robots, qui a besoin de JavaScript. Activez-le pour cette page et rechargez-la.',

@@ -23,7 +23,7 @@ export const it: FormWords = {
         ? `Scegliere almeno ${min}.`
         : `Scegliere da ${min} a ${max}.`,
   points: (value, max) => `${value} su ${max}`,
-  files: (types, megabytes) => `${types}, al massimo ${megabytes} MB.`,
+  files: (types, size) => `${types}, al massimo ${size}.`,
   fileAgain: 'Scelga di nuovo il file: i browser non conservano i file.',
   noFiles: 'Per ora questo modulo non accetta file.',
   noScript: 'Questo modulo chiede un controllo contro i robot, che richiede JavaScript. Attivarlo per questa pagina e ricaricarla.',

@@ -19,7 +19,7 @@ export interface FormWords {
   readonly upTo: (count: number) => string
   readonly choices: (min: number | undefined, max: number | undefined) => string | undefined
   readonly points: (value: number, max: number) => string
-  readonly files: (types: string, megabytes: string) => string
+  readonly files: (types: string, size: string) => string
   readonly fileAgain: string
   readonly noFiles: string
   readonly noScript: string

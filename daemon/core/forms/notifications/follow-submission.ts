@@ -6,10 +6,17 @@ import { announceSubmission } from './form-webhook.ts'
 import { addNotice } from './notice-rows.ts'
 import { formNotifications } from './notification.ts'
 
-export async function followSubmission(change: Transaction, organizationId: string, form: Form, submission: FormSubmission): Promise<void> {
+/** Returns the submission with what followed. */
+export async function followSubmission(
+  change: Transaction,
+  organizationId: string,
+  form: Form,
+  submission: FormSubmission,
+): Promise<FormSubmission> {
   const settings = (await change.get(formNotifications, form.id))?.record
-  if (!settings) return
+  if (!settings) return submission
   const { id: submissionId, createdAt: dueMs } = submission
   if (settings.recipients.length > 0) addNotice(change, { dueMs, organizationId, formId: form.id, submissionId, recipientId: '', tries: 0 })
-  if (settings.webhookUrl !== null) announceSubmission(change, organizationId, form, submission)
+  if (settings.webhookUrl === null) return submission
+  return { ...submission, webhookDeliveryId: announceSubmission(change, organizationId, form, submission) }
 }

@@ -37,25 +37,40 @@ const dataShape = z
   .meta({ id: 'FormSubmissionEventData' })
 
 export const formSubmissionEventShape = z
-  .object({ id: z.string(), type: z.literal('form_submission'), created_at: z.string(), data: dataShape })
+  .object({
+    ...{ id: z.string(), type: z.literal('form_submission'), created_at: z.string() },
+    test: z.literal(true).optional().meta({ description: 'Present only in test events.' }),
+    data: dataShape,
+  })
   .meta({ id: 'FormSubmissionEvent' })
 
 type Wire = z.input<typeof formSubmissionEventShape>
 
-/** Adds the delivery to the write that takes the submission. */
-export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission): void {
+/** Adds the delivery to the write that takes the submission; returns its id. */
+export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission): string {
   const { id: endpointId, projectId } = form
   const { createdAt: at } = submission
   const eventId = newId('evt', at)
-  const body = bodyOf(eventId, form, submission)
-  addDelivery(change, organizationId, { eventId, eventType: 'form_submission', endpointId, projectId, traceId: null, body, at })
+  const body = eventOf(eventId, form, submission)
+  return addDelivery(change, organizationId, { eventId, eventType: 'form_submission', endpointId, projectId, traceId: null, body, at })
+}
+
+/** What of a submission is sent. */
+export interface AnnouncedSubmission extends Pick<FormSubmission, 'id' | 'version' | 'answers' | 'createdAt'> {
+  readonly files: readonly Pick<FormSubmission['files'][number], 'id' | 'field' | 'name' | 'contentType' | 'size' | 'status'>[]
 }
 
 /** The exact text that is sent, at every attempt, and signed. */
-function bodyOf(id: string, form: Form, { id: submissionId, version, answers, files, createdAt }: FormSubmission): string {
+export function eventOf(
+  id: string,
+  form: Form,
+  { id: submissionId, version, answers, files, createdAt }: AnnouncedSubmission,
+  isTest = false,
+): string {
   const at = new Date(createdAt).toISOString()
   const wire: Wire = {
     ...{ id, type: 'form_submission', created_at: at },
+    ...(isTest && { test: true as const }),
     data: {
       ...{ form_id: form.id, public_id: form.publicId, form_name: form.name, project_id: form.projectId },
       ...{ submission_id: submissionId, version, answers: answers as Wire['data']['answers'], submitted_at: at },

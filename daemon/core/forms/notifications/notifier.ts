@@ -1,6 +1,6 @@
 /**
  * Mails submissions to those who are notified of them, through the routing of the project. What is due stands in the store since the
- * write that took the submission; each mail has a key by which it is accepted once, whatever is repeated.
+ * write that took the submission, and goes with the write that takes the mail; the key of a mail keeps two daemons from sending it twice.
  */
 import { Change } from '#store/change.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
@@ -45,6 +45,15 @@ interface Notifying {
   readonly organizationId: string
   readonly form: Form
   readonly settings: NotificationSettings
+}
+
+/** A mail, and what tells it from others. */
+interface Notification {
+  readonly mail: NoticeMail
+  readonly replyTo: readonly Mailbox[]
+  readonly key: string
+  /** Adds to the write that takes the mail that it is not due any more. */
+  readonly stage: (change: Change) => void
 }
 
 /** Notices at a time, whose writes share a disk sync. */
@@ -142,7 +151,8 @@ export class FormNotifier {
     if (!recipient || !(await this.#isOn(notice.organizationId, recipient))) return
     const mail = noticeMail({ form, settings, endUrl: this.#endUrl(form, recipient.id) }, noticed)
     const key = `form notification ${notice.submissionId} ${recipient.id}`
-    await this.#send(notifying, recipient, { mail, replyTo: replyToOf(settings, noticed), key })
+    const stage = (own: Change): void => void removeNotice(own, notice)
+    await this.#send(notifying, recipient, { mail, replyTo: replyToOf(settings, noticed), key, stage })
     if (settings.problem) await this.#noteProblem(notice, null)
   }
 
@@ -174,7 +184,10 @@ export class FormNotifier {
         const { form, settings } = notifying
         const mail = digestMail({ form, settings, endUrl: this.#endUrl(form, recipient.id) }, all, all.length)
         const key = `form digest ${recipient.id} ${first.dueMs} ${first.submissionId}`
-        await this.#send(notifying, recipient, { mail, replyTo: [], key })
+        const stage = (own: Change): void => {
+          for (const entry of entries) removeFromDigest(own, entry)
+        }
+        await this.#send(notifying, recipient, { mail, replyTo: [], key, stage })
         if (settings.problem) await this.#noteProblem(first, null)
       }
     } catch (error) {
@@ -235,7 +248,7 @@ export class FormNotifier {
   async #send(
     { organizationId, form, settings }: Notifying,
     { email }: NotificationRecipient,
-    { mail, replyTo, key }: { readonly mail: NoticeMail; readonly replyTo: readonly Mailbox[]; readonly key: string },
+    { mail, replyTo, key, stage }: Notification,
   ): Promise<void> {
     const recipient = parseMailbox(email)
     if (!recipient) throw new Error('a recipient without an address')
@@ -245,7 +258,7 @@ export class FormNotifier {
     const from = settings.from === null ? undefined : parseMailbox(settings.from)
     const headers = [{ name: 'Auto-Submitted', value: 'auto-generated' }] // RFC 3834 §5
     const order = { ...none, ...mail, to: [recipient], replyTo, from, headers, projectId, idempotencyKey: key }
-    await this.#options.sendMessages.send(principal, order, { door: 'form_notification' })
+    await this.#options.sendMessages.send(principal, order, { door: 'form_notification', stage })
   }
 
   /** Shown with the settings, so that whoever set them sees why nothing comes. */

@@ -13,14 +13,13 @@ import type { Acceptance } from '../../submission/submission.ts'
 import { requestDigest, type SendMessages, type SendOrder } from '../../submission/doors/send-messages.ts'
 import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
-import { waitsForApproval } from '../../trace/approval/held-trace.ts'
 import { traces } from '../../trace/trace.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
 import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
-import { afterWaiting, formReplies, maxReplies, type FormReply } from './reply.ts'
-import { stageSent } from './reply-sent.ts'
+import { formReplies, maxReplies, type FormReply } from './reply.ts'
+import { stageMessage } from './reply-sent.ts'
 
 export interface RepliesOptions extends Core {
   readonly templates: Templates
@@ -135,17 +134,33 @@ export class Replies {
   }
 
   /**
-   * Exactly once: again, and after a crash, it returns what was sent. One that waits for a person returns that it waits; turned down, it
-   * can be sent again.
+   * Exactly once, as the write that takes the message says so in the reply: again, and after a crash, it returns what was sent. One that
+   * waits for a person returns that it waits; turned down, it can be sent again.
    */
   async send(principal: Principal, formId: string, id: string): Promise<SentReply> {
+    for (let tries = 1; ; tries++) {
+      const { record: form } = await must(this.#options.database, forms, principal, formId)
+      const stored = await this.#get(principal, formId, id)
+      const known = await this.#known(principal, stored.record)
+      if (known) return { reply: stored.record, acceptance: known }
+      try {
+        return await this.#send(principal, form, stored)
+      } catch (error) {
+        const isMet = error instanceof Refusal && error.code === 'conflict' // it, or its submission, changed meanwhile
+        if (!isMet || tries === maxTries) throw error
+      }
+    }
+  }
+
+  async #send(principal: Principal, form: Form, stored: Stored<FormReply>): Promise<SentReply> {
     const { database, sendMessages } = this.#options
-    const { record: form } = await must(database, forms, principal, formId)
-    const { record: reply } = await this.#get(principal, formId, id)
-    const known = await this.#known(principal, reply)
-    if (known) return { reply, acceptance: known }
-    const acceptance = await sendMessages.send(principal, orderOf(form, reply))
-    return { reply: await this.#noteSent(principal, reply, acceptance.traceId), acceptance }
+    let reply = stored.record
+    const acceptance = await sendMessages.send(principal, orderOf(form, reply), {
+      stage: async (change, trace) => {
+        reply = await stageMessage(database, change, principal.organizationId, { stored, trace })
+      },
+    })
+    return { reply, acceptance }
   }
 
   /** The same, after the user of an agent was shown the message: waits a while for what a person decides about it. */
@@ -188,30 +203,6 @@ export class Replies {
       repeated: true,
       ...(sent === null && { status: 'awaiting_approval' as const }),
     }
-  }
-
-  /** Throws `conflict` where a person turned the message down before this. */
-  async #noteSent(principal: Principal, { id, formId }: FormReply, traceId: string): Promise<FormReply> {
-    const { database, clock } = this.#options
-    const { organizationId } = principal
-    const noted = await transact(database, { organizationId }, async (change) => {
-      const stored = await this.#get(principal, formId, id)
-      const { record } = stored
-      if (record.traceId !== null || record.heldTraceId === traceId) return record
-      const trace = (await change.get(traces, traceId))?.record
-      const now = clock.now()
-      if (trace && waitsForApproval(trace)) {
-        const held: FormReply = { ...record, heldTraceId: traceId, updatedAt: now }
-        change.replace(formReplies, organizationId, stored, held)
-        return held
-      }
-      const decision = trace?.approval?.decision?.as ?? 'approved'
-      if (decision === 'approved') return stageSent(database, change, organizationId, { stored, traceId, now })
-      change.replace(formReplies, organizationId, stored, afterWaiting(record, undefined, now))
-      return undefined
-    })
-    if (noted) return noted
-    throw new Refusal('conflict', 'The message was not approved, and was not sent; the reply is a draft again.', { nextAction: 'ask_user' })
   }
 
   async #render(
@@ -266,15 +257,18 @@ export class Replies {
   }
 }
 
-/** The message of a reply. Each sending after one that was turned down is another one. */
-function orderOf({ projectId }: Form, { id, to, from, subject, text, html, turnedDown = 0 }: FormReply): SendOrder {
+/** Whoever sends the same reply at the same moment loses in the write. */
+const maxTries = 10
+
+/** The message of a reply. */
+function orderOf({ projectId }: Form, { to, from, subject, text, html }: FormReply): SendOrder {
   const mailbox = parseMailbox(to)
   if (!mailbox) throw noAddress()
   return {
     ...{ to: [mailbox], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], template: undefined, destinationId: undefined },
     ...{ from: from === null ? undefined : parseMailbox(from), projectId },
     ...{ subject, text: text ?? undefined, html: html ?? undefined },
-    idempotencyKey: turnedDown === 0 ? `form reply ${id}` : `form reply ${id} ${turnedDown}`,
+    idempotencyKey: undefined,
   }
 }
 

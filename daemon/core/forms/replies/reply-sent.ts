@@ -3,13 +3,28 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { count, projectNames } from '../../insights/count.ts'
+import { waitsForApproval } from '../../trace/approval/held-trace.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { forms } from '../form.ts'
 import { formSubmissions, replaceSubmission } from '../submissions/submission.ts'
 import { afterWaiting, formReplies, type FormReply } from './reply.ts'
 
+/** What a message that is taken makes of its reply: one that is sent, or that waits until a person decides. */
+export async function stageMessage(
+  database: Database,
+  change: Change,
+  organizationId: string,
+  { stored, trace }: { readonly stored: Stored<FormReply>; readonly trace: Trace },
+): Promise<FormReply> {
+  const { id: traceId, createdAt: now } = trace
+  if (!waitsForApproval(trace)) return stageSent(database, change, organizationId, { stored, traceId, now })
+  const held: FormReply = { ...stored.record, heldTraceId: traceId, updatedAt: now }
+  change.replace(formReplies, organizationId, stored, held)
+  return held
+}
+
 /** The reply with its message, and its submission as replied. */
-export async function stageSent(
+async function stageSent(
   database: Database,
   change: Change,
   organizationId: string,

@@ -24,12 +24,13 @@ const schema = z.strictObject({
   traceId: z.string().nullable(),
   /** Of the message that an agent sent and that waits for a person. */
   heldTraceId: z.string().optional(),
-  /** How often a person turned it down, or none decided in time; each sending after that is another one. */
-  turnedDown: z.int().optional(),
   sentAt: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })
+
+/** Records of the first version counted how often a message was turned down. */
+const withoutCount = ({ turnedDown: _, ...reply }: FormReply & { readonly turnedDown?: number }): FormReply => reply
 
 /** Belongs to no project by itself: it is reached through its form only. */
 export type FormReply = Immutable<z.infer<typeof schema>>
@@ -38,6 +39,7 @@ export const formReplies = defineRecord<FormReply>({
   name: 'form_reply',
   noun: 'reply draft',
   schema,
+  upgrades: [(old) => withoutCount(old as FormReply & { readonly turnedDown?: number })],
   indexes: {
     submission: ({ formId, submissionId }) => [[formId, submissionId]],
     held: ({ heldTraceId }) => (heldTraceId === undefined ? [] : [[heldTraceId]]),
@@ -53,7 +55,7 @@ export const statusOfReply = ({ traceId, heldTraceId }: FormReply): ReplyStatus 
 /** A reply that waits no more: sent with the message that was approved, or a draft again. */
 export function afterWaiting({ heldTraceId: _, ...reply }: FormReply, sentAs: string | undefined, now: number): FormReply {
   if (sentAs !== undefined) return { ...reply, traceId: sentAs, sentAt: now, updatedAt: now }
-  return { ...reply, turnedDown: (reply.turnedDown ?? 0) + 1, updatedAt: now }
+  return { ...reply, updatedAt: now }
 }
 
 /** A submission has few of them. */

@@ -60,10 +60,14 @@ export function readFillTimeToken(secrets: Secrets, formId: string, token: strin
   }
 }
 
-/** The given token where it is still good for this version of the form, so that the time it counts goes on; else a fresh one. */
-export function freshOr(given: string | undefined, secrets: Secrets, form: ShownForm, nowMs: number): string {
-  const { id, version, language } = form
-  const token = given === undefined ? undefined : readFillTimeToken(secrets, id, given)
-  if (token?.version !== version || nowMs - token.issuedAt > maxFillMs) return newFillTimeToken(secrets, form, nowMs)
-  return given !== undefined && token.language === language ? given : sealed(secrets, id, { ...token, language })
-}
+/** Whether who got it may still send the form, in the version that it is for. */
+export const isGood = (token: FillTimeToken, latest: number, nowMs: number): boolean =>
+  token.version <= latest && nowMs - token.issuedAt <= maxFillMs
+
+/** The same token for a form that is shown again, so that the time it counts goes on. */
+export const tokenAgain = (secrets: Secrets, { id, language }: ShownForm, token: FillTimeToken): string =>
+  sealed(secrets, id, { ...token, language })
+
+/** In place of one that was good: a form that was open for too long was not filled in too fast, which takes `leastSeconds`. */
+export const tokenInstead = (secrets: Secrets, form: ShownForm, leastSeconds: number, nowMs: number): string =>
+  newFillTimeToken(secrets, form, nowMs - leastSeconds * 1000)

@@ -1,10 +1,9 @@
 /** How often a form may be sent: by an address in a minute and an hour, by all in an hour, and by an organization in a day. */
 import type { Database } from '#store/database.ts'
-import type { Element } from '#store/tuple.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { dayOf } from '../../tenancy/counters.ts'
+import { dayOf, formDayCounter } from '../../tenancy/counters.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { openWindows, type Window, type WindowLimit, type WindowShape } from '../../visitors/stored-windows.ts'
 import type { Transaction } from '../../writes/transact.ts'
@@ -14,14 +13,6 @@ import { keyName, pack } from '#store/tuple.ts'
 const minute: WindowShape = { sliceMs: 15_000, slices: 4 }
 const hour: WindowShape = { sliceMs: 900_000, slices: 4 }
 const dayMs = 86_400_000
-
-/** Submissions of an organization in a UTC day. */
-export const formDayCounter = (organizationId: string, day: string): readonly Element[] => [
-  organizationId,
-  'counter',
-  'form_submissions',
-  day,
-]
 
 /** Whose submission it is. */
 export interface Sender {

@@ -10,7 +10,7 @@ import { definitionLimits, honeypotKey, type Definition } from '../definition/de
 import { publicDefinition, type PublicDefinition } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
-import { freshOr } from './fill-time-token.ts'
+import { isGood, newFillTimeToken, readFillTimeToken, tokenAgain, tokenInstead, type FillTimeToken } from './fill-time-token.ts'
 import { withoutUnsigned } from './signed-values.ts'
 import { takenCounter } from './submission.ts'
 import { pack } from '#store/tuple.ts'
@@ -59,9 +59,14 @@ export class PublicForms {
     return form
   }
 
-  /** In the language that is wished for, with a fresh token, or the given one where it is still good. Throws `form_not_found`. */
+  /**
+   * In the language that is wished for. Where the given token is still good, in its version and with it: who began with a version may
+   * end with it. Throws `form_not_found`.
+   */
   async read(publicId: string, language: string | undefined, givenToken?: string): Promise<PublicForm> {
-    return this.#form(await this.find(publicId), language, givenToken)
+    const found = await this.find(publicId)
+    const token = givenToken === undefined ? undefined : readFillTimeToken(this.#core.secrets, found.stored.record.id, givenToken)
+    return this.#form(found, language, token)
   }
 
   /** Throws `form_not_found` alike for what is not there, not published, or of an organization for which forms are switched off. */
@@ -77,20 +82,35 @@ export class PublicForms {
     return { organization, stored }
   }
 
-  async #form(found: FoundForm, language: string | undefined, givenToken: string | undefined): Promise<PublicForm> {
-    const { publicId, id, version } = found.stored.record
+  /** Whatever version is shown, the latest one says who may send the form and until when. */
+  async #form(found: FoundForm, language: string | undefined, token: FillTimeToken | undefined): Promise<PublicForm> {
+    const { publicId, id, version: latest } = found.stored.record
+    const nowMs = this.#core.clock.now()
+    const { settings } = await this.definition(found, latest)
+    const closed = await this.isClosed(found, settings)
+    const goesOn = token !== undefined && isGood(token, latest, nowMs)
+    const version = goesOn && !closed ? token.version : latest
     const definition = await this.definition(found, version)
-    const { settings } = definition
     const languages = [...new Set([definition.locale, ...Object.keys(definition.translations)])]
     const shown = localized(definition, language)
-    const token = { id, version, language: shown.locale === definition.locale ? undefined : shown.locale }
+    const form = { id, version, language: shown.locale === definition.locale ? undefined : shown.locale }
     return {
       ...publicDefinition(shown),
       ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
-      ...{ publicId, version, languages, honeypotKey, captcha: settings.captcha, closed: await this.isClosed(found, settings) },
-      fillTimeToken: freshOr(givenToken, this.#core.secrets, token, this.#core.clock.now()),
+      ...{ publicId, version, languages, honeypotKey, captcha: settings.captcha, closed },
+      fillTimeToken: this.#tokenOf(form, token, { goesOn, leastSeconds: settings.min_fill_seconds, nowMs }),
       uploads: { enabled: takesFiles(found.organization), maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }
+  }
+
+  #tokenOf(
+    form: Parameters<typeof newFillTimeToken>[1],
+    token: FillTimeToken | undefined,
+    { goesOn, leastSeconds, nowMs }: { readonly goesOn: boolean; readonly leastSeconds: number; readonly nowMs: number },
+  ): string {
+    const { secrets } = this.#core
+    if (!token) return newFillTimeToken(secrets, form, nowMs)
+    return goesOn ? tokenAgain(secrets, form, token) : tokenInstead(secrets, form, leastSeconds, nowMs)
   }
 
   /** What the address of a page fills in, without what must be signed and is not. */

@@ -39,6 +39,8 @@ const schema = z.strictObject({
   /** Id of a person. */
   assignee: z.string().nullable(),
   note: z.string(),
+  /** What the webhook of the form is sent of it. */
+  webhookDeliveryId: z.string().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })
@@ -50,7 +52,7 @@ export const formSubmissions = defineRecord<FormSubmission>({
   name: 'form_submission',
   noun: 'submission',
   schema,
-  upgrades: [(old) => ({ files: [], ...(old as object) })],
+  upgrades: [(old) => ({ files: [], ...(old as object) }), (old) => ({ webhookDeliveryId: null, ...(old as object) })],
   isTracked: true,
   place: ({ formId }) => [formId],
   indexes: {

@@ -7,10 +7,10 @@ import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { members } from '../../people/members/member.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import { must, transact, type Transaction } from '../../writes/transact.ts'
+import { must, transact } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
-import { removeReplies } from '../replies/reply.ts'
+import { removeFollowed } from './followed.ts'
 import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
 
@@ -111,15 +111,17 @@ export class Submissions {
 
   /** Returns how many there were; ids that are not there are passed over. */
   bulk(principal: Principal, formId: string, ids: readonly string[], action: BulkAction): Promise<number> {
-    return transact(this.#core.database, principal, async (change) => {
-      const { record: form } = await change.must(forms, formId)
+    const { database, writes } = this.#core
+    const act = async (change: Change): Promise<number> => {
+      const { record: form } = await must(database, forms, principal, formId)
       const { organizationId } = principal
-      const found = await this.#core.database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
+      const found = await database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
       const own = found.flatMap((stored) => (stored?.record.formId === formId ? [stored] : []))
       for (const stored of own) await this.#act(change, principal, stored, action)
       if (own.length > 0) this.#note(change, principal, form)
       return own.length
-    })
+    }
+    return action === 'delete' ? writes.runAudited(principal, 'form_submission.deleted', act) : transact(database, principal, act)
   }
 
   /** For good. */
@@ -137,7 +139,7 @@ export class Submissions {
     count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], this.#core.clock.now())
   }
 
-  async #act(change: Transaction, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): Promise<void> {
+  async #act(change: Change, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): Promise<void> {
     if (action === 'delete') await this.#remove(change, principal, stored)
     else if (action === 'spam') this.#change(change, principal, stored, { status: 'spam' })
     else if (action === 'archive') this.#change(change, principal, stored, { status: 'archived' })
@@ -145,7 +147,7 @@ export class Submissions {
   }
 
   async #remove(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>): Promise<void> {
-    await removeReplies(this.#core.database, change, organizationId, stored.record)
+    await removeFollowed(this.#core.database, change, organizationId, stored.record)
     takeOut(change, organizationId, stored)
   }
 

@@ -18,7 +18,7 @@ import { thanksFor } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
 import { captchaContext, forms, type Form } from '../form.ts'
 import { limitsOf } from '../../plan/limits.ts'
-import { storedFormFilesCounter } from '../../tenancy/counters.ts'
+import { meter, storedFormFilesCounter } from '../../tenancy/counters.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import { followSubmission } from '../notifications/follow-submission.ts'
 import { problemsWithFiles } from '../uploads/accept-files.ts'
@@ -26,7 +26,7 @@ import { followFiles, weightOfFiles, type SubmissionFile } from '../uploads/subm
 import { UploadSlots } from '../uploads/upload-slots.ts'
 import { takesFiles, Uploads } from '../uploads/uploads.ts'
 import { clientNetwork } from '../../access/client-network.ts'
-import { maxFillMs, newFillTimeToken, readFillTimeToken, type FillTimeToken } from './fill-time-token.ts'
+import { isGood, maxFillMs, newFillTimeToken, readFillTimeToken, tokenInstead, type FillTimeToken } from './fill-time-token.ts'
 import { countInWindows, openFormWindows } from './form-windows.ts'
 import { noForm, PublicForms, requireAllowedOrigin, type FoundForm } from './public-forms.ts'
 import { countInForm, fillName, formNames } from '../analytics/form-counts.ts'
@@ -170,18 +170,16 @@ export class SubmitForms {
 
   /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
   #goodToken({ form, least }: Fresh, given: unknown, token: FillTimeToken | undefined, nowMs: number): FillTimeToken {
-    if (token && token.version <= form.version && nowMs - token.issuedAt <= maxFillMs) return token
+    if (token && isGood(token, form.version, nowMs)) return token
     const [code, message] = isFilled(given)
       ? token
         ? (['token_expired', 'The form was open for too long; send it again.'] as const)
         : (['invalid_token', 'This is no token of this form; send the one that came with it.'] as const)
       : (['required', 'Send the fill_time_token that came with the form.'] as const)
-    // a form that was open for too long was not filled in too fast
-    const issuedAt = token ? nowMs - least * 1000 : nowMs
-    throw malformed(
-      { [fillTimeKey]: [{ code, message }] },
-      { fill_time_token: newFillTimeToken(this.#options.secrets, { ...form, language: token?.language }, issuedAt) },
-    )
+    const { secrets } = this.#options
+    const shown = { ...form, language: token?.language }
+    const fresh = token ? tokenInstead(secrets, shown, least, nowMs) : newFillTimeToken(secrets, shown, nowMs)
+    throw malformed({ [fillTimeKey]: [{ code, message }] }, { fill_time_token: fresh })
   }
 
   /** Returns the token that was good, which is good once. */
@@ -242,9 +240,10 @@ export class SubmitForms {
       if (nonce && !earlier) change.setNew(nonce, encode({ ...taken, digest: digestOf(visit) })).expire(nowMs + 2 * maxFillMs, nonce)
       if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
       files = uploads?.seal(change, fileKeys) ?? []
-      const submission = this.#submission(draft, taken.id, spam, files)
+      const kept = this.#submission(draft, taken.id, spam, files)
       if (spam.length === 0) countTaken(change, draft)
-      if (spam.length === 0) await followSubmission(change, organizationId, form, submission)
+      if (spam.length === 0) meter(change, 'form_submissions', organizationId, form.projectId, nowMs)
+      const submission = spam.length === 0 ? await followSubmission(change, organizationId, form, kept) : kept
       insertSubmission(change, organizationId, submission)
       this.#keepFiles(change, organization, submission)
       const { fillMs } = submission
@@ -299,7 +298,7 @@ export class SubmitForms {
       unknownKeys: Object.keys(visit.values).filter((key) => !keys.has(key) && !isReservedKey(key)).length,
       ...{ origin: visit.origin?.slice(0, 300) ?? null, ip: this.#addressOf(visit, formId, definition) },
       fillMs: token ? Math.max(0, nowMs - token.issuedAt) : null,
-      ...{ tags: [], assignee: null, note: '', createdAt: nowMs, updatedAt: nowMs },
+      ...{ tags: [], assignee: null, note: '', webhookDeliveryId: null, createdAt: nowMs, updatedAt: nowMs },
     }
   }
 

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
-import { removeReplies } from '../replies/reply.ts'
+import { removeFollowed } from './followed.ts'
 import { formSubmissions, removeSubmission } from './submission.ts'
 
 /** What the sweep works with. `stopping` is asked between two writes. */
@@ -39,7 +39,7 @@ async function removeBefore({ database, stopping }: SweepWork, organizationId: s
     const old = rows.filter(({ record }) => record.createdAt < beforeMs)
     const change = new Change()
     for (const stored of old) {
-      await removeReplies(database, change, organizationId, stored.record)
+      await removeFollowed(database, change, organizationId, stored.record)
       removeSubmission(change, organizationId, stored)
     }
     if (old.length === 0 || !(await database.commit(change)).ok) break

@@ -45,6 +45,7 @@ export class FileScanning {
   #alarm: Timer | undefined
   /** Rounds in a row in which the scanner was away. */
   #failures = 0
+  readonly #stopped = new AbortController()
   /** Until the alarm. */
   #isDown = false
 
@@ -64,8 +65,10 @@ export class FileScanning {
     return this.#loop.idle()
   }
 
+  /** Breaks off what is under way: it is scanned after the next start. */
   async stop(): Promise<void> {
     this.#alarm?.cancel()
+    this.#stopped.abort()
     await this.#loop.stop()
     this.#alarm?.cancel()
   }
@@ -117,9 +120,10 @@ export class FileScanning {
       return 'done'
     }
     try {
-      await this.#note(waiting, await scanner.scan(readContent(database, organizationId, file.content)))
+      await this.#note(waiting, await scanner.scan(readContent(database, organizationId, file.content), this.#stopped.signal))
       return 'done'
     } catch (error) {
+      if (this.#stopped.signal.aborted) return 'down'
       if (!(await this.#fileOf(waiting))) return 'done' // it was deleted meanwhile
       if (this.#failures === 0) onError(error, fileId)
       if (error instanceof ScanFailed && error.isDown) return 'down'

@@ -57,11 +57,12 @@ export interface UploadsOptions {
 /** Whether the plan has room for files of forms at all. */
 export const takesFiles = (settings: LimitSettings): boolean => limitsOf(settings).formFileMebibytes !== 0
 
-const megabytes = (bytes: number): string => `${Math.floor(bytes / 104_857.6) / 10} MB`
+const sizeOf = (bytes: number): string =>
+  bytes < 2 ** 20 ? `${Math.floor(bytes / 102.4) / 10} kB` : `${Math.floor(bytes / 104_857.6) / 10} MB`
 
 export const tooLargeProblem = (maxBytes: number): AnswerProblem => ({
   code: 'file_too_large',
-  message: `Choose a file of at most ${megabytes(maxBytes)}.`,
+  message: `Choose a file of at most ${sizeOf(maxBytes)}.`,
 })
 
 export class Uploads {

@@ -6,8 +6,8 @@ export interface ScanResult {
 }
 
 export interface VirusScanner {
-  /** Throws `ScanFailed`. */
-  scan(octets: AsyncIterable<Uint8Array>): Promise<ScanResult>
+  /** Throws `ScanFailed`, at once when the signal says so. */
+  scan(octets: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ScanResult>
 }
 
 /** There is no result. */

@@ -177,6 +177,7 @@ export class Accept {
 
     if (submission.release) stageRelease(change, this.#options.audit, submission, submission.release, trace)
     const { once } = submission
+    await submission.stage?.(change, trace)
     if (once) change.setNew(once.key, encode(nowMs)).expire(once.expiresAt, once.key)
     const result = await database.commit(change)
     const [status] = statusToTell(trace)

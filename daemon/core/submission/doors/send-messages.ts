@@ -94,7 +94,11 @@ export class SendMessages {
   }
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `by`: a page or a form that sends it. */
-  async send(principal: Principal, order: SendOrder, by?: Pick<Submission, 'door' | 'windows' | 'once'>): Promise<Acceptance> {
+  async send(
+    principal: Principal,
+    order: SendOrder,
+    by?: Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>,
+  ): Promise<Acceptance> {
     const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, order.projectId)

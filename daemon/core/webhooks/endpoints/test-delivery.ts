@@ -32,15 +32,21 @@ export class TestDeliveries {
 
   /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while the endpoint is being tested. */
   async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
-    const { webhooks, sender, clock } = this.#options
+    const { webhooks, clock } = this.#options
     const endpoint = await webhooks.get(principal, id)
+    const now = clock.now()
+    const body = eventBody(newId('evt', now), sample(principal, endpoint, type, now), true)
+    return this.send(id, { ...endpoint, secretContext: secretContext(id) }, body, signal)
+  }
+
+  /** Sends a made-up event to a target, which is an endpoint or has an address and a secret too. Throws `rate_limit_exceeded` likewise. */
+  async send(id: string, target: Parameters<Sender['send']>[0], body: string, signal: AbortSignal): Promise<TestResult> {
     if (this.#inFlight.has(id))
       throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is in progress; wait until it ends.', { retryAfterSeconds: 10 })
     this.#inFlight.add(id)
     try {
-      const now = clock.now()
-      const delivery = { deliveryId: randomUUID(), body: eventBody(newId('evt', now), sample(principal, endpoint, type, now), true) }
-      return { ...(await sender.send({ ...endpoint, secretContext: secretContext(id) }, delivery, signal)), ...delivery }
+      const delivery = { deliveryId: randomUUID(), body }
+      return { ...(await this.#options.sender.send(target, delivery, signal)), ...delivery }
     } finally {
       this.#inFlight.delete(id)
     }

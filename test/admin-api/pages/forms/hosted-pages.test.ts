@@ -1,7 +1,12 @@
 /** The pages of forms in Chromium without scripts: every golden form, at three widths, light and dark, with nothing wrong in any. */
 import type { ExecutionContext } from 'ava'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { traces } from '#core/trace/trace.ts'
+import { readWholeContent } from '#store/content.ts'
+import { samples } from '../../../core/forms/file-samples.ts'
 import { axeFaults, browserOf, overflows, squeezed, type Page } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
+import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
 import { golden, type Row } from './golden.ts'
 import { startHosted } from './hosted.ts'
 
@@ -86,6 +91,68 @@ test('a form is filled in and sent without a script, after what was wrong was se
   const scripted = await tab(t, { hasScripts: true })
   await scripted.page.goto(page.url())
   t.deepEqual(await axeFaults(scripted.page, { at: widths }), [])
+})
+
+const cvForm = {
+  name: 'Apply',
+  schema: {
+    version: 1,
+    fields: [
+      { key: 'email', type: 'email', label: 'Email', required: true },
+      { key: 'cv', type: 'file_upload', label: 'CV', required: true },
+      { key: 'photo', type: 'file_upload', label: 'Photo' },
+    ],
+  },
+}
+
+test('without a script, a file is to be chosen again once something was wrong, and the page says which', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page: address } = await hosted.publish(cvForm)
+  const { page, blocked } = await tab(t)
+  await page.goto(address)
+  hosted.clock.advance(5000)
+  const send = () => Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
+  const choose = () => page.setInputFiles('#f-cv', { name: 'cv.pdf', mimeType: 'application/pdf', buffer: samples.pdf })
+  await page.fill('#f-email', 'ada@posteo')
+  await choose()
+  await send()
+  t.is(await page.innerText('[role=alert] a'), 'Write the whole address, for example ruth@example.ch.')
+  const again = /Choose the file once more: browsers do not keep files\./
+  t.regex(await page.innerText('[data-field=cv]'), again)
+  t.notRegex(await page.innerText('[data-field=photo]'), again)
+  t.is(await page.getAttribute('#f-cv', 'aria-describedby'), 'f-cv-again f-cv-note')
+  t.is(await page.inputValue('#f-email'), 'ada@posteo')
+  t.true(await page.evaluate("document.querySelector('#f-cv').required"), 'the browser asks for it, too')
+  await page.fill('#f-email', 'ada@posteo.de')
+  await choose()
+  await send()
+  t.is(await page.innerText('h1'), 'Thank you')
+  t.like(await hosted.submissions(id), [{ answers: { email: 'ada@posteo.de' }, files: [{ field: 'cv', name: 'cv.pdf' }] }])
+  t.deepEqual(blocked, [])
+})
+
+test('the page on which a recipient confirms or ends notifications is accessible', async (t) => {
+  const hosted = await startHosted(t, { hasMail: true })
+  const { id } = await hosted.publish({ ...cvForm, name: `<img src=x onerror=alert(1)> & "CVs"` })
+  await hosted.rest.must('PUT', `/v1/forms/${id}/notifications`, { recipients: [{ email: 'outsider@example.net' }] })
+  await hosted.people.background.idle()
+  const [asked] = await hosted.database.all(traces, { organizationId: systemOrganizationId })
+  if (!asked) throw new Error('no mail asked for a confirmation')
+  const mail = Buffer.from(await readWholeContent(hosted.database, systemOrganizationId, asked.record.content)).toString()
+  const path = /\/form-notifications\/[\w.-]+/.exec(mail.replaceAll('=\r\n', ''))?.[0] ?? ''
+  const { page, blocked } = await tab(t, { hasScripts: true })
+  const check = async (button: string): Promise<void> => {
+    await page.goto(hosted.url + path)
+    t.true(await page.getByRole('button', { name: button }).isVisible())
+    t.is(await page.locator('img[onerror]').count(), 0)
+    t.deepEqual(await axeFaults(page, { at: widths }), [])
+    t.deepEqual(await overflows(page), [])
+  }
+  await check('Send me the submissions')
+  const headers = { origin: baseUrl, 'content-type': 'application/x-www-form-urlencoded' }
+  t.is((await fetch(`${hosted.url}${path}/confirm`, { method: 'POST', redirect: 'manual', headers })).status, 303)
+  await check('Stop sending them to me')
+  t.deepEqual(blocked, [])
 })
 
 test('steps are sections with links, and conditions are words', async (t) => {

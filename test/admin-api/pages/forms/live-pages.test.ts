@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
+import { samples } from '../../../core/forms/file-samples.ts'
 import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { golden, type Row } from './golden.ts'
@@ -185,4 +186,31 @@ test('a form that was open for days is sent all the same, and what the service f
   const [submission] = await hosted.submissions(id)
   t.like(submission, { status: 'new', spam_reasons: [] })
   t.like(submission?.['answers'], { name: 'Ruth', message: 'Squeaks.\nSince Monday.' })
+})
+
+test('a file that is too large or of no type that forms take is said so before anything is sent', async (t) => {
+  const hosted = await startHosted(t)
+  const fields = [{ key: 'cv', type: 'file_upload', label: 'CV', required: true, max_bytes: 1000 }]
+  const { id, page, faults } = await open(t, hosted, { name: 'Apply', schema: { version: 1, fields } })
+  const posts: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && /\/f\/\w+$/.test(request.url()) && posts.push(request.url()))
+  const choose = (name: string, mimeType: string, buffer: Buffer) => page.setInputFiles('#f-cv', { name, mimeType, buffer })
+  const sentence = async (): Promise<string> => {
+    await press(page, 'Send')
+    return page.innerText('.error')
+  }
+  t.is(await page.innerText('#f-cv-note'), 'PNG, JPEG, GIF, WebP, PDF, at most 0.9 kB.')
+  await choose('cv.pdf', 'application/pdf', Buffer.alloc(1001))
+  t.is(await sentence(), 'The file for “CV” is too large. Choose a smaller one.')
+  await choose('clip.mp4', 'video/mp4', Buffer.alloc(10))
+  t.is(await sentence(), 'Choose a file of one of the types above for “CV”, not one that was only renamed.')
+  t.deepEqual(await axeFaults(page, { at: [320] }), [])
+  t.deepEqual(posts, [])
+  await choose('cv.pdf', 'application/pdf', samples.pdf)
+  t.is(await page.locator('.error').count(), 0, 'what is mended is said no more')
+  await press(page, 'Send')
+  await page.waitForURL(/\/thanks/)
+  t.like(await hosted.submissions(id), [{ files: [{ name: 'cv.pdf' }] }])
+  t.is(posts.length, 1)
+  t.deepEqual(faults, [])
 })

@@ -182,6 +182,7 @@ const expected = [
   'POST /v1/forms/{id}/duplicate',
   'POST /v1/forms/{id}/embed-snippet',
   'POST /v1/forms/{id}/notifications/rotate-secret',
+  'POST /v1/forms/{id}/notifications/test',
   'POST /v1/forms/{id}/pause',
   'POST /v1/forms/{id}/prefilled-link',
   'POST /v1/forms/{id}/publish',

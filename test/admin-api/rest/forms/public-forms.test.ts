@@ -225,7 +225,7 @@ test('a captcha is solved once for each submission, by header or field', async (
 })
 
 test('rates, the day of the plan, and forms that are closed', async (t) => {
-  const { send, clock, publish, operator, organizationId, get } = await formFixture(t, { settings: { max_submissions: 70 } })
+  const { send, clock, publish, operator, organizationId, get, rest } = await formFixture(t, { settings: { max_submissions: 70 } })
   const of = (address: string) => send(good, {}, { 'x-forwarded-for': address })
   for (let i = 0; i < 10; i++) t.is((await of('192.0.2.1')).status, 201)
   clock.advance(1)
@@ -237,6 +237,15 @@ test('rates, the day of the plan, and forms that are closed', async (t) => {
   const full = await of('192.0.2.3')
   t.is(codeOf(full), '429 quota_exhausted')
   t.true(Number(full.headers['retry-after']) > 3600)
+  const usage = (await rest.must('GET', '/v1/usage')) as unknown as { axes: Row[]; limits: Row[] }
+  t.like(
+    usage.axes.find(({ axis }) => axis === 'form_submissions'),
+    { quantity: 12 },
+  )
+  t.deepEqual(
+    usage.limits.find(({ name }) => name === 'form_submissions_today'),
+    { name: 'form_submissions_today', used: 12, limit: 12 },
+  )
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { form_submissions_per_day: -1 })
   await publish({ settings: { max_submissions: 13 } })
   t.is((await of('192.0.2.4')).status, 201)

@@ -1,5 +1,9 @@
 /** Replies to submissions: rendered as drafts, and sent once. */
 import test from 'ava'
+import { formReplies } from '#core/forms/replies/reply.ts'
+import { traces } from '#core/trace/trace.ts'
+import type { Write } from '#store/kv.ts'
+import { unpack } from '#store/tuple.ts'
 import { errorOf, refusal } from '../fixture/rest-fixture.ts'
 import { formFixture, type FormFixture } from './visitor.ts'
 
@@ -74,4 +78,23 @@ test('a reply goes with its submission, and to no address but that of the visito
   t.is((await rest.call('POST', `/v1/forms/${String(other)}/reply-drafts/${String(id)}/send`)).status, 404)
   await rest.must('DELETE', one)
   t.is((await rest.call('POST', `${at}/send`)).status, 404)
+})
+
+test('no crash comes between the message of a reply and what is known of it: it is one write, also days later and in another project', async (t) => {
+  const fixture = await formFixture(t)
+  const { rest, path, kv, clock, addProject } = fixture
+  const one = await submitted(fixture)
+  const { id } = await rest.must('POST', `${one}/reply-drafts`, { from: sender, subject: 'Your message', text: 'Thank you.' })
+  const at = `${path}/reply-drafts/${String(id)}`
+  const writes = (kind: string, { sets }: Write): boolean => sets.some(({ key }) => unpack(key)[1] === kind)
+  kv.beforeWrite = (write) => {
+    if (writes(formReplies.name, write) && !writes(traces.name, write)) throw new Error('the process ended before this')
+  }
+  await rest.call('POST', `${at}/send`)
+  kv.beforeWrite = undefined
+  t.like(await rest.must('GET', one), { status: 'replied' })
+  clock.advance(25 * 3_600_000)
+  await rest.must('PATCH', path, { project_id: await addProject() })
+  await rest.must('POST', `${at}/send`)
+  t.is((await tracesOf(fixture)).length, 1)
 })

@@ -1,10 +1,10 @@
 /** Files of forms and their scanner: found clean, found infected, and the scanner down, slow and gone in the middle. */
 import test, { type ExecutionContext } from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
-import { within } from '#store/tuple.ts'
+import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { Clamd } from '../../../../protocols/clamd/clamd.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { eventually, within } from '../../../support/deadline.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { largePng, samples } from '../../../core/forms/file-samples.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
@@ -52,7 +52,7 @@ async function scannedFixture(t: ExecutionContext, scanner: FakeClamd) {
   return {
     ...fixture,
     send,
-    contents: async () => (await Array.fromAsync(database.kv.range(within([organizationId, 'content'])))).length,
+    contents: async () => (await Array.fromAsync(database.kv.range(keysWithin([organizationId, 'content'])))).length,
     problems: async () => (await verify(database, integrityChecks(database))).problems,
   }
 }
@@ -128,4 +128,15 @@ test('a scanner that says nothing is given up after a while', async (t) => {
   t.like(error, { name: 'ScanFailed', isDown: true, message: 'The virus scanner does not answer.' })
   const nowhere = new Clamd({ address: { path: '/nonexistent/clamd.ctl' } })
   t.like(await t.throwsAsync(nowhere.scan(octets())), { name: 'ScanFailed', isDown: true })
+})
+
+test('a stop breaks off a scan, which says nothing of the file', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => undefined
+  const { send, daemon, failures } = await scannedFixture(t, scanner)
+  const { file } = await send(samples.pdf)
+  await eventually(20_000, 'the scanner has the file', async () => scanner.scanned.length === 1 || undefined)
+  await within(20_000, 'scanning stops', daemon.fileScanning.stop())
+  t.is((await file())['status'], 'pending')
+  t.deepEqual(failures, [])
 })

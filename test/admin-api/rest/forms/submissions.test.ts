@@ -120,6 +120,8 @@ test('many are changed in one write', async (t) => {
   t.is(await bulk('spam', [ids[0]]), 1)
   t.is(await bulk('delete', ids), 3)
   t.is((await submissions()).length, 1)
+  const { data: entries } = await rest.must('GET', '/v1/audit?act=form_submission.deleted')
+  t.deepEqual((entries as Row[]).map(({ target }) => String(target)).toSorted(), ids.toSorted(), 'who deleted which is on record')
 })
 
 test('nothing is left of the submissions of a deleted form, or of the forms of a deleted project', async (t) => {
@@ -173,6 +175,11 @@ test('an export has the columns of all versions, is no formula, and leaves spam 
   t.like(JSON.parse(lines[0] ?? ''), { answers: { email: 'spam@example.ch' }, spam_reasons: ['too_fast'] })
   t.is(lines.length, 1)
   t.is((await rest.call('GET', `${path}/submissions/export?tz=Mars/Base`)).status, 400)
+  for (const format of ['csv', 'json']) {
+    const odd = await rest.call('GET', `${path}/submissions/export?format=${format}&columns=__proto__,constructor,email`)
+    t.is(odd.status, 200)
+    t.true(odd.bytes.includes('ada@example.ch') && !odd.bytes.includes('native code'), 'what every object has is no answer')
+  }
 })
 
 test('submissions go when the form keeps them no longer', async (t) => {

@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
-import { within } from '#store/tuple.ts'
+import { unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { eventually } from '../../../support/deadline.ts'
@@ -186,6 +186,23 @@ test('bodies in parts are read within bounds, with boundaries of any length, and
   t.deepEqual([failures, await problems()], [[], []])
 })
 
+test('what keeps a visitor from a form does so with files, too: where it is, from which page, how often', async (t) => {
+  const { upload, rest, path, publish, contents, post, token } = await uploadFixture(t)
+  await publish({ settings: { allowed_origins: ['https://shop.example.ch'] } })
+  for (const file of [samples.pdf, largePng(700_000)])
+    t.is(codeOf(await upload([['cv', file, 'cv']])), '403 origin_not_allowed', `${file.length} octets`)
+  await publish({})
+  const body = multipartBody([['email', 'ada@'], ['_mnx_ft', await token()], cv])
+  const tries = await Promise.all(Array.from({ length: 62 }, () => post(body, multipartType())))
+  const codes_ = new Set(tries.map(codeOf))
+  t.true(codes_.has('429 rate_limit_exceeded'), [...codes_].join(' '))
+  t.true([...codes_].every((code) => /^(?:400 malformed_submission|429 rate_limit_exceeded|503 overloaded)$/.test(String(code))))
+  const begun = multipartBody([['email', 'ada@example.ch'], ['_mnx_ft', await token(120_000)], cv])
+  await rest.must('POST', `${path}/archive`)
+  t.is(codeOf(await post(begun, multipartType())), '404 form_not_found')
+  t.is(await contents(), 0)
+})
+
 test('plans without room take no files, and those with some no more than that', async (t) => {
   const { upload, send, get, operator, organizationId, publish, contents, clock } = await uploadFixture(t)
   const overrides = `/operator/v1/organizations/${organizationId}/overrides`
@@ -243,4 +260,25 @@ test('without a scanner, files are not given out, a known virus is found all the
   t.is(codeOf(await open.client('').call('GET', link)), '404 not_found', 'a minute later')
   const outsider = (await open.addOrganization()).rest
   t.is((await outsider.call('GET', where)).status, 404)
+})
+
+test('a file that the store does not take is said so, nothing of it is kept, and the page keeps the rest', async (t) => {
+  const { upload, kv, contents, problems, submissions, address, publicId, token } = await uploadFixture(t)
+  kv.beforeWrite = ({ sets }) => {
+    if (sets.some(({ key }) => unpack(key)[1] === 'content')) throw new Error('no space')
+  }
+  const large: Part = ['cv', largePng(700_000), 'cv.png']
+  const refused = await upload([large])
+  t.is(codeOf(refused), '503 upload_failed')
+  t.deepEqual([refused.headers['retry-after'], errorOf(refused).next_action], ['30', 'retry_later'])
+  const page = await fetch(`http://${address}/f/${publicId}`, {
+    method: 'POST',
+    headers: { 'content-type': multipartType() },
+    body: multipartBody([['email', 'ada@example.ch'], ['_mnx_ft', await token()], large]),
+  })
+  t.is(page.status, 503)
+  t.regex(await page.text(), /value="ada@example\.ch"/)
+  kv.beforeWrite = undefined
+  t.deepEqual([await submissions(), await contents(), await problems()], [[], 0, []])
+  t.is((await upload([large])).status, 201)
 })

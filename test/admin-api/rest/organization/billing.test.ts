@@ -37,6 +37,7 @@ test('GET /v1/usage shows axes, projects and limits of this month and of others'
     { name: 'traces_stored', used: 3, limit: 50_000 },
     { name: 'smtp_credentials', used: 1, limit: 10 },
     { name: 'templates', used: 0, limit: 3 },
+    { name: 'form_submissions_today', used: 0, limit: 10_000 },
     { name: 'form_file_mebibytes', used: 0, limit: 1024 },
     { name: 'inbound_mebibytes', used: 0, limit: 2048 },
   ])
