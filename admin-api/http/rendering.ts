@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
+import { errorEnvelope } from '../wire/fields/error.ts'
 
 /** What every answer of one request has in common. */
 export interface AnswerFrame {
@@ -67,11 +68,7 @@ export function renderRefusal(refusal: Refusal, challenge: string | undefined, f
 }
 
 /** The error envelope as JSON text. */
-export function envelope(refusal: Refusal): string {
-  const retry = refusal.retryAfterSeconds
-  const details = retry === undefined ? refusal.details : { ...refusal.details, retry_after_seconds: Math.ceil(retry) }
-  return JSON.stringify({ error: { code: refusal.code, message: refusal.message, next_action: refusal.nextAction, details } })
-}
+export const envelope = (refusal: Refusal): string => JSON.stringify(errorEnvelope.encode(refusal))
 
 function renderText(text: string, status: number, headers: HeaderList, frame: AnswerFrame, contentType = 'application/json'): Response {
   headers.push(['content-type', contentType], ['content-length', String(Buffer.byteLength(text))])

@@ -6,17 +6,7 @@ import { SchemaCollection, type Json } from './openapi-schemas.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
 import type { Operation } from '../operation/operation.ts'
-
-const errorSchema = z
-  .object({
-    error: z.object({
-      code: z.string(),
-      message: z.string().meta({ description: 'One sentence that states what to do.' }),
-      next_action: z.string(),
-      details: z.record(z.string(), z.unknown()).optional(),
-    }),
-  })
-  .meta({ id: 'Error', description: 'The form of every error.' })
+import { errorEnvelope } from '../wire/fields/error.ts'
 
 /** The whole document. Throws an assertion when one schema id stands for two shapes. */
 export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
@@ -130,7 +120,7 @@ const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestI
 
 /** One response per status; the codes that share a status have named examples. */
 function refusalResponses(operation: Operation, schemas: SchemaCollection): Json {
-  const schema = schemas.toJsonSchema(errorSchema, 'output')
+  const schema = schemas.toJsonSchema(errorEnvelope.schema, 'output')
   const responses: Record<string, Json> = {}
   for (const [status, codes] of Map.groupBy(refusalCodes(operation), (code) => refusals[code].http)) {
     const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }]))

@@ -44,6 +44,7 @@ import type { Releases } from '#core/submission/replay/releases.ts'
 import type { Replays } from '#core/submission/replay/replays.ts'
 import type { Retries } from '#core/submission/replay/retries.ts'
 import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
+import type { SendBatches } from '#core/submission/doors/send-batches.ts'
 import type { SendMessages } from '#core/submission/doors/send-messages.ts'
 import type { Simulate } from '#core/submission/simulate/simulate.ts'
 import type { WhatIf } from '#core/submission/simulate/what-if.ts'
@@ -93,6 +94,7 @@ export interface RestCore {
   readonly templates: Templates
   readonly forms: FormCore
   readonly sendMessages: SendMessages
+  readonly sendBatches: SendBatches
   readonly replays: Replays
   readonly retries: Retries
   readonly releases: Releases

@@ -32,6 +32,7 @@ import { inspectOperations } from './inboxes/inspect.ts'
 import { invitationActions } from './organization/invitations.ts'
 import { liveOperations } from './live/events.ts'
 import { memberActions } from './organization/members.ts'
+import { batchActions } from './sending/batches.ts'
 import { messageActions } from './sending/messages.ts'
 import { organizationActions } from './organization/organizations.ts'
 import { partitionTools } from './organization/partition-tools.ts'
@@ -66,6 +67,7 @@ export const restOperations = (core: RestCore, credentials?: Credentials): reado
 /** Actions, of which some are for agents or GraphQL alone, and operations that need HTTP as it is: streams, downloads and pages. */
 export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageActions(core),
+  ...batchActions(core),
   ...scheduledSendActions(core),
   ...traceActions(core),
   ...traceMessageOperations(core),

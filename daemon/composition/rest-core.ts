@@ -26,6 +26,7 @@ import { Releases } from '#core/submission/replay/releases.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
+import { SendBatches } from '#core/submission/doors/send-batches.ts'
 import { SendMessages } from '#core/submission/doors/send-messages.ts'
 import { Simulate } from '#core/submission/simulate/simulate.ts'
 import { WhatIf } from '#core/submission/simulate/what-if.ts'
@@ -34,7 +35,7 @@ import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { applicationsOf } from './oauth-core.ts'
-import type { Composition } from './parts.ts'
+import { broke, type Composition } from './parts.ts'
 
 export function restCore(composition: Composition): RestCore {
   const { get, config } = composition
@@ -58,6 +59,7 @@ export function restCore(composition: Composition): RestCore {
   const sending = { ...core, accept, lateCounts: get('lateCounts') }
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
   const sendApprovals = sendApprovalsOf(composition)
+  const refusedSends = new RefusedSends({ ...core, accept, keys })
   return {
     ...moved,
     ...{ members, invitations, probes, policies, clock, baseUrl, unsubscribes, usage, traces, sendMessages },
@@ -81,7 +83,8 @@ export function restCore(composition: Composition): RestCore {
     sendingDomains,
     promotions: new Promotions({ ...core, destinations: moved.destinations, probes, sendingDomains, simulate, inspectTests, sendMessages }),
     failoverPolicies: new FailoverPolicies(core),
-    refusedSends: new RefusedSends({ ...core, accept, keys }),
+    refusedSends,
+    sendBatches: new SendBatches({ accept, sendMessages, refusedSends, onError: broke(composition, 'a message of a batch') }),
     publishable: { keys, snippets, sends: new PublishableSends({ ...sending, ...captcha, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
     replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),

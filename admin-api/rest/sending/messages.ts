@@ -13,6 +13,18 @@ const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */
 const maxPageBodyBytes = 65_536
 
+/** What any send can be refused with. */
+export const sendRefusals = [
+  'not_found',
+  'no_route',
+  'quota_exhausted_captures',
+  'quota_exhausted',
+  'feature_disabled',
+  'project_budget_exhausted',
+  'conflict',
+  'storage_full',
+] as const
+
 /** What only a send of a web page is refused with. Spec "Errors". */
 const pageRefusals = [
   'invalid_key',
@@ -38,24 +50,14 @@ export const messageActions = (core: RestCore): readonly Action[] => [
       'When every recipient is suppressed, `status` is `suppressed` and nothing is sent. ' +
       'The header `Idempotency-Key` can replace the field `idempotency_key`. A repeated key returns the first response again with the header ' +
       '`Idempotent-Replayed: true` and sends nothing; when the body differs from the first one, `warnings` says so. ' +
-      'Browsers can call this operation with a publishable key: the body then has at most 65536 bytes and no attachments, headers, destination_id or ' +
+      'Browsers can call this operation with a publishable key: the body then has at most 65536 bytes and no attachments, headers, tags, metadata, destination_id or ' +
       'list_unsubscribe; the origin of the page, ' +
       'every recipient in to, cc and bcc, and the sender must be allowed by the key; and a key with a captcha requires the captcha token of the ' +
       'visitor in the header `X-Service-Captcha-Token`. `from` defaults to the sender of the key.',
     tags: ['messages'],
     scope: 'api:send',
     openToSendOnlyKeys: true,
-    errors: [
-      'not_found',
-      'no_route',
-      'quota_exhausted_captures',
-      'quota_exhausted',
-      'feature_disabled',
-      'project_budget_exhausted',
-      'conflict',
-      'storage_full',
-      ...pageRefusals,
-    ],
+    errors: [...sendRefusals, ...pageRefusals],
     input: sendInput,
     output: acceptance,
     examples: {

@@ -48,6 +48,8 @@ export const traceFilter = {
         'delivery was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
     }),
   template: line(200, 'Id or slug of the template that the message was rendered from.').optional(),
+  tag: line(255, 'A tag of the message. Case-insensitive.').optional(),
+  metadata: line(565, 'A field of the metadata: `name:value`, exactly.').optional(),
   has: wordList(
     traceFeatures,
     'Only messages that have all of these. `attachment`: sent with files; by SMTP, its Content-Type is multipart/mixed or that of a file. ' +

@@ -63,6 +63,17 @@ export function wordList<const W extends readonly [string, ...string[]]>(words: 
   )
 }
 
+/** For records of names that callers choose: what is too many is not looked at one by one, and nothing is left out in silence. */
+export const fewFields =
+  (max: number) =>
+  (given: unknown, context: z.RefinementCtx): unknown => {
+    if (typeof given !== 'object' || given === null) return given
+    if (Object.hasOwn(given, '__proto__')) context.addIssue({ code: 'custom', path: ['__proto__'], message: 'cannot be a name' })
+    if (Object.keys(given).length <= max) return given
+    context.addIssue({ code: 'custom', message: `at most ${max} fields` })
+    return z.NEVER
+  }
+
 /** A field in which null says the same as leaving it out. */
 export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>
   field

@@ -46,6 +46,9 @@ export const attachment = z
       }),
     content_id: cid.optional(),
     cid: cid.optional().meta({ description: 'Alias of `content_id`.' }),
+    disposition: z.enum(['inline', 'attachment']).optional().meta({
+      description: 'Defaults to `inline` for files with a content id other than texts and messages, and to `attachment` for others.',
+    }),
   })
   .refine((given) => given.content_id === undefined || given.cid === undefined, {
     path: ['cid'],
@@ -56,4 +59,5 @@ export const attachment = z
     contentType: given.content_type,
     content: given.content,
     contentId: given.content_id ?? given.cid,
+    ...(given.disposition && { disposition: given.disposition }),
   }))

@@ -1,6 +1,6 @@
 /** Header fields that callers of REST may add: everything but the structure of the message and what vouches for it. */
 import * as z from 'zod'
-import { isOneLine } from '../fields/text.ts'
+import { fewFields, isOneLine } from '../fields/text.ts'
 
 const maxFields = 50
 // RFC 5322 §2.1.1, without CRLF.
@@ -15,9 +15,12 @@ const owned: ReadonlySet<string> = new Set([
 ])
 const ownedFamilies = ['content-', 'resent-', 'arc-', 'x-postern-'] as const
 
+/** Orders to providers, by which a message would go to others than those who are counted and checked against suppressions. */
+const orders: ReadonlySet<string> = new Set(['x-smtpapi', 'x-msys-api', 'x-mc-bccaddress'])
+
 /** `{name: value}` in order. */
 export const messageHeaders = z
-  .preprocess(fewFields, z.record(z.string(), z.string().max(maxLineOctets)))
+  .preprocess(fewFields(maxFields), z.record(z.string(), z.string().max(maxLineOctets)))
   .transform((given, context) => {
     const fields = Object.entries(given).map(([name, value]) => ({ name, value: value.trim() }))
     const seen = new Set<string>()
@@ -31,18 +34,12 @@ export const messageHeaders = z
   })
   .meta({ description: `At most ${maxFields} fields. Fields that the service sets itself are refused.` })
 
-/** What is too many is not looked at one by one. */
-function fewFields(given: unknown, context: z.RefinementCtx): unknown {
-  if (typeof given !== 'object' || given === null || Object.keys(given).length <= maxFields) return given
-  context.addIssue({ code: 'custom', message: `at most ${maxFields} fields` })
-  return z.NEVER
-}
-
 function fault(name: string, value: string): string | undefined {
   const folded = name.toLowerCase()
   if (!fieldName.test(name)) return 'is not a valid header field name'
   if (name.length > maxName) return `is too long for a header field name: at most ${maxName} characters`
   if (owned.has(folded)) return 'is set by the service; use the field of the request, or leave it out'
+  if (orders.has(folded)) return 'can add recipients at a provider; use to, cc and bcc, and leave it out'
   if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is set by the service; leave it out'
   if (!isOneLine(value)) return 'must be on one line, without control characters'
   return name.length + 2 + value.length > maxLineOctets ? `is too long: at most ${maxLineOctets} characters with its name` : undefined

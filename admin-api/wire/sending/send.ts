@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { SendOrder } from '#core/submission/doors/send-messages.ts'
 import type { AwaitedApproval } from '#core/submission/approval/send-approvals.ts'
+import { labelLimits } from '#core/submission/labels.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
 import { encoder, type Decoded } from '../fields/codec.ts'
@@ -10,7 +11,7 @@ import { mailbox, mailboxes } from '../fields/mailbox.ts'
 import { messageHeaders } from './message-headers.ts'
 import { sendTime } from './scheduled-send.ts'
 import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } from './template.ts'
-import { besideFaults, environmentName, filledLine, id, line, nameLine } from '../fields/text.ts'
+import { besideFaults, environmentName, fewFields, filledLine, id, isOneLine, line, nameLine } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 import { outcomes } from './trace.ts'
 
@@ -21,6 +22,31 @@ const maxSubject = 989
 
 /** What a list is called; an address would look like the list of a sender. */
 const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news, or true for the list of the sender’s address')
+
+export const idempotencyKey = filledLine(256)
+
+const tags = z
+  .array(nameLine(labelLimits.tag).transform((tag) => tag.toWellFormed()))
+  .max(labelLimits.tags)
+  .meta({ description: 'Kept in the trace and in webhook events, and found by `?tag=`; recipients do not see them. Case-insensitive.' })
+
+const metadata = z
+  .preprocess(
+    fewFields(labelLimits.fields),
+    z.record(
+      filledLine(labelLimits.name),
+      z.string().max(labelLimits.value).refine(isOneLine, 'must be on one line, without control characters'),
+    ),
+  )
+  .refine(
+    (fields) => Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= labelLimits.metadata,
+    `at most ${labelLimits.metadata} characters in all names and values`,
+  )
+  .meta({
+    description:
+      `At most ${labelLimits.fields} fields, and ${labelLimits.metadata} characters. Kept in the trace and in webhook events, and found by ` +
+      '`?metadata=name:value`; recipients do not see it.',
+  })
 
 export const sendInput = z
   .strictObject({
@@ -48,9 +74,13 @@ export const sendInput = z
         'Instead of destination_id: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
     }),
     project_id: id.optional(),
-    idempotency_key: filledLine(256, 'A request with the same key within 24 hours returns the same trace and sends nothing.').optional(),
+    idempotency_key: idempotencyKey
+      .optional()
+      .meta({ description: 'A request with the same key within 24 hours returns the same trace and sends nothing.' }),
     send_at: sendTime.nullable().optional(),
     scheduled_at: sendTime.nullable().optional().meta({ description: 'Alias of `send_at`.' }),
+    tags: tags.optional(),
+    metadata: metadata.optional(),
     list_unsubscribe: z
       .union([z.boolean(), z.strictObject({ list: listName })])
       .optional()
@@ -86,6 +116,7 @@ export const sendInput = z
     path: ['scheduled_at'],
     message: 'is the same as send_at; give one',
   })
+  .meta({ id: 'NewMessage' })
 
 const sendShape = z
   .object({
@@ -123,6 +154,8 @@ export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
   listUnsubscribe: given.listUnsubscribe,
   verpEnabled: given.verpEnabled,
   tracking: { clicks: given.clickTrackingEnabled ?? false, opens: given.openTrackingEnabled ?? false },
+  tags: given.tags,
+  metadata: given.metadata,
 })
 
 const otherBody = {

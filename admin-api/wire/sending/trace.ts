@@ -95,6 +95,8 @@ const summary = {
     reason: z.string(),
   }),
   template: z.object({ id: z.string(), slug: z.string(), version: z.int() }).nullable(),
+  tags: z.array(z.string()).meta({ description: 'As given with the message.' }),
+  metadata: z.record(z.string(), z.string()).meta({ description: 'As given with the message.' }),
   attachment: z.boolean().meta({ description: 'Files are attached, as far as its header says. False for messages of earlier releases.' }),
   size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
@@ -163,6 +165,8 @@ export const traceSummaryCode = {
   summary: summaryOf,
   subject: ({ subject }: Trace) => decodeEncodedWords(subject),
   route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
+  tags: ({ tags = [] }: Trace) => tags,
+  metadata: ({ metadata = {} }: Trace) => metadata,
   attachment: ({ hasAttachment }: Trace) => hasAttachment === true,
   size: ({ content }: Trace) => content.size,
 }

@@ -9,6 +9,7 @@ import type { Window } from '../visitors/stored-windows.ts'
 import type { Refusal } from '../refusals.ts'
 import type { RouteQuestion } from '../routing/match/match.ts'
 import type { SandboxCause } from '../routing/match/outcome.ts'
+import type { Labels } from './labels.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/message-tracking.ts'
 
@@ -56,6 +57,8 @@ export interface Submission {
   readonly tracking?: TrackingWish | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
+  /** By what the sender finds the trace again, and what it carries along. */
+  readonly labels?: Labels | undefined
   /** The message has a link by which its one recipient unsubscribes; who can follow it. */
   readonly unsubscribeLink?: LinkScope | undefined
   /** The list that the recipient would leave by it. */

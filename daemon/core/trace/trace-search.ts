@@ -3,6 +3,7 @@ import { domainToUnicode } from 'node:url'
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { recordsOf, sieve, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { foldAddress } from '../addresses.ts'
+import { comparable } from './comparable.ts'
 import type { TraceStatus } from './states.ts'
 import { bounceOf, type Trace } from './trace.ts'
 import { traceList } from './trace-walk.ts'
@@ -36,6 +37,10 @@ export interface TraceFilter extends OfProject {
   readonly destinationId?: string | undefined
   /** A recipient (with `to`, this one) had a bounce of this class: reported after the message had left, or refused for good before. */
   readonly bounce?: 'hard' | 'soft' | 'block' | undefined
+  /** It has this tag, in any case. */
+  readonly tag?: string | undefined
+  /** It has this metadata: name and value, with a colon between them. */
+  readonly metadata?: string | undefined
   /** Id or slug of the template that it was rendered from. */
   readonly template?: string | undefined
   /** It has all of these. */
@@ -58,8 +63,8 @@ export async function matchingTraces(
   readSubject = (raw: string): string => raw,
 ): Promise<Page<Trace>> {
   const projectId = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
-  const { to } = filter
-  return recordsOf(await traceList(database, reach, { projectId, to, limit, cursor }, sieveOf({ ...filter, projectId }, readSubject)))
+  const { to, tag } = filter
+  return recordsOf(await traceList(database, reach, { projectId, to, tag, limit, cursor }, sieveOf({ ...filter, projectId }, readSubject)))
 }
 
 function sieveOf(filter: TraceFilter, readSubject: (raw: string) => string): Sieve<Trace> {
@@ -74,9 +79,6 @@ function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject
   return [...texts, messageId, subject].some((text) => comparable(text).includes(wanted))
 }
 
-/** Texts that look the same are the same: in any case, and however accents are composed (Unicode UAX #15). */
-const comparable = (text: string): string => text.normalize('NFC').toLowerCase()
-
 /** An address, and with it the form in which people read an internationalized domain (RFC 5890 §2.3.2.1). */
 function spellings(address: string): string[] {
   const at = address.lastIndexOf('@') + 1
@@ -90,12 +92,21 @@ function passes(trace: Trace, filter: TraceFilter): boolean {
     (filter.status === undefined || trace.status === filter.status) &&
     (filter.outcome === undefined || trace.outcome === filter.outcome) &&
     hasBounce(trace, filter) &&
+    hasLabels(trace, filter) &&
     (filter.template === undefined || trace.template?.id === filter.template || trace.template?.slug === filter.template) &&
     (filter.has ?? []).every((feature) => hasFeature[feature](trace)) &&
     (filter.destinationId === undefined || trace.destinationId === filter.destinationId) &&
     (filter.until === undefined || trace.createdAt < filter.until) &&
     (from === undefined || foldAddress(trace.headerFrom) === from || foldAddress(trace.mailFrom) === from)
   )
+}
+
+/** A list of one tag is of all recipients. */
+function hasLabels({ metadata = {}, recipients }: Trace, { tag, to, metadata: wanted }: TraceFilter): boolean {
+  if (wanted !== undefined && !Object.entries(metadata).some(([name, value]) => `${name}:${value}` === wanted)) return false
+  if (tag === undefined || to === undefined) return true
+  const address = foldAddress(to)
+  return recipients.some((one) => foldAddress(one.address) === address)
 }
 
 function hasBounce({ recipients }: Trace, { bounce, to }: TraceFilter): boolean {

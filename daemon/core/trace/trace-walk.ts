@@ -4,6 +4,7 @@ import { merged, mergedPage, type Source } from '#store/merge.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
+import { comparable } from './comparable.ts'
 import { firstIdOf, timeOfId } from './arrivals.ts'
 import { captured, inTime, isCapturedLate, traces, type Trace } from './trace.ts'
 
@@ -13,6 +14,8 @@ export interface WalkedTraces {
   readonly projectId?: string | undefined
   /** To this recipient only, in any case. */
   readonly to?: string | undefined
+  /** With this tag only, in any case; then of all recipients. */
+  readonly tag?: string | undefined
   /** The oldest first. */
   readonly ascending?: boolean
   /** Not those of this time and later, in milliseconds since the epoch; for walks from the newest. */
@@ -28,8 +31,9 @@ export async function traceList(
   { limit, cursor, ...walked }: WalkedTraces & { readonly limit: number; readonly cursor?: string | undefined },
   sieve?: Sieve<Trace>,
 ): Promise<Page<Stored<Trace>>> {
-  const { projectId = '', to } = walked
-  const name = to === undefined ? ['', projectId] : ['to', projectId, foldAddress(to)]
+  const { projectId = '', to, tag } = walked
+  const labelled = tag === undefined ? undefined : ['tag', projectId, comparable(tag)]
+  const name = labelled ?? (to === undefined ? ['', projectId] : ['to', projectId, foldAddress(to)])
   return mergedPage(database, traces, reach, { ...(await mergeOf(database, reach, walked)), name, limit, cursor, isPlace }, sieve)
 }
 
@@ -57,9 +61,14 @@ async function* partsBehind(database: Database, prefix: readonly Element[], elem
   }
 }
 
-async function mergeOf(database: Database, reach: Visibility, { projectId, to, ascending, before, since }: WalkedTraces) {
+async function mergeOf(database: Database, reach: Visibility, { projectId, to, tag, ascending, before, since }: WalkedTraces) {
   const only = projectId ?? (reach.bound ? reach.projectId : undefined)
-  const sources = to === undefined ? await byProject(database, reach, only) : await toRecipient(database, reach, foldAddress(to), only)
+  const sources =
+    tag !== undefined
+      ? [{ prefix: [...indexPrefix(traces.name, reach.organizationId, 'tag'), comparable(tag)], isIndex: true, ...byTime }]
+      : to === undefined
+        ? await byProject(database, reach, only)
+        : await toRecipient(database, reach, foldAddress(to), only)
   const from = ascending ? since : before
   return { sources, ...(ascending && { ascending }), ...(from !== undefined && { from: [from] }) }
 }

@@ -2,6 +2,7 @@
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
+import { comparable } from './comparable.ts'
 import { arrivals } from './arrivals.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
@@ -141,6 +142,10 @@ const schema = z.strictObject({
   route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string(), environment: z.string().optional() }),
   /** What it was rendered from, when it was. */
   template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
+  /** By what the sender finds it again; see `labelsOf`. */
+  tags: z.array(z.string()).optional(),
+  /** What the sender wants to have with it. */
+  metadata: z.record(z.string(), z.string()).optional(),
   /** There when openings or clicks were to be tracked. */
   tracking: traceTracking.optional(),
   /** The message has a link by which its recipient unsubscribes. */
@@ -211,18 +216,22 @@ function arrivalsOf({ capture: its, recipients, projectId }: Trace): (readonly s
   return [...arrivals(addressed)].map(([pattern, later]) => [projectId, pattern, ...later, its.id])
 }
 
+const noTags: readonly string[] = []
+
 export const traces = defineRecord<Trace>({
   name: 'send',
   noun: 'trace',
   schema,
-  // there is none of version 1: what was before it is `earlierTraces`, and a release that knows only that does not start on these
-  upgrades: [(old) => old],
+  // there is none of version 1: what was before it is `earlierTraces`, and a release that knows only that does not start on these; the
+  // next one has no tags, and would leave their rows behind
+  upgrades: [(old) => old, (old) => old],
   place: ({ projectId, capture: its, createdAt }) => (its ? [projectId, captured, its.id] : [projectId, inTime, createdAt]),
   indexes: {
     late: (trace) => (isCapturedLate(trace) ? [[trace.projectId, trace.createdAt]] : []),
     address: arrivalsOf,
     scheduled: scheduledUnder,
     awaiting: (trace) => (isAwaited(trace) ? [[trace.projectId, trace.createdAt]] : []),
+    tag: ({ tags = noTags, createdAt }) => tags.map((tag) => [comparable(tag), createdAt]),
     recipient: (trace) => (isInInboxesOnly(trace) ? [] : trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt])),
   },
   lookups: { id: (trace) => [[trace.id]] },

@@ -46,7 +46,33 @@ export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; re
           </>
         )}
       </p>
+      <Labels trace={trace} />
     </>
+  )
+}
+
+/** Tags lead to the list of what has them, and metadata to what has the same. */
+function Labels({ trace: { tags, metadata } }: { readonly trace: Trace }): JSX.Element | null {
+  const labels = [
+    ...tags.map((tag) => ({ name: 'tag', value: tag, filter: { tag } })),
+    ...Object.entries(metadata).map(([name, value]) => ({ name, value, filter: { metadata: `${name}:${value}` } })),
+  ]
+  if (labels.length === 0) return null
+  return (
+    <ul class="labels" aria-label={words().labels}>
+      {labels.map(({ name, value, filter }, i) => (
+        <li key={i}>
+          <a class="chip" href={link('/traces', filter)}>
+            <span class="soft">
+              <SafeText text={name} />:
+            </span>
+            <b class="cut">
+              <SafeText text={value} />
+            </b>
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 

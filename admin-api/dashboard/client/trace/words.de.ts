@@ -10,6 +10,7 @@ export const de: Wider<typeof en> = {
   saveMessage: 'Als .eml speichern',
   openTrace: 'Ihren Trace öffnen',
   capturedFirst: 'Die abgefangene Nachricht',
+  labels: 'Tags und Metadaten',
   share: 'Teilen…',
   shareTitle: 'Diesen Trace teilen',
   shareText: 'Wer den Link hat, sieht dies und sonst nichts, ohne Anmeldung.',

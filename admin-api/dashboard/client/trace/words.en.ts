@@ -7,6 +7,7 @@ export const en = {
   saveMessage: 'Save as .eml',
   openTrace: 'Open its trace',
   capturedFirst: 'The captured message',
+  labels: 'Tags and metadata',
   share: 'Share…',
   shareTitle: 'Share this trace',
   shareText: 'Anyone with the link sees this and nothing else, without signing in.',

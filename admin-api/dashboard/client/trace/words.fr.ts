@@ -10,6 +10,7 @@ export const fr: Wider<typeof en> = {
   saveMessage: 'Enregistrer en .eml',
   openTrace: 'Ouvrir sa trace',
   capturedFirst: 'Le message retenu',
+  labels: 'Étiquettes et métadonnées',
   share: 'Partager…',
   shareTitle: 'Partager cette trace',
   shareText: 'Qui a le lien voit ceci et rien d’autre, sans se connecter.',

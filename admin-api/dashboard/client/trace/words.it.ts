@@ -10,6 +10,7 @@ export const it: Wider<typeof en> = {
   saveMessage: 'Salva come .eml',
   openTrace: 'Apri la sua traccia',
   capturedFirst: 'Il messaggio catturato',
+  labels: 'Tag e metadati',
   share: 'Condividi…',
   shareTitle: 'Condividere questa traccia',
   shareText: 'Chi ha il link vede questo e nient’altro, senza accedere.',

@@ -2,7 +2,21 @@
 import type { Destination } from '../wire/operations.ts'
 
 export const filterNames = [
-  ...(['q', 'status', 'outcome', 'to', 'from', 'destination_id', 'template', 'has', 'bounce', 'since', 'until'] as const),
+  ...([
+    'q',
+    'status',
+    'outcome',
+    'to',
+    'from',
+    'destination_id',
+    'template',
+    'tag',
+    'metadata',
+    'has',
+    'bounce',
+    'since',
+    'until',
+  ] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
 export type Filters = Readonly<Partial<Record<FilterName, string>>>
@@ -20,6 +34,7 @@ const synonyms: Readonly<Record<string, FilterName>> = {
   after: 'since',
   before: 'until',
   subject: 'q',
+  meta: 'metadata',
 }
 
 const nameOf = (key: string): FilterName | undefined => filterNames.find((name) => name === key) ?? synonyms[key]

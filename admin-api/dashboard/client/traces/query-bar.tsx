@@ -68,7 +68,7 @@ export function QueryBar({
       <input
         ref={input}
         aria-label={w.filterTraces}
-        placeholder="to: from: outcome: dest: template: has: bounce: since: until:"
+        placeholder="to: from: outcome: dest: template: tag: has: bounce: since: until:"
         value={text}
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}

@@ -16,6 +16,7 @@ import type { DestinationHealth } from '../../routing/match/environment.ts'
 import { addressOf } from '../../routing/destination.ts'
 import { matchRoute, type Route } from '../../routing/match/match.ts'
 import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
+import type { Project } from '../../tenancy/organization.ts'
 import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy/counters.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
@@ -124,6 +125,22 @@ export class Accept {
     return known?.fresh && again(known.fresh, keyed).acceptance
   }
 
+  /** Throws the refusal of each gate but those that count, which look at what was accepted until then. Nothing is kept. */
+  async check(submission: Submission): Promise<void> {
+    const { policies, clock, maxRecipients, maxMessageBytes } = this.#options
+    const policy = await policies.of(submission.principal.organizationId)
+    const { project, decision } = this.#decide(policy, submission)
+    const candidate = { submission, project, organization: policy.organization, decision, nowMs: clock.now(), previousMinute: 0 }
+    passGates({ ...candidate, maxRecipients, maxMessageBytes }, new Change())
+  }
+
+  #decide(policy: Policy, submission: Submission): { readonly project: Project; readonly route: Route; readonly decision: Decision } {
+    const project = policy.projects.get(submission.projectId)
+    if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
+    const route = matchRoute(policy, questionOf(submission), this.#options.health)
+    return { project, route, decision: decideOutcome(project, route, sandboxCauseOf(submission), submission.isProof) }
+  }
+
   async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
     const { database, policies, clock } = this.#options
     const { principal, traceId } = submission
@@ -132,10 +149,7 @@ export class Accept {
     if (known?.fresh) return again(known.fresh, submission)
 
     const policy = await policies.of(principal.organizationId)
-    const project = policy.projects.get(submission.projectId)
-    if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
-    const route = matchRoute(policy, questionOf(submission), this.#options.health)
-    const decision = decideOutcome(project, route, sandboxCauseOf(submission), submission.isProof)
+    const { project, route, decision } = this.#decide(policy, submission)
     if ((submission.release || submission.isProof) && decision.outcome !== 'relayed') throw notRelayed(decision, submission)
 
     const change = new Change()
@@ -313,6 +327,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     destinationId: decision.destinationId,
     route: toKeptRoute(route),
     ...(submission.template && { template: submission.template }),
+    ...submission.labels,
     ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
     ...(submission.list && { list: submission.list }),
     ...releasedFrom(submission.release),

@@ -17,6 +17,8 @@ export interface GivenAttachment {
   readonly content: Base64File
   /** Given for inline files that the HTML refers to by `cid:`; without angle brackets. */
   readonly contentId: string | undefined
+  /** RFC 2183 §2; without it, the file is inline where it has a content id, unless it is a text or a message. */
+  readonly disposition?: 'inline' | 'attachment' | undefined
 }
 
 /** A file whose base64 has not been checked yet, because it is large. */

@@ -10,19 +10,19 @@ import { headerLine, headerWithParameters, maxLineOctets, type Part } from './pa
 const maxValue = 52
 
 /**
- * A file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
+ * By default, a file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
  * their content id: in place, mail programs take them for more of the body and do not show them as files.
  */
-export function* filePart({ filename, contentType, content, contentId }: Attachment): Steps<Part> {
+export function* filePart({ filename, contentType, content, contentId, disposition }: Attachment): Steps<Part> {
   const encoded = contentType.startsWith('message/')
     ? yield* messageBody(content)
     : { type: contentType, encoding: 'base64', body: [content] }
-  const inline = contentId !== undefined && !/^(?:text|message)\//.test(encoded.type)
+  const isInline = contentId !== undefined && !/^(?:text|message)\//.test(encoded.type)
   return {
     headers: [
       headerWithParameters(`Content-Type: ${encoded.type}`, [nameParameter(headerLine(filename))]),
       `Content-Transfer-Encoding: ${encoded.encoding}`,
-      headerWithParameters(`Content-Disposition: ${inline ? 'inline' : 'attachment'}`, filenameParameters(filename)),
+      headerWithParameters(`Content-Disposition: ${disposition ?? (isInline ? 'inline' : 'attachment')}`, filenameParameters(filename)),
       ...(contentId === undefined ? [] : [headerLine(`Content-ID: <${contentId}>`)]),
     ],
     body: encoded.body,

@@ -28,7 +28,7 @@ interface BodyParts {
 
 /** RFC 2046 §5.1: mixed( alternative( text, related( html, inline… ) ), file… ), leaving out levels with one member. */
 export function* joinParts(body: BodyParts, attachments: readonly Attachment[], boundary: Boundary): Steps<Part> {
-  const inline = attachments.filter((a) => a.contentId !== undefined && body.html)
+  const inline = attachments.filter((a) => a.contentId !== undefined && a.disposition !== 'attachment' && body.html)
   const files = attachments.filter((a) => !inline.includes(a))
   const html = body.html && multipart('related', [body.html, ...(yield* fileParts(inline))], boundary)
   const alternatives = [body.text, html].filter((part) => part !== undefined)

@@ -11,6 +11,7 @@ import { refusedLetter } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from './send-messages.ts'
+import { labelsOf } from '../labels.ts'
 import type { Acceptance, Submission } from '../submission.ts'
 
 export interface PublishableSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
@@ -110,12 +111,16 @@ const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): s
  * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
  * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
  */
-function assertOwnChoice({ projectId, destinationId, environment, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
+function assertOwnChoice(order: SendOrder, key: PublishableKey): void {
+  const { projectId, destinationId, environment, headers, listUnsubscribe } = order
+  const labels = labelsOf(order) ?? {}
   const choices: readonly (readonly [string, boolean, string])[] = [
     ['project_id', projectId !== undefined && projectId !== key.projectId, 'is not the project of this key; leave it out'],
     ['destination_id', destinationId !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
     ['environment', environment !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
     ['headers', headers.length > 0, 'cannot be set with a publishable key; leave them out'],
+    ['tags', labels.tags !== undefined, 'cannot be set with a publishable key; leave them out'],
+    ['metadata', labels.metadata !== undefined, 'cannot be set with a publishable key; leave it out'],
     ['list_unsubscribe', listUnsubscribe !== undefined && listUnsubscribe !== false, 'cannot be set with a publishable key; leave it out'],
   ]
   const problems = choices.flatMap(([path, isMade, message]) => (isMade ? [{ path, message }] : []))

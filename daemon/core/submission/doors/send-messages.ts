@@ -19,6 +19,7 @@ import type { Accept } from '../accept/accept.ts'
 import { attachmentsOf, checkingFiles, type UncheckedAttachment } from '../compose/attachments.ts'
 import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
+import { labelsOf } from '../labels.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
 
 export interface SendOptions extends Core {
@@ -41,6 +42,8 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly sendAt?: number | undefined
   /** Gives text and HTML, and the subject unless there is one. */
   readonly template: TemplateOrder | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   /** Adds a one-click unsubscribe link for the one recipient: from the list of the sender's address, or from the list of this name. */
   readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
   /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
@@ -52,6 +55,12 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   /** A deliverability test of the destination, whatever its mode; the recipient is an address of such a test. */
   readonly isProof?: boolean | undefined
 }
+
+/** Who sends it, if it is a page or a form. */
+type Sender = Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>
+
+/** A message on its way to `accept`. */
+export type Prepared = Submission & { readonly draft: Draft }
 
 /** `requestDigest`, where there is an idempotency key that it belongs to. */
 export const orderDigest = (order: SendOrder): string | undefined => (order.idempotencyKey === undefined ? undefined : requestDigest(order))
@@ -94,11 +103,13 @@ export class SendMessages {
   }
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `by`: a page or a form that sends it. */
-  async send(
-    principal: Principal,
-    order: SendOrder,
-    by?: Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>,
-  ): Promise<Acceptance> {
+  async send(principal: Principal, order: SendOrder, by?: Sender): Promise<Acceptance> {
+    const prepared = await this.prepare(principal, order, by)
+    return 'repeated' in prepared ? prepared : this.#options.accept.accept(prepared)
+  }
+
+  /** All that comes before the acceptance; what an earlier send came to, where that is known. Its draft is to be accepted or discarded. */
+  async prepare(principal: Principal, order: SendOrder, by?: Sender): Promise<Acceptance | Prepared> {
     const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, order.projectId)
@@ -123,7 +134,7 @@ export class SendMessages {
     const composed = await runInSteps(composing(request, traceId, clock.now()))
     accept.assertFits(composed.size, request.attachments)
     const draft = await drafted(new Draft(database, principal.organizationId, traceId), composed)
-    return accept.accept({
+    return {
       ...{ door: principal.agent ? 'mcp' : 'rest', ...by },
       principal,
       projectId,
@@ -133,6 +144,7 @@ export class SendMessages {
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts: composed.facts,
       template: rendered?.from,
+      labels: labelsOf(order),
       unsubscribeLink: list && unsubscribes.reach,
       list,
       draft,
@@ -145,7 +157,7 @@ export class SendMessages {
       isProof: order.isProof,
       submittedBy: principal.credentialId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
-    })
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { refuseUnseen } from '../../access/principal/agent-approval.ts'
 import type { Accept } from '../accept/accept.ts'
+import { labelsOf } from '../labels.ts'
 import type { Acceptance } from '../submission.ts'
 
 export interface ReleasesOptions extends Core {
@@ -70,6 +71,7 @@ export class Releases {
       draft,
       destinationId,
       template: record.template,
+      labels: labelsOf(record),
       ...(record.hasUnsubscribeLink && { unsubscribeLink: unsubscribes.reach }),
       list: record.list,
       release: stored,

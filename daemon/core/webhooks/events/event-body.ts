@@ -41,6 +41,8 @@ const dataShape = z
     project_id: z.string(),
     message_id: z.string().meta({ description: 'The Message-ID, without angle brackets.' }),
     destination_id: z.string().nullable(),
+    tags: z.array(z.string()).meta({ description: 'As given with the message.' }),
+    metadata: z.record(z.string(), z.string()).meta({ description: 'As given with the message.' }),
     recipient: z.string().meta({ description: 'The recipient that the event is about. Each recipient has separate events.' }),
     status: z.enum(traceStatuses).meta({ description: 'Status of the message for this recipient, as in its trace.' }),
     reason: z.string().nullable().meta({ description: 'The reason, in one sentence.' }),
@@ -76,7 +78,7 @@ export interface WebhookEvent {
   readonly organizationId: string
   readonly type: WebhookEventType
   /** The trace as the same write leaves it. */
-  readonly trace: Pick<Trace, 'id' | 'projectId' | 'messageId' | 'destinationId' | 'recipients'>
+  readonly trace: Pick<Trace, 'id' | 'projectId' | 'messageId' | 'destinationId' | 'recipients' | 'tags' | 'metadata'>
   /** As the trace has it. */
   readonly recipient: string
   /** One sentence. */
@@ -118,6 +120,8 @@ export function eventBody(id: string, event: WebhookEvent, isTest = false): stri
       project_id: trace.projectId,
       message_id: trace.messageId,
       destination_id: trace.destinationId,
+      tags: [...(trace.tags ?? [])],
+      metadata: trace.metadata ?? {},
       recipient: recipient.address,
       status: recipient.status,
       reason: event.reason,

@@ -87,7 +87,7 @@ test('a send-only key is refused by every operation but the two, whatever is ask
     else t.deepEqual([answer.status, errorOf(answer).code], [403, 'insufficient_scope'], operationId)
     if (answer.status < 400) t.false(answer.bytes.includes(made.trace), operationId)
   }
-  t.deepEqual(open.toSorted(), ['getTrace', 'sendMessage'])
+  t.deepEqual(open.toSorted(), ['getTrace', 'sendMessage', 'sendMessageBatch'])
   t.deepEqual(refusal(await key.call('GET', `/v1/traces/${made.trace}`)), [404, 'not_found', 'No trace has this id.'])
   t.deepEqual(refusal(await key.call('GET', '/v1/projects/me')), [
     403,

@@ -211,6 +211,7 @@ const expected = [
   'POST /v1/invitations/{id}/resend',
   'POST /v1/mailenable/postoffice-mappings',
   'POST /v1/messages',
+  'POST /v1/messages/batch',
   'POST /v1/messages/scheduled/{trace_id}/send-now',
   'POST /v1/organizations',
   'POST /v1/projects',

@@ -24,7 +24,7 @@ test('a page adds no header fields, by which providers take further recipients',
   ] as const) {
     const answer = await send({ headers: { [name]: value } })
     t.is(codeOf(answer), '400 validation_failed', name)
-    t.is(firstField(answer), 'headers', name)
+    t.regex(String(firstField(answer)), /^headers/, name)
   }
   t.is(codeOf(await send({ headers: {} })), 200)
   t.is((await tracesOf(rest)).length, 1)

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { verify } from '#store/verify/verify.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
@@ -41,6 +43,8 @@ test('getTrace tells the story of a send', async (t) => {
     destination_id,
     route: { by: 'rule', rule_id: rule['id'], environment: null, reason },
     template: null,
+    tags: [],
+    metadata: {},
     attachment: false,
     attempts: 0,
     send_at: null,
@@ -113,6 +117,57 @@ test('listTraces filters by template and by what messages have, which its entrie
   t.like((await ids('template=welcome'))[0], { template: { id, slug: 'welcome', version: 1 }, attachment: false })
   t.like((await ids('has=attachment'))[0], { template: null, attachment: true })
   t.regex(errorOf(await rest.call('GET', '/v1/traces?has=files')).message, /^has/)
+})
+
+test('listTraces finds messages by tag and metadata, whatever became of them, and releases keep both', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, clock, addProject, withKey, daemon } = fixture
+  const live = await addDestination(rest, { name: 'Live' }, true)
+  const project_id = await addProject()
+  const send = async (body: object) => {
+    clock.advance(1000)
+    return String((await rest.must('POST', '/v1/messages', { ...plain, ...body }))['trace_id'])
+  }
+  const captured = await send({ tags: ['Welcome', 'welcome', ' spring '], metadata: { order_id: '17' } })
+  const relayed = await send({ destination_id: live, tags: ['WELCOME'], to: 'bob@example.ch' })
+  const other = await send({ project_id, tags: ['welcome'], metadata: { order_id: '18' } })
+  await send({})
+  const ids = async (query: string, client = rest) => {
+    const seen: unknown[] = []
+    for await (const { trace_id } of client.rows(`/v1/traces?${query}`, 1)) seen.push(trace_id)
+    return seen
+  }
+  t.deepEqual(await ids('tag=welcome'), [other, relayed, captured])
+  t.deepEqual(await ids(`tag=Welcome&project=${project_id}`), [other])
+  t.deepEqual(await ids('tag=welcome', await withKey(['api:read'], project_id)), [other])
+  t.deepEqual(await ids('tag=welcome&to=BOB@example.ch'), [relayed])
+  t.deepEqual(await ids('tag=welcome&status=captured'), [other, captured])
+  t.deepEqual(await ids('tag=spring'), [captured])
+  t.deepEqual(await ids('tag=wel'), [])
+  t.deepEqual(await ids('metadata=order_id:17'), [captured])
+  t.deepEqual(await ids('metadata=order_id:1'), [])
+  t.deepEqual(await ids('tag=welcome&metadata=order_id:18'), [other])
+  t.like(await rest.must('GET', `/v1/traces/${captured}`), { tags: ['Welcome', 'spring'], metadata: { order_id: '17' } })
+  const { data: inboxes } = (await rest.must('GET', '/v1/inboxes')) as { data: { id: string; project_id: string }[] }
+  const { project_id: own } = await rest.must('GET', `/v1/traces/${captured}`)
+  const inbox = inboxes.find((one) => one.project_id === own)?.id ?? ''
+  const { data: kept } = (await rest.must('GET', `/v1/inboxes/${inbox}/messages`)) as { data: { id: string; trace_id: string }[] }
+  const message = kept.find(({ trace_id }) => trace_id === captured)?.id ?? ''
+  const { trace_id: released } = await rest.must('POST', `/v1/inboxes/${inbox}/messages/${message}/release`, { destination_id: live })
+  t.deepEqual(await ids('tag=spring'), [released, captured])
+  t.deepEqual((await verify(daemon.database, integrityChecks(daemon.database))).problems, [])
+  const bounds = [
+    [{ tags: Array.from({ length: 11 }, String) }, 'tags: at most 10 entries'],
+    [{ tags: ['x'.repeat(256)] }, 'tags[0]: at most 255 characters'],
+    [{ metadata: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`a${String(i)}`, ''])) }, 'metadata: at most 20 fields'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [i, 'x'.repeat(500)])) },
+      'metadata: at most 4096 characters in all names and values',
+    ],
+    [{ metadata: { a: 1 } }, 'metadata.a: expected text, got a number'],
+  ] as const
+  for (const [wrong, fault] of bounds)
+    t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, ...wrong })), [400, 'validation_failed', fault])
 })
 
 test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {
