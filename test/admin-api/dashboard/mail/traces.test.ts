@@ -139,6 +139,18 @@ test('bars over time come from the counters; the brush narrows the list by point
   }
 })
 
+/** From a trace to those that have the same metadata, and the same tag. */
+async function byLabels(page: Page): Promise<void> {
+  await page.click('tbody tr')
+  await page.click('.labels a:has-text("4711")')
+  await page.waitForURL(/\/traces\?.*metadata=order%3A4711/)
+  await page.waitForSelector('tbody tr >> nth=1', { state: 'detached' })
+  await page.click('tbody tr')
+  await page.click('.labels a:has-text("Spring sale")')
+  await page.waitForURL(/\/traces\?.*tag=Spring/)
+  await page.waitForSelector('.chip:has-text("tag:")')
+}
+
 test('terms for templates and for what messages have; columns and views of this browser, by keys', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
@@ -146,7 +158,7 @@ test('terms for templates and for what messages have; columns and views of this 
   await rest.must('POST', '/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hi' })
   const attachments = [{ filename: 'a.txt', content: 'aGk=', content_type: 'text/plain' }]
   const body = { from: 'shop@alpenblick.example', to: 'ada@example.org', template_slug: 'welcome' }
-  await rest.must('POST', '/v1/messages', { ...body, attachments })
+  await rest.must('POST', '/v1/messages', { ...body, attachments, tags: ['Spring sale'], metadata: { order: '4711' } })
   await rest.must('POST', '/v1/messages', body)
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await server.open({ colorScheme })
@@ -170,6 +182,9 @@ test('terms for templates and for what messages have; columns and views of this 
     await page.waitForSelector('tbody tr >> nth=1', { state: 'detached' })
     await page.waitForSelector('tbody tr')
     await tab.check(t)
+    await byLabels(page)
+    await tab.check(t)
+    await tab.go('/traces?template=welcome&has=attachment%2Ctemplate')
     await page.click('.chip:has-text("has:attachment") a')
     await page.waitForURL(/has=template(?:&|$)/)
     await ask('has:nothing')

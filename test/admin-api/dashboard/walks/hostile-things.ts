@@ -31,6 +31,8 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
     text: hostile,
     html: `<p onclick="alert(4)">Hello</p><script>alert(5)</script><iframe src="https://evil.example"></iframe><a href="javascript:alert(6)">x</a>`,
     headers: { 'X-Odd': hostile },
+    tags: [hostile],
+    metadata: { [hostile.slice(0, 64)]: hostile },
     attachments: [{ filename: `${hidden}<img src=x onerror=alert(7)>.html`, content: 'eA==', content_type: 'text/html' }],
   }
   await rest.must('POST', '/v1/messages', { ...message, destination_id: sandbox })
