@@ -15,10 +15,12 @@ import { endpointPage } from './endpoint-page.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
 import { plainAnswer, plainCallOf, type PlainCall } from './plain-call.ts'
-import { identityOf, listed, mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { Cancellations } from './tools/cancellations.ts'
 import { selectionOf } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
 import { ToolCalls, type Caller, type Course, type ToolCallsOptions } from './tools/tool-calls.ts'
+import { listed } from './tools/tool-requests.ts'
 
 export interface AgentEndpointOptions
   extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf' | 'clock'> {
@@ -56,6 +58,7 @@ export class AgentEndpoint {
   readonly #closing = new AbortController()
   readonly #calls: ToolCalls
   readonly #changes: ListChanges
+  readonly #cancellations = new Cancellations()
   #handler: Promise<McpHttpHandler> | undefined
 
   constructor(options: AgentEndpointOptions) {
@@ -111,7 +114,9 @@ export class AgentEndpoint {
         for (const name of plain ? [plain.name] : calledTools(body)) await this.#calls.requireReachable(caller, name)
         this.#refuseWhileClosing()
         const isRead = plain !== undefined && this.#calls.isReading(plain.name)
-        return isRead ? this.#read(caller, plain, request) : this.#respond(caller, headers, body, request.signal)
+        if (isRead) return this.#read(caller, plain, request)
+        this.#cancellations.take(principal.credentialId, body)
+        return this.#respond(caller, headers, body, request.signal)
       },
     })
   }
@@ -135,7 +140,7 @@ export class AgentEndpoint {
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
-    const [closing, calls] = [this.#closing.signal, this.#calls]
+    const [closing, calls, cancellations] = [this.#closing.signal, this.#calls, this.#cancellations]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
     this.#handler ??= mcpHandler({
       version,
@@ -145,6 +150,7 @@ export class AgentEndpoint {
       organizationOf,
       closing,
       calls,
+      cancellations,
       clock,
       bus: this.#changes.bus,
       onError,

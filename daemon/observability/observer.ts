@@ -129,7 +129,7 @@ export class Observer
   /** The arguments of a call may hold mail and secrets, and are never logged. */
   toolCalled({ tool, outcome, milliseconds, organizationId, projectId, grantId, requestId }: ToolCall): void {
     this.#metrics.toolCalled(tool, outcome, milliseconds / 1000)
-    if (outcome !== 'ok') this.#metrics.refused('mcp', outcome)
+    if (outcome !== 'ok' && outcome !== 'canceled') this.#metrics.refused('mcp', outcome)
     const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
     this.#toolCall.write({ tool, outcome, milliseconds: tenths(milliseconds), ...who })
   }

@@ -13,7 +13,7 @@ import { bounded, errorResult, goodResult, refusalOf, type CallResult } from './
 /** One call, for the log and the metrics. Arguments are never part of it. */
 export interface ToolCall {
   readonly tool: string
-  /** `ok`, or the code of the refusal. */
+  /** `ok`, the code of the refusal, or `canceled` where the client did not wait for the end. */
   readonly outcome: string
   readonly milliseconds: number
   readonly organizationId: string
@@ -134,9 +134,11 @@ export class ToolCalls {
       note('ok')
       return result
     } catch (error) {
-      const found = refusalOf(error) ?? (course.signal.aborted ? interrupted() : this.#broke(error, tool, client.requestId))
+      const known = refusalOf(error)
+      const isCanceled = known === undefined && course.signal.aborted
+      const found = known ?? (isCanceled ? interrupted() : this.#broke(error, tool, client.requestId))
       const refusal = inScopesOfAgents(found, tool, principal)
-      note(refusal.code)
+      note(isCanceled ? 'canceled' : refusal.code)
       throw refusal
     }
   }

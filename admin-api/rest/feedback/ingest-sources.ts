@@ -8,8 +8,9 @@ const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['inges
 
 export const ingestSourceActions = (core: RestCore): readonly Action[] => [...making(core), ...lasting(core)]
 
-/** What came with reports: names and addresses, and the words of servers. */
-const reportedFields = ['last_error', 'agent', 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals']
+/** What servers said of themselves, and what came with reports: names and addresses. */
+const saidFields = ['last_error', 'agent']
+const reportedFields = [...saidFields, 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals']
 
 const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.list({
@@ -23,7 +24,7 @@ const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] =
       description:
         'List where bounces and complaints are reported from: provider, webhook_url and when it last reported; never secrets. For one ' +
         'with its health use bounce_source_get. Changes nothing.',
-      untrusted: reportedFields,
+      untrusted: saidFields,
       arguments: [],
       fixed: { limit: 200 },
       reachesOrganization: true,

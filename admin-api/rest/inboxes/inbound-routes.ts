@@ -103,7 +103,7 @@ const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] =
         'mail use email_sandbox_inbox_messages_list. Changes nothing.',
       arguments: { route_id: 'id', limit: 'limit' },
       required: ['limit'],
-      untrusted: ['subject', 'from', 'to', 'mail_from', 'rcpt_to', 'message_id', 'last_error'],
+      untrusted: ['subject', 'from', 'envelope_from', 'envelope_to', 'helo', 'unreadable', 'authentication'],
     },
     run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, { ...page, routeId }),
   }),

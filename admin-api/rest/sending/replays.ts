@@ -6,6 +6,9 @@ import type { RestCore } from '../rest-core.ts'
 
 const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', graphql: true, key: 'job_id' })
 
+/** They may quote the servers that refused. */
+const problemFields = ['problems', 'stopped_because']
+
 export const replayActions = ({ replays }: RestCore): readonly Action[] => [
   jobs.create({
     summary: 'Create a replay',
@@ -24,6 +27,7 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
         'email_traces_search with the same filter and status failed, and agree the number with the user. For one new message use ' +
         'email_send_test. Next: email_bulk_replay_status(job_id).',
       arguments: ['filter', 'target_destination_id'],
+      untrusted: problemFields,
       hints: { openWorld: true },
     },
     examples: {
@@ -52,7 +56,7 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
       description:
         'Get how far a bulk replay is: messages examined, replayed, skipped and refused, with the latest problems. Repeat every few ' +
         'seconds until its status is no longer running. Changes nothing.',
-      untrusted: ['problems', 'stopped_because'],
+      untrusted: problemFields,
     },
     run: ({ principal }, { jobId }) => replays.get(principal, jobId),
   }),

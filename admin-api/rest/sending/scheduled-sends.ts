@@ -6,7 +6,7 @@ import { project } from '../../wire/fields/paging.ts'
 import { scheduledSend } from '../../wire/sending/scheduled-send.ts'
 import { traceId } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../rest-core.ts'
-import { outsideFields } from './traces.ts'
+import { outsideSummaryFields } from './traces.ts'
 
 const sends = resource('/v1/messages/scheduled', {
   name: 'ScheduledSend',
@@ -31,7 +31,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
         'List sends that wait for their send_at, earliest first, and canceled ones. What has left is found with email_traces_search. ' +
         'Next: email_scheduled_cancel(trace_id) to stop one.',
       arguments: ['status', 'limit'],
-      untrusted: outsideFields,
+      untrusted: outsideSummaryFields,
     },
     run: ({ principal }, page) => scheduledSends.list(principal, page),
   }),
@@ -57,7 +57,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
       description:
         'Cancel a scheduled send before it leaves. Again does nothing; refused with conflict once its delivery has begun. Find trace ' +
         'ids with email_scheduled_list. A canceled send is not sent later; send it anew.',
-      untrusted: outsideFields,
+      untrusted: outsideSummaryFields,
       hints: { destructive: true, idempotent: true },
     },
     run: ({ principal }, { traceId: named }) => scheduledSends.cancel(principal, named),

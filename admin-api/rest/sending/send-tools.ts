@@ -12,7 +12,7 @@ import { pageEncoder } from '../../wire/fields/paging.ts'
 import { agentAcceptance, sendInput, toSendOrder } from '../../wire/sending/send.ts'
 import { trace, traceSummary, type TraceSeen } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../rest-core.ts'
-import { byOwnNames, outsideFields, seen, traceFilter } from './traces.ts'
+import { byOwnNames, outsideFields, outsideSummaryFields, seen, traceFilter } from './traces.ts'
 
 export const sendTools = (core: RestCore): readonly Action[] => [sending(core), lookingUp(core), searching(core)]
 
@@ -127,7 +127,7 @@ const searching = (core: RestCore): Action =>
       description:
         'Find messages of the project by recipient, sender, status, outcome, bounce, text or time, newest first. Use email_trace_lookup for one whose id is known, and email_diagnose_missing ' +
         'for mail that did not arrive. Do this with the same filter before email_bulk_replay. Changes nothing.',
-      untrusted: outsideFields,
+      untrusted: outsideSummaryFields,
     },
     run: ({ principal }, { filter: asked }) => core.traces.list(principal, byOwnNames(asked)),
   })

@@ -79,11 +79,12 @@ export const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, 
   until: given.until ?? createdBefore,
 })
 
-/** What of a trace was written by senders, by who is written to, and by servers that replied or reported. */
-export const outsideFields = [
+/** What of a trace was written by senders, by who is written to, and by servers that replied or reported: in lists, and in full. */
+export const outsideSummaryFields = [
   ...['subject', 'message_id', 'from', 'mail_from', 'to', 'address'],
-  ...['outcome_reason', 'reply', 'report', 'suppression', 'timeline'],
+  ...['tags', 'metadata', 'outcome_reason', 'reply', 'report', 'suppression'],
 ]
+export const outsideFields = [...outsideSummaryFields, 'timeline']
 
 export const traceActions = (core: RestCore): readonly (Action | Operation)[] => [
   ...reading(core),

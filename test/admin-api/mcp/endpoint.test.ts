@@ -193,6 +193,15 @@ test('the list is narrowed by toolsets and to reading, and what is left out cann
   t.like(await some.refused('webhook_endpoint_list'), { code: 'not_found', next_action: 'connect_with_toolset' })
   const byHeader = await fixture.agent({ headers: { 'X-Service-Toolsets': 'webhooks' } })
   t.deepEqual([...new Set((await byHeader.names()).map((name) => name.split('_')[0]))], ['webhook'])
+  const forms = (await (await fixture.agent({ query: '?toolsets=forms' })).names()).toSorted()
+  t.deepEqual(forms, [
+    'form_create',
+    'form_embed_snippet_generate',
+    'form_list',
+    'form_publish',
+    'form_reply_draft_create',
+    'form_reply_send',
+  ])
   const reading = await fixture.agent({ query: '?readonly=1' })
   const { tools } = await reading.client.listTools()
   t.true(tools.length > 10 && tools.every(({ annotations }) => annotations?.readOnlyHint))

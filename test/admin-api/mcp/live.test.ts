@@ -27,14 +27,32 @@ for (const era of ['legacy', 'modern'] as const)
     t.like((await waiting).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
   })
 
+for (const era of ['legacy', 'modern'] as const)
+  test(`${era}: a wait ends at once when the client cancels it, and no wait of others does`, async (t) => {
+    const fixture = await startMcp(t)
+    const [agent, other] = [await fixture.agent({ era }), await fixture.agent({ era })]
+    const wait = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*', timeout_seconds: 60 } }
+    const theirs = other.client.callTool(wait)
+    const leaving = new AbortController()
+    const waiting = agent.client.callTool(wait, { signal: leaving.signal })
+    await until(() => fixture.captureEvents.waiting(fixture.projectId) === 2)
+    leaving.abort()
+    await t.throwsAsync(waiting)
+    await until(() => fixture.captureEvents.waiting(fixture.projectId) === 1)
+    const sent = await agent.must('email_send_test', mail)
+    t.like((await theirs).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
+    const outcomes = fixture.daemon.log.filter(({ tool }) => tool === wait.name).map(({ outcome }) => outcome)
+    t.deepEqual(outcomes, ['canceled', 'ok'])
+    t.deepEqual(fixture.failures, [])
+  })
+
 test('a wait ends at once when the client goes', async (t) => {
   const fixture = await startMcp(t)
-  const agent = await fixture.agent()
-  const leaving = new AbortController()
+  const agent = await fixture.agent({ era: 'legacy' })
   const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*' } }
-  const waiting = agent.client.callTool(params, { signal: leaving.signal })
+  const waiting = agent.client.callTool(params)
   await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
-  leaving.abort()
+  await agent.client.close()
   await t.throwsAsync(waiting)
   await until(() => fixture.captureEvents.waiting(fixture.projectId) === 0)
   t.pass()

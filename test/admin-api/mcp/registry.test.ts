@@ -106,3 +106,15 @@ test('the flags of the registry of features and those of the tools are the same'
     t.deepEqual(flagged.toSorted(), expected.toSorted(), feature)
   }
 })
+
+test('what a tool labels as written by others is in its results, under that name', async (t) => {
+  const { daemon, agent } = await startMcp(t)
+  const { tools } = await (await agent()).client.listTools()
+  const schemas = new Map(tools.map(({ name, outputSchema }) => [name, JSON.stringify(outputSchema)]))
+  const missing = daemon.agents.tools.flatMap(({ binding: { name, untrusted = [] } }) =>
+    untrusted
+      .filter((label) => !schemas.get(name)?.includes(`"untrusted_${label.slice(label.lastIndexOf('.') + 1)}"`))
+      .map((label) => `${name}: ${label}`),
+  )
+  t.deepEqual(missing, [])
+})

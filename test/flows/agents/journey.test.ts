@@ -1,58 +1,15 @@
 /** An agent from nothing to a diagnosis: a sandbox, a person who takes it over, a provider, live mail, and why some did not arrive. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test from 'ava'
-import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
+import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Person } from './person.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 const email = 'ada@example.ch'
-
-/** The person: opens a link, and fills in the form of a page. */
-class Person {
-  readonly #origin: string
-  #cookie = ''
-  /** The one that they took over. */
-  #organization = ''
-
-  constructor(origin: string) {
-    this.#origin = origin
-  }
-
-  async open(link: string): Promise<void> {
-    const response = await this.#fetch(link, { method: 'POST', body: new URLSearchParams() })
-    this.#cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
-  }
-
-  async allow(path: string, fields: Readonly<Record<string, string>>): Promise<number> {
-    const page = await (await this.#fetch(this.#origin + path, {})).text()
-    const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
-    const { status, headers } = await this.#fetch(this.#origin + path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }) })
-    this.#organization = /org_[0-9a-f]+/.exec(headers.get('location') ?? '')?.[0] ?? ''
-    return status
-  }
-
-  /** What a screen of the dashboard sends. */
-  async change(path: string, body: Json): Promise<number> {
-    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'x-organization-id': this.#organization }
-    return (await this.#fetch(this.#origin + path, { method: 'PATCH', headers, body: JSON.stringify(body) })).status
-  }
-
-  /** Looks at the page of a message that waits, and presses a button of it. */
-  async decide(link: string, verb: 'approve' | 'refuse'): Promise<{ readonly page: string; readonly status: number }> {
-    const page = await (await this.#fetch(link, {})).text()
-    const [csrf = '', digest = ''] = ['csrf', 'digest'].map((name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1] ?? '')
-    const { status } = await this.#fetch(`${link}/${verb}`, { method: 'POST', body: new URLSearchParams({ csrf, digest }) })
-    return { page, status }
-  }
-
-  #fetch(url: string, init: RequestInit): Promise<Response> {
-    const headers = { origin: this.#origin, cookie: this.#cookie, ...(init.headers as Record<string, string>) }
-    return fetch(url, { ...init, redirect: 'manual', headers })
-  }
-}
 
 async function connect(
   origin: string,
@@ -99,9 +56,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
   t.is(sink.deliveries.length, 0)
 
   const claim = await sandboxed.must('account_claim', { email })
-  const { output } = await runCommand(options, 'login-link', email)
-  const person = new Person(origin)
-  await person.open(/http:\/\/\S+\/sign-in\/link\/[\w-]{43}/.exec(output)?.[0] ?? '')
+  const person = await Person.signIn(options, origin, email)
   t.is(await person.allow(`/claims/${String(claim['user_code'])}`, { send_sandbox: 'on', send_live: 'on', admin: 'on' }), 303)
   const next = await token({ grant_type: 'refresh_token', refresh_token: String(first['refresh_token']) })
   const agent = await connect(origin, next['access_token'])
@@ -116,11 +71,18 @@ test('an agent comes from an address to live mail, with a person where one is ne
   t.like(await agent.must('destination_promote_to_live', { destination_id }), { mode: 'live', already_live: false })
   const { project_id: project } = await agent.must('account_status')
   t.is(await person.change(`/v1/projects/${String(project)}`, { agent_send_approval: 'always' }), 200)
-  const live = await agent.must('email_send_test', { ...mail, to_extra: ['gone@example.net'], destination_id })
+  const template = { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello', text_tmpl: 'It works, {{name}}.' }
+  const { id } = await agent.must('email_template_create', template)
+  const { subject: _subject, text: _text, ...envelope } = mail
+  const live = await agent.must('email_send_test', {
+    ...{ ...envelope, to_extra: ['gone@example.net'], destination_id, template_slug: 'hello', template_vars: { name: 'Ada' } },
+  })
   t.like(live, { outcome: 'relayed', status: 'awaiting_approval' })
+  await agent.must('email_template_create', { ...template, text_tmpl: 'Something else.' })
+  await agent.must('email_template_delete', { id })
   t.is(sink.deliveries.length, 0)
-  const { page, status } = await person.decide((live['approval'] as { url: string }).url, 'approve')
-  t.true(['customer@example.net', 'gone@example.net', 'It works.'].every((word) => page.includes(word)))
+  const { page, file, status } = await person.decide((live['approval'] as { url: string }).url, 'approve')
+  t.true(['customer@example.net', 'gone@example.net', 'It works, Ada.'].every((word) => page.includes(word)))
   t.is(status, 303)
   const delivery = await within(
     60_000,
@@ -128,6 +90,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
     sink.delivered(({ to }) => to.includes('customer@example.net')),
   )
   t.regex(delivery.text, /Subject: Hello/)
+  t.is(delivery.text.slice(delivery.text.indexOf('Date: ')), `${file}\r\n`, 'what was looked at, to the octet')
 
   const trace = await eventually(60_000, 'its end is known', async () => {
     const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id: live['trace_id'] })) as { trace: Json }

@@ -80,12 +80,15 @@ export class ApprovalNotices {
     await transact(database, { organizationId }, async (change) => {
       change.delete(askedKey(organizationId, traceId))
       const stored = await change.get(traces, traceId)
-      const project = (await policies.of(organizationId)).projects.get(stored?.record.projectId ?? '')
+      const { projects } = await policies.of(organizationId)
+      const project = projects.get(stored?.record.projectId ?? '')
       if (!stored || !project || !waitsForApproval(stored.record)) return
       const key = mailedKey(organizationId, project)
       const row = await database.kv.get(pack(key))
       if (row && (await this.#isUnderWay(organizationId, decode<Mailed>(row.value)))) return
-      const text = approvalMail(project.name, mail.urlOf(approvalPath(organizationId, traceId)))
+      // agents name partitions
+      const { name } = projects.get(project.parentId ?? '') ?? project
+      const text = approvalMail(name, mail.urlOf(approvalPath(organizationId, traceId)))
       for (const { email } of await this.#approvers(organizationId)) await outbox.add(change, email, text)
       const now = clock.now()
       change

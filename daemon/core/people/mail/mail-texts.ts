@@ -113,10 +113,10 @@ export const claimedMail = (clientName: string, userCode: string, undoUrl: strin
     footnote: notYou,
   })
 
-/** Nothing of the message, as an agent wrote it. */
+/** Nothing of the message, as an agent wrote it; `project` is one that people name, and its partitions go by its name. */
 export const approvalMail = (project: string, url: string): MailText =>
   written({
-    subject: 'An agent waits for your approval',
+    subject: `An agent waits for your approval in ${project}`,
     paragraphs: [
       `An agent wants to send a message to real recipients from the project ${project}. Nothing leaves unless a member approves it.`,
       'Look at it and decide within 30 minutes; after that, it is not sent. While it waits, you get no other mail about this project.',

@@ -110,7 +110,7 @@ test('members who can approve get one mail while a message waits, without anythi
   t.deepEqual(first.map(({ to }) => to).toSorted(), ['dora@example.ch', 'olga@example.ch'])
   for (const { raw } of first) {
     t.true(raw.includes(held.approval.url))
-    t.regex(raw, /^Subject: An agent waits for your approval\r$/m)
+    t.regex(raw, /^Subject: An agent waits for your approval in Default\r$/m)
     for (const word of ['Ignore all', 'at once', 'ada@example.org', held.approval.digest]) t.false(raw.includes(word), word)
   }
   const second = await fixture.hold()
@@ -126,16 +126,20 @@ test('members who can approve get one mail while a message waits, without anythi
   t.is(all.filter(({ raw }) => raw.includes(next.approval.url)).length, 2)
   const agent = await fixture.agent()
   await agent.must('email_scheduled_cancel', { trace_id: next.trace_id })
-  const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
+  const { id } = await agent.must('project_sub_create', { name: 'URGENT approve it now' })
   await fixture.rest.must('PATCH', `/v1/destinations/${fixture.destinationId}`, { scope: 'org' })
   await fixture.hold()
   await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
   await handedOver(fixture)
   t.is((await news()).length, 4, 'what an agent takes back, and a partition, make no further mail')
   fixture.clock.advance(31 * 60_000)
-  await fixture.hold()
+  await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
   await handedOver(fixture)
   t.is((await news()).length, 6, 'its time is over')
+  for (const { raw } of (await news()).slice(4)) {
+    t.regex(raw, /^Subject: An agent waits for your approval in Default\r$/m)
+    t.false(raw.includes('URGENT'), 'an agent names partitions')
+  }
   t.deepEqual(await problemsOf(fixture), [])
 })
 

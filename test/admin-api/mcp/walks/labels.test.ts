@@ -1,9 +1,15 @@
 /** Hostile words in every place where others can write: in the results of all tools that read, they stand under labels alone. */
 import test from 'ava'
+import { lastNotifyKey, type LastNotify } from '#core/capture/notify/last-notify.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
-import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
+import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
+import { inspectReportKey, inspectTests } from '#core/inspect/inspect-test.ts'
+import type { InspectReport } from '#core/inspect/report.ts'
+import { replayJobs } from '#core/submission/replay/replay-job.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { writeAttempt } from '#core/trace/attempt-record.ts'
-import { Change } from '#store/change.ts'
+import { Change, encode } from '#store/change.ts'
+import type { RecordKind } from '#store/record-kind.ts'
 import { report, rewrite } from '../../rest/fixture/diagnosed.ts'
 import { startMcp, whileTimePasses, type McpFixture } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf, type ToolMade } from './tool-requests.ts'
@@ -40,7 +46,7 @@ async function refusedTrace(fixture: McpFixture, made: ToolMade, to: string, cha
   await database.commit(writeAttempt(new Change(), organizationId, id, { ...record, recipients, error }))
   await rewrite(fixture, id, (trace) => ({
     ...trace,
-    ...{ status: 'failed', nextAttemptAt: null, attempts: 1, outcomeReason: canary },
+    ...{ status: 'failed', nextAttemptAt: null, attempts: 1, outcomeReason: canary, tags: [word], metadata: { [word]: canary } },
     recipients: trace.recipients.map((one) => ({
       ...one,
       ...{ status: 'failed', reply, suppression: { id: 'sup_1', source: 'bounce', reason: canary, at } },
@@ -50,8 +56,54 @@ async function refusedTrace(fixture: McpFixture, made: ToolMade, to: string, cha
   return id
 }
 
-/** What a visitor wrote, and a template that repeats it. */
-async function poisonedSubmission({ rest }: McpFixture): Promise<Readonly<Record<string, unknown>>> {
+/** Of a mail that says this, about a domain whose records do. */
+const report50: InspectReport = {
+  ...{ score: 50, grade: 'D', requirements: [], mail: { from: canary, subject: canary } },
+  caps: [{ id: 'dmarc', limit: 50, reason: canary }],
+  checks: [
+    {
+      ...{ id: 'dmarc', title: 'DMARC', status: 'fail', points: 0, max: 8, summary: canary, fix: canary, references: [] },
+      evidence: [{ label: 'Record', value: canary }],
+    },
+  ],
+}
+
+/** Changes a row as what came from outside would have. */
+async function spoil<T extends { readonly id: string }>(
+  { database, organizationId }: McpFixture,
+  kind: RecordKind<T>,
+  id: string,
+  changes: Partial<T>,
+): Promise<void> {
+  const stored = await database.get(kind, { organizationId }, id)
+  if (!stored) throw new Error(`no ${kind.name} has the id ${id}`)
+  await database.commit(new Change().replace(kind, organizationId, stored, { ...stored.record, ...changes }))
+}
+
+/** What web servers replied, what came by an inbound route, and what kept mail from being scored and sent again. */
+async function spoilRows(fixture: McpFixture, made: ToolMade): Promise<void> {
+  const { database, organizationId, clock } = fixture
+  await spoil(fixture, suppressions, made.suppression, { reason: canary })
+  await spoil(fixture, webhookDeliveries, made.attempt, { lastError: canary })
+  await spoil(fixture, inspectTests, made.inspect, { result: { score: 50, grade: 'D' } })
+  await database.commit(new Change().set(inspectReportKey(organizationId, made.inspect), encode(report50)))
+  await spoil(fixture, replayJobs, made.job, { problems: [{ traceId: made.trace, reason: canary }] })
+  const domain = `${word}.example`
+  const authentication = {
+    ...{ spf: { result: 'pass', domain }, dkim: [{ result: 'pass', domain, selector: word }] },
+    ...{ dmarc: { result: 'pass', domain, policy: word }, arc: { result: 'none' } },
+  }
+  const prepared = { subject: canary, from: [`${word}@example.org`], unreadable: canary, authentication, deliveryId: 'wha_1' }
+  const envelope = { mailFrom: `"${word}"@example.org`, recipients: [`${word}@in.example.ch`], helo: canary }
+  await spoil(fixture, inboundMessages, made.inboundMessage, { ...envelope, prepared })
+  await rewrite(fixture, made.scheduled, (trace) => ({ ...trace, subject: canary, headerFrom: `${word}@example.org` }))
+  const last: LastNotify = { captureId: 'cap_1', at: clock.now(), milliseconds: 1, statusCode: null, error: canary }
+  for (const inbox of [made.inbox, made.pattern])
+    await database.commit(new Change().set(lastNotifyKey(organizationId, inbox), encode(last)))
+}
+
+/** What a visitor wrote, a template that repeats it, and one that it does not fit. */
+async function poisonedReplies({ rest }: McpFixture): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Open', template: 'contact' })
   await rest.must('POST', `/v1/forms/${String(id)}/publish`)
   const open = `/v1/public/forms/${String(public_id)}`
@@ -66,11 +118,20 @@ async function poisonedSubmission({ rest }: McpFixture): Promise<Readonly<Record
     html_tmpl: '<p>{{.fields.message}}</p>',
   }
   const { id: template_id } = await rest.must('POST', '/v1/templates', { slug: 'poisoned', name: 'Reply', ...content })
-  return { submission_id, template_id }
+  const strict = { fields: { type: 'object', properties: { message: { enum: ['Hello'] } } }, form: { type: 'object' } }
+  const unfit = {
+    slug: 'unfit',
+    name: 'Unfit',
+    subject_tmpl: '{{.fields.message}}',
+    text_tmpl: 'x',
+    schema_json: { type: 'object', properties: strict },
+  }
+  const { id: other } = await rest.must('POST', '/v1/templates', unfit)
+  return [template_id, other].map((one) => ({ submission_id, template_id: one }))
 }
 
 async function poison(fixture: McpFixture, made: ToolMade): Promise<{ readonly refused: string; readonly failed: string }> {
-  const { clock, database, organizationId, transport, records, health, rest } = fixture
+  const { clock, organizationId, transport, records, health, rest } = fixture
   transport.steps = [{ step: 'auth', ok: false, detail: `535 ${canary}`, milliseconds: 3 }]
   const updatedAt = Date.parse(String((await rest.must('GET', `/v1/destinations/${made.loose}`))['updated_at']))
   const error = { code: 'connect_timeout', message: canary, phase: 'connect' }
@@ -81,15 +142,11 @@ async function poison(fixture: McpFixture, made: ToolMade): Promise<{ readonly r
   }
   for (const name of ['sender.example.ch', '_dmarc.sender.example.ch']) records.txt.set(name, [`v=spf1 ${canary}`, `v=DMARC1; p=${canary}`])
   await rest.must('POST', `/v1/domains/${made.domain}/verify`)
-  const suppression = await database.get(suppressions, { organizationId }, made.suppression)
-  const source = await database.get(ingestSources, { organizationId }, made.stalwart)
-  if (!suppression || !source) throw new Error('no rows')
-  await database.commit(new Change().replace(suppressions, organizationId, suppression, { ...suppression.record, reason: canary }))
   clock.advance(61_000)
-  return {
-    refused: await refusedTrace(fixture, made, `${word}@example.org`, { isRefusal: true }),
-    failed: await refusedTrace(fixture, made, 'bea@example.org', {}),
-  }
+  const refused = await refusedTrace(fixture, made, `${word}@example.org`, { isRefusal: true })
+  const failed = await refusedTrace(fixture, made, 'bea@example.org', {})
+  await spoilRows(fixture, made)
+  return { refused, failed }
 }
 
 test('what others wrote stands under labels alone, in the results of all tools', async (t) => {
@@ -104,12 +161,14 @@ test('what others wrote stands under labels alone, in the results of all tools',
     ]),
     ['email_traces_search', { filter: {} }],
     ['email_suppression_list', {}],
-    ['form_reply_draft_create', await poisonedSubmission(fixture)],
+    ...(await poisonedReplies(fixture)).map((given) => ['form_reply_draft_create', given] as const),
     ...[`${word}@example.org`, 'bea@example.org', 'gone@example.ch'].map(
       (recipient) => ['email_diagnose_missing', { recipient, time_window: '24h' }] as const,
     ),
   ]
-  const calls = [...also, ...Object.entries(toolRequestsOf(made)).map(([name, { given }]) => [name, given] as const)]
+  const requests = Object.entries(toolRequestsOf(made))
+  const wrong = requests.flatMap(([name, { wrong: asked }]) => (asked ? [[name, asked.given] as const] : []))
+  const calls = [...also, ...wrong, ...requests.map(([name, { given }]) => [name, given] as const)]
   const seenIn = new Set<string>()
   for (const [name, given] of calls) {
     const { value, text } = await whileTimePasses(fixture, agent.call(name, given))
@@ -122,18 +181,25 @@ test('what others wrote stands under labels alone, in the results of all tools',
     t.notRegex(unlabelledText ?? '', /canary/i, name)
   }
   t.deepEqual([...seenIn].toSorted(), [
+    'email_bulk_replay_status',
     'email_diagnose_bounce',
     'email_diagnose_missing',
     'email_domain_verify_records',
     'email_domain_verify_status',
+    'email_inbound_messages_list',
+    'email_inspect_report_get',
     'email_provider_connect',
     'email_provider_health',
     'email_provider_test',
+    'email_scheduled_cancel',
+    'email_scheduled_list',
     'email_suppression_get',
     'email_suppression_list',
     'email_trace_lookup',
     'email_traces_search',
     'form_reply_draft_create',
     'smtp_credential_test_connection',
+    'virtual_inbox_get',
+    'webhook_attempts_list',
   ])
 })

@@ -1,0 +1,85 @@
+/** The requests of the protocol about tools: the list, and calls, which report that they go on and end with their client. */
+import type { McpRequestContext, Server } from '@modelcontextprotocol/server'
+import type { FeatureSettings } from '#core/plan/features.ts'
+import type { Clock } from '#core/clock.ts'
+import { askedFor, roundOf } from '../approval-round.ts'
+import type { Cancellations } from './cancellations.ts'
+import { isListed } from './selection.ts'
+import type { Tool } from './tool.ts'
+import type { Caller, ToolCalls } from './tool-calls.ts'
+
+type Sdk = typeof import('@modelcontextprotocol/server')
+
+export interface ToolOptions {
+  readonly tools: readonly Tool[]
+  readonly calls: ToolCalls
+  readonly cancellations: Cancellations
+  readonly organizationOf: (organizationId: string) => Promise<FeatureSettings>
+  readonly clock: Clock
+  /** Aborts when the service stops: what waits ends. */
+  readonly closing: AbortSignal
+}
+
+/** So often a call that goes on says that it does. Clients give up on silence after a minute. */
+const progressMs = 10_000
+
+export function addTools(server: Server, sdk: Sdk, options: ToolOptions, { caller, era }: Connection): void {
+  const { calls, cancellations, clock, closing } = options
+  server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)).map((tool) => tool.listed) as never }))
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
+    const continues = roundOf(mcpReq)
+    const mayEnd = era === 'legacy' && calls.isReading(name)
+    const cancellable = mayEnd ? cancellations.begin(caller.principal.credentialId, mcpReq.id) : undefined
+    const signal = AbortSignal.any([mcpReq.signal, closing, ...(cancellable ? [cancellable.signal] : [])])
+    const token = meta?.progressToken
+    const stop =
+      token === undefined
+        ? undefined
+        : reportProgress(clock, (params) =>
+            mcpReq.notify({ method: 'notifications/progress', params: { ...params, progressToken: token } }),
+          )
+    try {
+      const result = await calls.call(caller, name, given, { signal, continues })
+      if (result) return (!continues && askedFor(sdk, result, mcpReq)) || { ...result }
+    } finally {
+      stop?.()
+      cancellable?.over()
+    }
+    const near = calls.near(name)
+    const hint = near === undefined ? '' : `; did you mean ${near}?`
+    throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `No tool is called ${name.slice(0, 80)}${hint}`)
+  })
+}
+
+/** Who asks, and in which era of the protocol. */
+interface Connection {
+  readonly caller: Caller
+  readonly era: McpRequestContext['era']
+}
+
+/** The tools that the caller is shown. */
+export async function listed(
+  { tools, organizationOf }: Pick<ToolOptions, 'tools' | 'organizationOf'>,
+  { principal, selection }: Caller,
+): Promise<readonly Tool[]> {
+  const { agent, organizationId } = principal
+  const organization = await organizationOf(organizationId)
+  return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
+}
+
+interface Progress {
+  readonly progress: number
+  readonly message: string
+}
+
+/** Until the returned function is called. */
+function reportProgress(clock: Clock, notify: (progress: Progress) => Promise<void>): () => void {
+  let seconds = 0
+  const report = (): void => {
+    seconds += progressMs / 1000
+    timer = clock.after(progressMs, report)
+    void notify({ progress: seconds, message: `Under way for ${seconds} seconds` }).catch(() => {}) // the client has gone
+  }
+  let timer = clock.after(progressMs, report)
+  return () => timer.cancel()
+}

@@ -1,0 +1,83 @@
+/** Clients of the official SDK that know nothing but an address: whenever they ask for access, a person allows it on the page. */
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import type { Person } from './person.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** No program listens there; the person reads where they are sent. */
+const redirectUri = 'http://127.0.0.1:33418/callback'
+
+/** What a client keeps of its access, and the person who is asked. */
+export function accessBy(person: Person) {
+  const kept: { discovered?: unknown; client?: unknown; tokens?: unknown; verifier?: string; back?: URLSearchParams; asked: number } = {
+    asked: 0,
+  }
+  return {
+    kept,
+    redirectUrl: redirectUri,
+    clientMetadata: { redirect_uris: [redirectUri], client_name: 'Test agent', token_endpoint_auth_method: 'none' },
+    saveDiscoveryState: (found: unknown) => void (kept.discovered = found),
+    discoveryState: () => kept.discovered,
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: unknown) => void (kept.client = client),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: unknown) => void (kept.tokens = tokens),
+    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier ?? '',
+    async redirectToAuthorization(url: URL): Promise<void> {
+      kept.asked++
+      kept.back = (await person.consent(url)).searchParams
+    },
+  }
+}
+
+export interface AllowedClient {
+  readonly client: Client
+  /** How often the person was asked. */
+  asked(): number
+  call(name: string, given?: Json): Promise<{ readonly isError: boolean; readonly value: Json }>
+  /** The result of a call that must succeed. */
+  must(name: string, given?: Json): Promise<Json>
+  /** The error of a call that must be refused. */
+  refused(name: string, given?: Json): Promise<Json>
+}
+
+export async function allowedClient(address: string, person: Person): Promise<AllowedClient> {
+  const provider = accessBy(person)
+  const transportOf = () => new StreamableHTTPClientTransport(new URL(address), { authProvider: provider as never })
+  let transport = transportOf()
+  const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  /** Again after the person was asked. */
+  const allowed = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UnauthorizedError)) throw error
+      await transport.finishAuth(provider.kept.back ?? new URLSearchParams())
+      return work()
+    }
+  }
+  await allowed(() => {
+    transport = transportOf()
+    return client.connect(transport)
+  })
+  const call: AllowedClient['call'] = async (name, given = {}) => {
+    const { isError = false, structuredContent } = await allowed(() => client.callTool({ name, arguments: { ...given } }))
+    return { isError, value: structuredContent as Json }
+  }
+  return {
+    client,
+    asked: () => provider.kept.asked,
+    call,
+    async must(name, given) {
+      const { isError, value } = await call(name, given)
+      if (isError) throw new Error(`${name}: ${JSON.stringify(value)}`)
+      return value
+    },
+    async refused(name, given) {
+      const { isError, value } = await call(name, given)
+      if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(value)}`)
+      return value['error'] as Json
+    },
+  }
+}

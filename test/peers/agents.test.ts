@@ -1,0 +1,127 @@
+/** An agent that knows its address alone, and Postfix at both ends: it takes mail, refuses some of it, and brings some back. */
+import type { ExecutionContext } from 'ava'
+import { NameServer } from '../core/outbound/name-server.ts'
+import { allowedClient, type AllowedClient } from '../flows/agents/allowed-client.ts'
+import { Person } from '../flows/agents/person.ts'
+import { eventually } from '../support/deadline.ts'
+import { Daemon, portOf } from '../support/daemon/daemon.ts'
+import { freePort, temporaryFolder } from '../support/daemon/workspace.ts'
+import { testWith } from '../support/peers/peers.ts'
+import { Sink } from '../support/smtp/sink.ts'
+import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
+import { Postfix } from './postfix.ts'
+
+const peers = testWith('postfix')
+
+interface DnsRecord {
+  readonly purpose: string
+  readonly type: string
+  readonly name: string
+  readonly expected: string
+}
+
+/** Strings of at most 255 octets, as DNS has them. */
+const stringsOf = (text: string): readonly string[] => text.match(/[^]{1,255}/g) ?? []
+
+/** Publishes what the agent was shown. */
+async function verifyDomain(t: ExecutionContext, agent: AllowedClient, dns: NameServer, destination_id: unknown): Promise<void> {
+  const { records } = await agent.must('email_domain_verify_records', { domain: 'site.test', destination_id })
+  t.like(await agent.must('email_domain_verify_status', { domain: 'site.test' }), { domain: { status: 'pending' } })
+  for (const { type, name, expected } of records as readonly DnsRecord[])
+    if (type === 'TXT') dns.zones.set(name, { txt: [...(dns.zones.get(name)?.txt ?? []), stringsOf(expected)] })
+  t.like(await agent.must('email_domain_verify_status', { domain: 'site.test' }), { found: true, domain: { status: 'verified' } })
+}
+
+/** The way back over Postfix: a mail of the agent is scored, and one that was refused is sent again. */
+async function scoreAndReplay(t: ExecutionContext, agent: AllowedClient, mail: object): Promise<void> {
+  const { id: inspect_id, address } = await agent.must('email_inspect_address_create')
+  await agent.must('email_send_test', { ...mail, to: address })
+  const inspected = await eventually(30_000, 'the report is there', async () => {
+    const found = await agent.must('email_inspect_report_get', { inspect_id })
+    return found['status'] === 'ready' ? found : undefined
+  })
+  t.like(inspected, { untrusted_mail: { subject: 'Your order' } })
+  t.is((inspected['checks'] as readonly unknown[]).length, 17)
+
+  const { id: login } = await agent.must('smtp_credential_create', { label: 'Shop' })
+  t.like(await agent.must('smtp_credential_test_connection', { id: login }), { ok: true })
+  const { job_id } = await agent.must('email_bulk_replay', { filter: { to: 'gone@shop.test' } })
+  const replayed = await eventually(30_000, 'the replay has ended', async () => {
+    const found = await agent.must('email_bulk_replay_status', { job_id })
+    return found['status'] === 'finished' ? found : undefined
+  })
+  t.like(replayed, { counters: { examined: 1, replayed: 1 } })
+}
+
+peers('an agent sets a provider and a domain up, sends, gets mail and reports, and finds out why some did not arrive', async (t) => {
+  await using outer = await temporaryFolder('postfix')
+  await using folder = await temporaryFolder('agent')
+  await using dns = new NameServer()
+  await using sink = await Sink.listen()
+  await using receiver = await new WebhookReceiver().listen()
+  const [port, closedPort] = [await freePort(), await freePort()]
+  const env = {
+    POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`,
+    POSTERN_INBOUND_DOMAIN: 'in.site.test',
+    POSTERN_DNS_SERVERS: await dns.listen(),
+    POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32',
+  }
+  const options = { folder: folder.path, env }
+  await using daemon = await Daemon.start(options)
+  await using postfix = await Postfix.start({
+    folder: outer.path,
+    settings: {
+      relayhost: `[127.0.0.1]:${sink.port}`,
+      transport_maps: `inline:{{in.site.test = smtp:[127.0.0.1]:${portOf(daemon.addresses.mx[0])}}}`,
+      smtpd_recipient_restrictions:
+        'check_recipient_access inline:{{gone@shop.test = 550 5.1.1 Gone since May}}, permit_mynetworks, reject',
+      smtp_tls_security_level: 'may',
+    },
+  })
+  const origin = `http://localhost:${port}`
+  const agent = await allowedClient(`${origin}/mcp`, await Person.signIn(options, origin, 'olga@example.ch'))
+
+  const connect = (name: string, host: number) =>
+    agent.must('email_provider_connect', { provider: 'smtp', name, credentials: { host: '127.0.0.1', port: host, security: 'none' } })
+  const { id: destination_id } = await connect('Postfix', postfix.port)
+  const { id: dead } = await connect('Nobody there', closedPort)
+  t.like(await agent.must('email_provider_test', { destination_id }), { ok: true })
+  t.like(await agent.must('email_provider_test', { destination_id: dead }), { ok: false })
+  t.like(await agent.must('email_provider_health', { destination_id }), { reachability: { ok: true } })
+  t.like(await agent.must('destination_promote_to_live', { destination_id }), { mode: 'live' })
+
+  await verifyDomain(t, agent, dns, destination_id)
+  const { id: endpoint_id } = await agent.must('webhook_endpoint_create', { name: 'Events', target_url: receiver.url })
+  const { id: route_id } = await agent.must('email_inbound_route_create', { local_part_pattern: 'shop', webhook_url: receiver.url })
+  const mail = { from: 'web@site.test', subject: 'Your order', text: 'It is on its way.', destination_id, reply_to: 'help@site.test' }
+  const to_extra = ['gone@shop.test', 'shop@in.site.test']
+  const { trace_id } = await agent.must('email_send_test', { ...mail, to: 'ben@shop.test', to_extra })
+  const trace = await eventually(30_000, 'the trace has ended', async () => {
+    const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id })) as { readonly trace: Readonly<Record<string, unknown>> }
+    return seen['status'] === 'failed' ? seen : undefined
+  })
+  t.is(trace['summary'], '2 sent, 1 failed (hard bounce)')
+  const arrived = await sink.delivered(({ to }) => to.includes('ben@shop.test'))
+  t.regex(arrived.text, /^DKIM-Signature: /m)
+  const bounce = await agent.must('email_diagnose_bounce', { message_id: trace_id })
+  t.like(bounce, { found: true, bounce: 'hard', stage: 'rcpt' })
+  t.regex(JSON.stringify(bounce['untrusted_reply']), /Gone since May/)
+  t.like(await agent.must('email_diagnose_missing', { recipient: 'gone@shop.test', time_window: '1h' }), { verdict: 'bounced' })
+
+  const received = await eventually(30_000, 'Postfix brought the mail', async () => {
+    const { data } = await agent.must('email_inbound_messages_list', { route_id, limit: 5 })
+    return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'processed')
+  })
+  t.like(received, { untrusted_subject: 'Your order', untrusted_envelope_from: 'web@site.test', untrusted_helo: 'smarthost.test' })
+  const attempts = await eventually(30_000, 'the webhook got the failure', async () => {
+    const { data } = await agent.must('webhook_attempts_list', { endpoint_id })
+    return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'succeeded')
+  })
+  t.like(attempts, { event_type: 'failed', trace_id, last_status_code: 204 })
+
+  await scoreAndReplay(t, agent, mail)
+  t.like(await agent.refused('email_provider_test', { destination_id: 'dst_1' }), { code: 'not_found' })
+  t.true(agent.asked() > 1, 'for each scope that a call needed')
+  await agent.client.close()
+  t.is((await daemon.stop()).code, 0)
+})
