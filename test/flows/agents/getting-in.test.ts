@@ -13,7 +13,7 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import test, { type ExecutionContext } from 'ava'
-import { within } from '../../support/deadline.ts'
+import { eventually, within } from '../../support/deadline.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 import { specifiedTools } from '../../admin-api/mcp/specified-tools.ts'
@@ -45,10 +45,21 @@ function askedFor(output: Readable): Promise<string> {
   return promise
 }
 
-/** The person opens the page, allows it, and their browser goes back to the program. */
+/** Undefined while no program listens there. */
+async function reached(url: URL): Promise<Response | undefined> {
+  try {
+    return await fetch(url)
+  } catch (error) {
+    if ((error as { readonly cause?: { readonly code?: string } }).cause?.code === 'ECONNREFUSED') return undefined
+    throw error
+  }
+}
+
+/** The person opens the page, allows it, and their browser goes back to the program, once it listens. */
 async function allowIn({ person }: Place, output: Readable): Promise<void> {
   const url = await within(30_000, 'the program asks for a page', askedFor(output))
-  const response = await fetch(await person.consent(url))
+  const back = await person.consent(url)
+  const response = await eventually(30_000, 'the program takes its answer', () => reached(back))
   if (!response.ok) throw new Error(`the program refused its answer: ${await response.text()}`)
 }
 
@@ -80,6 +91,7 @@ async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
   const call = ['--method', 'tools/call', '--tool-name', 'account_status']
   const program = spawn(process.execPath, [inspector, ...given, ...call], { env: place.env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [printed, ended] = [text(program.stdout), once(program, 'close')]
+  t.teardown(() => program.kill())
   await allowIn(place, program.stderr)
   await within(30_000, 'the inspector ends', ended)
   t.regex(await printed, /"status":\s*"claimed"/)
@@ -88,6 +100,7 @@ async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
 async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
   const transport = new StdioClientTransport({ command: process.execPath, args: [bridge, place.address], env: place.env, stderr: 'pipe' })
   const client = new Client(identity)
+  t.teardown(() => client.close())
   const connecting = client.connect(transport)
   await allowIn(place, transport.stderr as Readable)
   await within(30_000, 'the bridge is connected', connecting)
