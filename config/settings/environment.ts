@@ -67,6 +67,8 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_INSPECT_MTA_STS: { path: 'inspect.mtaSts', form: 'text' },
   POSTERN_TURNSTILE_VERIFY_URL: { path: 'captcha.turnstileVerifyUrl', form: 'text' },
   POSTERN_HCAPTCHA_VERIFY_URL: { path: 'captcha.hcaptchaVerifyUrl', form: 'text' },
+  POSTERN_FORMS_PRIVACY_URL: { path: 'forms.privacyUrl', form: 'text' },
+  POSTERN_FORMS_REPORT_URL: { path: 'forms.reportUrl', form: 'text' },
   POSTERN_CLAMD: { path: 'uploads.clamd', form: 'text' },
   POSTERN_UNSCANNED_DOWNLOADS: { path: 'uploads.unscannedDownloads', form: 'text' },
   POSTERN_TLS_CERT: { path: 'tls.certificateFile', form: 'text' },

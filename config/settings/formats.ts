@@ -144,3 +144,12 @@ export const spfMechanism = accepting((text) =>
 export const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
 export const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
 export const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
+const parseWebPage = (text: string): string | undefined => {
+  const url = text.length > 2048 ? null : URL.parse(text)
+  return url?.protocol === 'https:' && url.username === '' ? url.href : undefined
+}
+export const webPage: TextForm<string> = { parse: parseWebPage, format: (text) => text }
+export const webPageOrMail: TextForm<string> = {
+  parse: (text) => (/^[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$/i.test(text) ? text : parseWebPage(text)),
+  format: (text) => text,
+}

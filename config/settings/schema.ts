@@ -3,7 +3,7 @@ import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, writt
 import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism } from './formats.ts'
-import { captcha, uploads } from './visitor-settings.ts'
+import { captcha, forms, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
 
 const mebibyte = 1024 * 1024
@@ -369,6 +369,7 @@ export const schema = section({
   inspect: inspect.prefault({}),
   captcha: captcha.prefault({}),
   uploads: uploads.prefault({}),
+  forms: forms.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),

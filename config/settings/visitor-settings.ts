@@ -1,6 +1,6 @@
-/** Settings of what visitors of web pages send: who verifies that they are people, and what scans their files. */
+/** Settings of what visitors of web pages send: who verifies that they are people, what scans their files, and what is below forms. */
 import { oneOf, optionalWritten, section, written } from './fields.ts'
-import { service, verifyUrl } from './formats.ts'
+import { service, verifyUrl, webPage, webPageOrMail } from './formats.ts'
 
 const verifyUrlLimit = 'an https address, or an http address in a private network'
 
@@ -14,6 +14,24 @@ export const captcha = section({
     { description: 'Address at which tokens of hCaptcha are verified.', limit: verifyUrlLimit },
     verifyUrl,
     'https://api.hcaptcha.com/siteverify',
+  ),
+})
+
+export const forms = section({
+  privacyUrl: optionalWritten(
+    {
+      description: 'What the service does with the data of visitors; a link below every form. Without it, there is none.',
+      limit: 'an https address such as https://www.example.org/privacy',
+    },
+    webPage,
+  ),
+  reportUrl: optionalWritten(
+    {
+      description:
+        'Where visitors report a form that is misused; a link below every form, which names the form. Without it, there is none.',
+      limit: 'an https address or a mail address such as https://www.example.org/abuse or abuse@example.org',
+    },
+    webPageOrMail,
   ),
 })
 

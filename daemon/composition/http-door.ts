@@ -57,7 +57,7 @@ export function httpDoor(composition: Composition): AdminApi {
         operators,
       }),
       ...allowingOperations(allowingCore(get)),
-      ...hostedFormOperations({ forms: get('forms'), clock, formsUrl: formsUrl(config, config.http.listen) }),
+      ...hostedFormOperations({ forms: get('forms'), clock, formsUrl: formsUrl(config, config.http.listen), links: config.forms }),
       ...formDraftOperations(get('people').relyingParty.origin, clock),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),

@@ -73,6 +73,8 @@ class Reading {
   #submitLabel: string | undefined
   #isOver = false
   #opened = 0
+  /** In a script or style, which hold no elements. */
+  #isCode = false
   /** Where text goes to that comes now. */
   #text = ''
   #labelFor: string | undefined
@@ -84,6 +86,7 @@ class Reading {
   open(name: string, attributes: Attributes): void {
     if (++this.#opened > maxOpen) throw new NestedTooDeep()
     if (this.#isOver) return
+    this.#isCode = name === 'script' || name === 'style'
     if (name === 'form') this.#restart()
     else if (name === 'label') [this.#text, this.#labelFor, this.#inLabel] = ['', attributes['for'], []]
     else if (name === 'legend' || name === 'button') this.#text = ''
@@ -94,11 +97,12 @@ class Reading {
   }
 
   text(text: string): void {
-    if (this.#text.length < 4 * maxLabel) this.#text += text
+    if (!this.#isCode && this.#text.length < 4 * maxLabel) this.#text += text
   }
 
   close(name: string): void {
     this.#opened--
+    this.#isCode = false
     if (this.#isOver) return
     if (name === 'label') this.#endLabel()
     else if (name === 'legend') this.#legend = this.#words()

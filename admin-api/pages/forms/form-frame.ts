@@ -7,7 +7,14 @@ import { formScript } from './scripts/built-scripts.ts'
 import { directionOf } from './words/words-for.ts'
 import type { FormWords } from './words/words.ts'
 
+/** Addresses that the operator of the service gives visitors; null is none. */
+export interface ServiceLinks {
+  readonly privacyUrl: string | null
+  readonly reportUrl: string | null
+}
+
 export interface FormFrame {
+  readonly links?: ServiceLinks | undefined
   /** Language of the texts of the form. */
   readonly locale: string
   readonly words: FormWords
@@ -118,6 +125,15 @@ const pageFacts = ({ pageOf, framedBy = [] }: FormFrame): HtmlValue =>
 export const ownLanguage = ({ locale, words }: Pick<FormFrame, 'locale' | 'words'>): Html =>
   words.lang === locale.split('-')[0] ? html`` : html`lang="${words.lang}" dir="${directionOf(words.lang)}"`
 
+/** Who made the page; links open beside it, as what was typed stays here. */
+function service({ words, links }: FormFrame): Html {
+  const link = (address: string | null | undefined, text: string): HtmlValue =>
+    typeof address === 'string' && html`<a href="${address}" target="_blank" rel="noopener">${text}</a>`
+  return html`<span class="service"
+    ><span>${words.by}</span>${link(links?.privacyUrl, words.privacy)}${link(links?.reportUrl, words.report)}</span
+  >`
+}
+
 function whole(frame: FormFrame): Html {
   const { words, letterhead, sheet, languages } = frame
   const own = ownLanguage(frame)
@@ -126,20 +142,20 @@ function whole(frame: FormFrame): Html {
     <div class="frame">
       <header class="letterhead"><div class="inner">${letterhead}</div></header>
       <main class="sheet" id="sheet" tabindex="-1"><div class="inner">${sheet}</div></main>
-      <footer class="footer" ${own}><span>${words.by}</span>${languages}</footer>
+      <footer class="footer" ${own}>${service(frame)}${languages}</footer>
     </div>
   </div>`
 }
 
 /** The same without a letterhead, in a frame of another page. */
 function embedded(frame: FormFrame, { hasTitle, isTransparent }: Embedding): Html {
-  const { words, letterhead, sheet } = frame
+  const { letterhead, sheet } = frame
   const classes = `${hasTitle ? '' : 'untitled'} ${isTransparent ? '' : 'apart'}`
   return html`<div class="pf embedded ${classes}" ${pageFacts(frame)}>
     <main>
       <div class="head">${letterhead}</div>
       <div class="sheet"><div class="inner">${sheet}</div></div>
     </main>
-    <footer class="footer" ${ownLanguage(frame)}><span>${words.by}</span></footer>
+    <footer class="footer" ${ownLanguage(frame)}>${service(frame)}</footer>
   </div>`
 }

@@ -6,7 +6,7 @@ import { inReadingOrder } from '#core/forms/definition/layout.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { idOf } from './controls.ts'
-import { formFrame, type Embedding, type FormFrame } from './form-frame.ts'
+import { formFrame, type Embedding, type FormFrame, type ServiceLinks } from './form-frame.ts'
 import { still, steps } from './form-rows.ts'
 import { isQuestion, type FormView } from './form-view.ts'
 import { partsOf, type Parts } from './form-parts.ts'
@@ -25,6 +25,7 @@ export interface PageFacts {
   /** It becomes a part of the document of another site. */
   readonly isFragment?: boolean
   readonly embedding?: Embedding | undefined
+  readonly links?: ServiceLinks
 }
 
 /** Why the form comes back besides what is wrong with answers. */
@@ -95,9 +96,13 @@ const captchaOf = ({ provider, site_key: siteKey }: NonNullable<PublicForm['capt
   </div>
 `
 
-type Around = Pick<FormFrame, 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy' | 'pageOf' | 'embedding' | 'languages'>
+type Around = Pick<
+  FormFrame,
+  'links' | 'locale' | 'words' | 'theme' | 'mode' | 'isSecure' | 'framedBy' | 'pageOf' | 'embedding' | 'languages'
+>
 
-const frameOf = (view: FormView, { isSecure, embedding, draft }: PageFacts): Around => ({
+const frameOf = (view: FormView, { isSecure, embedding, draft, links }: PageFacts): Around => ({
+  links,
   ...{ locale: view.form.locale, words: view.words, mode: view.form.theme.mode, isSecure, framedBy: view.form.allowedOrigins, embedding },
   ...(draft ? { theme: draft.theme } : { theme: themePath(view.form), pageOf: view.form.publicId, languages: languageLinks(view) }),
 })

@@ -12,6 +12,7 @@ import type { BodyStream } from '../../bodies/body-stream.ts'
 import { FilesOfPage, readSubmission, type SubmissionValues } from '../../bodies/submission-body.ts'
 import { answer, raw, type Answer } from '../../operation/answer.ts'
 import { seeOther } from '../session/page-operation.ts'
+import type { ServiceLinks } from './form-frame.ts'
 import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
 import { viewOf, type Filled, type FormView, type Values } from './form-view.ts'
 import { formFragment, thanksFragment } from './scripts/fragment.ts'
@@ -24,6 +25,8 @@ export interface HostedFormsCore {
   readonly forms: { readonly publicForms: PublicForms; readonly submit: SubmitForms; readonly thanks: FormThanks }
   /** Public address of forms. */
   readonly formsUrl: string
+  /** Of the operator, below every form. */
+  readonly links: ServiceLinks
   readonly clock: Clock
 }
 
@@ -64,7 +67,7 @@ export class FormPages {
 
   async read(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
     const form = await this.#core.forms.publicForms.show(publicId, languageOf(query, headers))
-    return formPage(this.#view(form, await this.#filledBy(form, query)), this.#facts(query))
+    return formPage(this.#view(form, await this.#filledBy(form, query)), this.#facts(publicId, query))
   }
 
   /** The form, or what is said once it was sent, for the document of another site. */
@@ -74,7 +77,7 @@ export class FormPages {
     const sealed = firstText(query['s'])
     const form = sealed === undefined ? await publicForms.show(publicId, language) : await publicForms.read(publicId, language)
     requireAllowedOrigin(form.allowedOrigins, this.#ownOrigin, this.#originOf(headers))
-    const facts = { ...this.#facts(query), isFragment: true, embedding: { hasTitle: true, isTransparent: true } }
+    const facts = { ...this.#facts(publicId, query), isFragment: true, embedding: { hasTitle: true, isTransparent: true } }
     if (sealed === undefined) return formFragment(this.#view(form, await this.#filledBy(form, query)), facts)
     return thanksFragment(this.#view(form, { values: {} }), facts, await thanks.read(publicId, sealed, language))
   }
@@ -109,7 +112,7 @@ export class FormPages {
     const { problems, again } = returned(error, form, words)
     if (isScript) return answer(refused(error, problems, words, again), { status: again.status, headers: retryAfter(again) })
     const sentences = Object.fromEntries(Object.entries(problems).map(([key, { message }]) => [key, message]))
-    return formPage(this.#view(form, { ...filled, problems: sentences }), this.#facts(query), again)
+    return formPage(this.#view(form, { ...filled, problems: sentences }), this.#facts(publicId, query), again)
   }
 
   async thanks(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
@@ -117,7 +120,7 @@ export class FormPages {
     const language = languageOf(query, headers)
     const found = await thanks.read(publicId, firstText(query['s']) ?? '', language)
     const form = await publicForms.read(publicId, language)
-    return thanksPage(this.#view(form, { values: {} }), this.#facts(query), found)
+    return thanksPage(this.#view(form, { values: {} }), this.#facts(publicId, query), found)
   }
 
   /** A name of an older theme, and `theme.css`, get the present one, which is not to be kept under that name. */
@@ -145,10 +148,12 @@ export class FormPages {
     return viewOf(form, filled, this.#core.clock.now())
   }
 
-  #facts(query: Query): PageFacts {
+  #facts(publicId: string, query: Query): PageFacts {
     const search = new URLSearchParams(keptOf(query)).toString()
     const isEmbedded = query['embed'] !== undefined
+    const { links, formsUrl } = this.#core
     return {
+      links: { ...links, reportUrl: links.reportUrl && reportAddress(links.reportUrl, `${formsUrl}/f/${publicId}`) },
       ...{ isSecure: this.#core.formsUrl.startsWith('https:'), search: search === '' ? '' : `?${search}`, isFragment: false },
       embedding: isEmbedded ? { hasTitle: query['title'] !== undefined, isTransparent: query['background'] === 'transparent' } : undefined,
     }
@@ -159,6 +164,14 @@ export class FormPages {
     const isOwn = host !== undefined && URL.parse(origin ?? '')?.host === host
     return isOwn ? this.#ownOrigin : origin
   }
+}
+
+/** Names the form that is reported. */
+function reportAddress(report: string, form: string): string {
+  if (!report.includes('://')) return `mailto:${report}?subject=${encodeURIComponent(form)}`
+  const url = new URL(report)
+  url.searchParams.set('form', form)
+  return url.href
 }
 
 const langOf = ({ lang }: Query): Readonly<Record<string, string>> => {

@@ -1,7 +1,8 @@
 /** Replies to submissions on the wire. */
 import * as z from 'zod'
 import { replyStatuses, statusOfReply, type FormReply } from '#core/forms/replies/reply.ts'
-import type { ReplyPreview, SentReply } from '#core/forms/replies/replies.ts'
+import type { ListedReply, ReplyPreview, SentReply } from '#core/forms/replies/replies.ts'
+import { traceStatuses } from '#core/trace/states.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { encoder } from '../fields/codec.ts'
 import { acceptance } from '../sending/send.ts'
@@ -51,13 +52,16 @@ const replyShape = z
     by_agent: z.boolean().meta({ description: 'An agent wrote it.' }),
     status: z.enum(replyStatuses).meta({ description: '`awaiting_approval`: an agent sent it, and a person decides whether it goes.' }),
     trace_id: z.string().nullable().meta({ description: 'Of the message; null until it is sent.' }),
+    trace_status: z.enum(traceStatuses).nullable().meta({ description: 'That of the trace, in lists; null without one.' }),
     sent_at: wireTime.nullable(),
     created_at: wireTime,
     updated_at: wireTime,
   })
   .meta({ id: 'FormReply' })
 
-export const reply = encoder(replyShape).from<FormReply>({ by_agent: ({ isByAgent }) => isByAgent, status: statusOfReply })
+export const reply = encoder(replyShape).from<FormReply & Partial<Pick<ListedReply, 'traceStatus'>>>({
+  ...{ by_agent: ({ isByAgent }) => isByAgent, status: statusOfReply, trace_status: ({ traceStatus }) => traceStatus ?? null },
+})
 export const replyPreview = encoder(
   replyShape.pick({ to: true, subject: true, text: true, html: true }).meta({ id: 'FormReplyPreview' }),
 ).from<ReplyPreview>({})

@@ -30,6 +30,8 @@ export const de: FormWords = {
     'Dieses Formular verlangt eine Prüfung gegen Roboter, die JavaScript braucht. Schalten Sie es für diese Seite ein und laden Sie sie neu.',
   trap: 'Leer lassen',
   by: 'Formular von Postern',
+  privacy: 'Datenschutz',
+  report: 'Formular melden',
   errorTitle: (count) =>
     `${['', 'Eine Antwort braucht', 'Zwei Antworten brauchen', 'Drei Antworten brauchen', 'Vier Antworten brauchen'][count] ?? `${count} Antworten brauchen`} noch einen Blick`,
   errorPrefix: 'Fehler',

@@ -29,6 +29,8 @@ export const en: FormWords = {
   noScript: 'This form asks for a check against robots, which needs JavaScript. Switch it on for this page and load it again.',
   trap: 'Leave this empty',
   by: 'Form by Postern',
+  privacy: 'Privacy',
+  report: 'Report this form',
   errorTitle: (count) =>
     `${['', 'One answer needs', 'Two answers need', 'Three answers need', 'Four answers need'][count] ?? `${count} answers need`} another look`,
   errorPrefix: 'Error',

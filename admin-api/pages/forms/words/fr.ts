@@ -29,6 +29,8 @@ export const fr: FormWords = {
   noScript: 'Ce formulaire demande un contrôle contre les robots, qui a besoin de JavaScript. Activez-le pour cette page et rechargez-la.',
   trap: 'Laisser vide',
   by: 'Formulaire par Postern',
+  privacy: 'Confidentialité',
+  report: 'Signaler ce formulaire',
   errorTitle: (count) =>
     `${['', 'Une réponse est', 'Deux réponses sont', 'Trois réponses sont', 'Quatre réponses sont'][count] ?? `${count} réponses sont`} à revoir`,
   errorPrefix: 'Erreur',

@@ -29,6 +29,8 @@ export const it: FormWords = {
   noScript: 'Questo modulo chiede un controllo contro i robot, che richiede JavaScript. Attivarlo per questa pagina e ricaricarla.',
   trap: 'Lasciare vuoto',
   by: 'Modulo di Postern',
+  privacy: 'Privacy',
+  report: 'Segnalare questo modulo',
   errorTitle: (count) =>
     `${['', 'Una risposta è', 'Due risposte sono', 'Tre risposte sono', 'Quattro risposte sono'][count] ?? `${count} risposte sono`} da rivedere`,
   errorPrefix: 'Errore',

@@ -25,6 +25,8 @@ export interface FormWords {
   readonly noScript: string
   readonly trap: string
   readonly by: string
+  readonly privacy: string
+  readonly report: string
   readonly errorTitle: (count: number) => string
   readonly errorPrefix: string
   readonly errorKept: string

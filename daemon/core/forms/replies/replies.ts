@@ -13,6 +13,7 @@ import type { Acceptance } from '../../submission/submission.ts'
 import { requestDigest, type SendMessages, type SendOrder } from '../../submission/doors/send-messages.ts'
 import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
+import type { TraceStatus } from '../../trace/states.ts'
 import { traces } from '../../trace/trace.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
@@ -50,6 +51,11 @@ export interface ReplyPreview {
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
+}
+
+export interface ListedReply extends FormReply {
+  /** That of its trace, as long as there is one. */
+  readonly traceStatus: TraceStatus | undefined
 }
 
 /** A draft, and what came of its sending. */
@@ -97,13 +103,18 @@ export class Replies {
     return { to, ...(await this.#render(principal, form, submission, asked)).content }
   }
 
-  /** Newest first, drafts and those that were sent. */
-  async list(principal: Principal, formId: string, submissionId: string): Promise<readonly FormReply[]> {
-    await must(this.#options.database, forms, principal, formId)
+  /** Newest first, drafts and those that were sent, with what came of their messages. */
+  async list(principal: Principal, formId: string, submissionId: string): Promise<readonly ListedReply[]> {
+    const { database } = this.#options
+    const { organizationId } = principal
+    await must(database, forms, principal, formId)
     await this.#submission(principal, formId, submissionId)
     const walk = { index: 'submission', values: [formId, submissionId], limit: maxReplies }
-    const { rows } = await this.#options.database.list(formReplies, { organizationId: principal.organizationId }, walk)
-    return rows.map(({ record }) => record)
+    const replies = (await database.list(formReplies, { organizationId }, walk)).rows.map(({ record }) => record)
+    const sent = replies.flatMap(({ traceId }) => traceId ?? [])
+    const found = await database.getMany(traces, { organizationId }, sent)
+    const statuses = new Map(sent.map((id, at) => [id, found[at]?.record.status]))
+    return replies.map((reply) => ({ ...reply, traceStatus: statuses.get(reply.traceId ?? '') }))
   }
 
   /** Throws `conflict` for one that was sent. */

@@ -1,7 +1,8 @@
 /** The pages of forms at the door: headers, what is not published, themes, refusals, and the link of thanks. */
 import test from 'ava'
 import { golden, type Row } from './golden.ts'
-import { startHosted, type Hosted } from './hosted.ts'
+import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
+import { footerLinks, startHosted, type Hosted } from './hosted.ts'
 
 const contact = golden['contact'] ?? {}
 const one = golden['one'] ?? {}
@@ -26,6 +27,8 @@ test('the policy lets nothing in but what is its own, and only the origins of th
       "base-uri 'none'; object-src 'none'; frame-ancestors *; require-trusted-types-for 'script'; trusted-types 'none'",
   )
   t.is(headers.get('x-content-type-options'), 'nosniff')
+  t.is(headers.get('referrer-policy'), 'strict-origin-when-cross-origin')
+  t.is(headers.get('permissions-policy'), 'camera=(), microphone=(), geolocation=()')
   t.is(headers.get('cache-control'), 'no-store')
   t.is(headers.get('strict-transport-security'), 'max-age=31536000')
   const settings = { allowed_origins: ['https://shop.example.ch'], captcha: { provider: 'turnstile', site_key: '1x00' } }
@@ -217,4 +220,18 @@ test('hidden values that must be signed count only from an address that the owne
   t.deepEqual([plans.length, plans.filter((plan) => plan !== undefined)], [4, ['gold']])
   const wrong = await hosted.rest.call('POST', `/v1/forms/${id}/prefilled-link`, { values: { other: 'x' } })
   t.is(wrong.status, 400)
+})
+
+test('below a form stand what the operator says of privacy, and where the form is reported', async (t) => {
+  const hosted = await startHosted(t, { settings: footerLinks })
+  const { publicId, page } = await hosted.publish(one)
+  const linksOf = async (address: string): Promise<readonly (string | undefined)[]> =>
+    [...(await read(address)).matchAll(/<a href="([^"]+)" target="_blank" rel="noopener">/g)].map(([, href]) => href)
+  const form = encodeURIComponent(`${baseUrl}/f/${publicId}`)
+  const both = ['https://www.example.ch/privacy', `https://www.example.ch/abuse?from=forms&amp;form=${form}`]
+  t.deepEqual(await linksOf(page), both)
+  t.deepEqual(await linksOf(`${page}?embed=1`), both)
+  const byMail = await startHosted(t, { settings: { POSTERN_FORMS_REPORT_URL: 'abuse@example.ch' } })
+  const { page: other, publicId: id } = await byMail.publish(one)
+  t.deepEqual(await linksOf(other), [`mailto:abuse@example.ch?subject=${encodeURIComponent(`${baseUrl}/f/${id}`)}`])
 })

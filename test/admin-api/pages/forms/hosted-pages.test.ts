@@ -8,7 +8,7 @@ import { axeFaults, browserOf, overflows, squeezed, type Page } from '../../../s
 import { testWith } from '../../../support/peers/peers.ts'
 import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
 import { golden, type Row } from './golden.ts'
-import { startHosted } from './hosted.ts'
+import { footerLinks, startHosted } from './hosted.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -39,7 +39,7 @@ const listener =
 
 for (const [name, definition] of Object.entries(golden))
   test(`the form "${name}" fits and is accessible at every width, light and dark, as it opens and as it comes back`, async (t) => {
-    const hosted = await startHosted(t)
+    const hosted = await startHosted(t, { settings: footerLinks })
     const { page: address } = await hosted.publish(definition)
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, blocked } = await tab(t, { hasScripts: true, colorScheme })

@@ -4,6 +4,12 @@ import { startFixture, type Fixture, type FixtureOptions } from '../../rest/fixt
 import { buildFormScripts } from '../../../../admin-api/pages/forms/scripts/build.ts'
 import type { Row } from './golden.ts'
 
+/** Settings of an operator who says more below forms. */
+export const footerLinks = {
+  POSTERN_FORMS_PRIVACY_URL: 'https://www.example.ch/privacy',
+  POSTERN_FORMS_REPORT_URL: 'https://www.example.ch/abuse?from=forms',
+}
+
 export interface Hosted extends Fixture {
   readonly url: string
   /** Publishes a form; returns its ids. */

@@ -221,7 +221,7 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
 test('a form is made of the HTML of a page', async (t) => {
   const { rest } = await startFixture(t)
   const html = `<form action="/old" onsubmit="x()"><script>evil()</script>
-    <p><label>Your  name <input name="Your-Name[]" required placeholder="Ada"></label></p>
+    <p><label>Your <style>p{}</style> name<script>evil("</p>")</script> <input name="Your-Name[]" required placeholder="Ada"></label></p>
     <label for="m">Mail</label><input id="m" type="email" name="mail">
     <select name="topic" aria-label="Topic"><option value="">Choose</option><option value="bug">Problem</option><option>Other</option></select>
     <fieldset><legend>Size</legend><label><input type="radio" name="size" value="s"> Small</label>

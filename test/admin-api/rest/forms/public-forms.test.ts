@@ -246,8 +246,13 @@ test('rates, the day of the plan, and forms that are closed', async (t) => {
     usage.limits.find(({ name }) => name === 'form_submissions_today'),
     { name: 'form_submissions_today', used: 12, limit: 12 },
   )
+  await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { form_submissions_per_day: 14 })
+  const tokens = await Promise.all(Array.from({ length: 5 }, async () => String(((await get()).body as Row)['fill_time_token'])))
+  clock.advance(5000)
+  const crowd = await Promise.all(tokens.map((_mnx_ft, at) => send(good, { _mnx_ft }, { 'x-forwarded-for': `192.0.2.${50 + at}` })))
+  t.deepEqual(crowd.map((one) => String(codeOf(one))).toSorted(), ['201', '201', ...Array<string>(3).fill('429 quota_exhausted')])
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { form_submissions_per_day: -1 })
-  await publish({ settings: { max_submissions: 13 } })
+  await publish({ settings: { max_submissions: 15 } })
   t.is((await of('192.0.2.4')).status, 201)
   t.like((await get()).body, { closed: true })
   t.like(errorOf(await of('192.0.2.5')), { code: 'form_not_found', message: 'This form takes no more answers.', details: { closed: true } })
