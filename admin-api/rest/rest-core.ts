@@ -29,6 +29,7 @@ import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import type { Insights } from '#core/insights/insights.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/members/invitations.ts'
+import type { MailChoices } from '#core/people/mail-choices.ts'
 import type { Members } from '#core/people/members/members.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Snippets } from '#core/publishable/snippets.ts'
@@ -71,6 +72,7 @@ export interface PublishableCore {
 export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly applications: OrganizationApplications
+  readonly mailChoices: MailChoices
   readonly members: Members
   readonly invitations: Invitations
   readonly changeStreams: ChangeStreams

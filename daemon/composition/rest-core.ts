@@ -72,6 +72,7 @@ export function restCore(composition: Composition): RestCore {
     changeStreams: get('changeStreams'),
     applications: new OrganizationApplications({ ...core, applications: applicationsOf(get), uses: get('oauth').uses }),
     claims: get('claims'),
+    mailChoices: get('people').mailChoices,
     engagements: get('engagements'),
     insights: get('insights'),
     ingest: get('ingest'),

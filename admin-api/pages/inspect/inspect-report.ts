@@ -1,7 +1,8 @@
 /** The report of a deliverability test as a page: what it comes to, what to mend first, what large receivers ask for, and every check. */
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'
-import type { CheckResult, CheckStatus, Grade, InspectReport } from '#core/inspect/report.ts'
+import { checkGroupNames, groupOfCheck } from '#core/inspect/report.ts'
+import type { CheckGroup, CheckResult, CheckStatus, Grade, InspectReport } from '#core/inspect/report.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { missesRule, rulesSection } from './inspect-rules.ts'
@@ -85,10 +86,10 @@ function reportContent(test: InspectTest, report: InspectReport): Html {
   return html`${headline(test, report)} ${partialNote(report)} ${capsNote(report)} ${mending(report)} ${rulesSection(report.requirements)}
     <section aria-labelledby="checks" class="sheet">
       <h2 id="checks">All ${report.checks.length} checks</h2>
-      ${groups.map(([title, ids]) =>
+      ${checkGroupNames.map((group) =>
         checkGroup(
-          title,
-          report.checks.filter(({ id }) => ids.includes(id)),
+          groupTitles[group],
+          report.checks.filter(({ id }) => groupOfCheck(id) === group),
         ),
       )}
     </section>`
@@ -181,13 +182,13 @@ function mending({ checks }: InspectReport): Html {
 
 const plusPoints = (points: number): string => `+${points} ${points === 1 ? 'point' : 'points'}`
 
-const groups: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  ['Who the mail is from', ['spf', 'dkim', 'dmarc', 'dmarc_policy']],
-  ['The server that sent it', ['fcrdns', 'helo', 'tls', 'ip_blocklist']],
-  ['The domains behind it', ['domain_blocklist', 'sender_domain', 'domain_hardening']],
-  ['How it is written', ['headers', 'subject_and_sender', 'mime_structure']],
-  ['What stands in it', ['list_unsubscribe', 'html_content', 'links']],
-]
+const groupTitles: Readonly<Record<CheckGroup, string>> = {
+  sender: 'Who the mail is from',
+  server: 'The server that sent it',
+  domains: 'The domains behind it',
+  form: 'How it is written',
+  content: 'What stands in it',
+}
 
 const checkGroup = (title: string, checks: readonly CheckResult[]): Html =>
   html`<h3 class="group">${title}</h3>

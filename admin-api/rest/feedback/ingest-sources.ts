@@ -72,6 +72,13 @@ const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] 
       return { ...story, ...(await sources.unusedInput(principal, id)) }
     },
   }),
+  all.act('rotate-secret', {
+    summary: 'Rotate the secret of an ingest source',
+    description:
+      'Requests signed with the old secret are refused immediately. `webhook_url`, mappings and figures stay. Only this response contains the new secret.',
+    output: sourceWithSecretEncoder(baseUrl),
+    run: ({ principal }, { id }) => sources.rotate(principal, id),
+  }),
   all.remove({
     id: 'revokeIngestSource',
     summary: 'Revoke an ingest source',
@@ -80,7 +87,7 @@ const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] 
       toolset: 'bounces',
       description:
         'Revoke a bounce source: its reports are refused from now on, and its postoffice mappings are deleted. Ask the user first. ' +
-        'Again does nothing. To replace a lost secret, create a new source, then revoke the old one.',
+        'Again does nothing. A lost secret is rotated in the dashboard instead.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },

@@ -9,6 +9,7 @@ import {
   deliveryInsight,
   destinationInsight,
   domainInsight,
+  ingestSourceInsight,
   insightFields,
   latencyInsight,
   publishableKeyInsight,
@@ -101,7 +102,21 @@ export const insightActions = ({ insights }: RestCore): readonly Action[] => {
   ]
 }
 
+const { project: _, ...ofOrganization } = insightFields
+
 const ofThings = (insights: RestCore['insights']): readonly Action[] => [
+  action({
+    ...facts,
+    id: 'getIngestSourceInsight',
+    summary: 'Get what each ingest source reported over time',
+    description:
+      'Every report that was taken, whether or not it fits a message; repeated ones once. Sources belong to the whole organization, so there is no ' +
+      `project to choose. ${kept}`,
+    output: ingestSourceInsight,
+    input: z.strictObject({ ...ofOrganization, limit: most }),
+    http: { method: 'GET', path: '/v1/insights/ingest-sources' },
+    run: ({ principal }, query) => insights.byIngestSource(principal, query),
+  }),
   apart(
     'WebhookEndpoint',
     'webhook-endpoints',

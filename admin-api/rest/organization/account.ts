@@ -1,10 +1,13 @@
-/** The account behind a session of an agent, and the sandboxes that wait for one. Spec "Agent session claim". */
+/** The account behind a session of an agent, the sandboxes that wait for one, and the mails of a person. Spec "Agent session claim". */
 import { action, type Action } from '../../actions/action.ts'
 import { newClaim, openClaim, openClaims, startedClaim } from '../../wire/organization/claim.ts'
+import { mailChoice, mailChoiceChanges } from '../../wire/organization/mail-choice.ts'
 import { noInput } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const accountActions = ({ claims }: RestCore): readonly Action[] => [
+export const accountActions = (core: RestCore): readonly Action[] => [...claiming(core), ...mailing(core)]
+
+const claiming = ({ claims }: RestCore): readonly Action[] => [
   action({
     id: 'claimAccount',
     summary: 'Claim the sandbox project of this session',
@@ -41,5 +44,32 @@ export const accountActions = ({ claims }: RestCore): readonly Action[] => [
     list: { item: openClaim },
     http: { method: 'GET', path: '/v1/claims' },
     run: ({ principal }) => claims.openOf(principal),
+  }),
+]
+
+const mailing = ({ mailChoices }: RestCore): readonly Action[] => [
+  action({
+    id: 'getMailChoices',
+    summary: 'Get which mails of the service the signed-in person wants',
+    description: 'Sign-in links, invitations and news about the account always come; notifications of a form are set in the form.',
+    tags: ['account'],
+    scope: 'api:read',
+    openToBilling: true,
+    input: noInput,
+    output: mailChoice,
+    http: { method: 'GET', path: '/v1/account/mail' },
+    run: ({ principal }) => mailChoices.of(principal),
+  }),
+  action({
+    id: 'updateMailChoices',
+    summary: 'Choose which mails of the service the signed-in person gets',
+    description: 'Fields that are left out keep their values. Without effect for API keys and applications.',
+    tags: ['account'],
+    scope: 'api:read',
+    openToBilling: true,
+    input: mailChoiceChanges,
+    output: mailChoice,
+    http: { method: 'PATCH', path: '/v1/account/mail' },
+    run: ({ principal }, changes) => mailChoices.change(principal, changes),
   }),
 ]

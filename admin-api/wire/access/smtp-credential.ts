@@ -1,6 +1,5 @@
 /** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
 import * as z from 'zod'
-import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import type { ChangedCredential, CredentialWithSecret, ShownCredential } from '#core/access/smtp-credentials.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import type { ConnectionCheck } from '#core/submission/doors/connection-test.ts'
@@ -35,9 +34,14 @@ const warnings = z
 
 const lastLogin = wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first login.' })
 const smtpCredentialShape = z.object({ ...fields, last_login_at: lastLogin }).meta({ id: 'SmtpCredential' })
-const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
+const changedCredentialShape = z.object({ ...fields, last_login_at: lastLogin, warnings }).meta({ id: 'ChangedSmtpCredential' })
 const credentialWithSecretShape = z
-  .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
+  .object({
+    ...fields,
+    last_login_at: lastLogin,
+    warnings,
+    password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }),
+  })
   .meta({ id: 'MintedSmtpCredential' })
 
 /** Null is off. */
@@ -89,16 +93,16 @@ const changed = <C extends ChangedCredential>({ record, warnings, ...rest }: C) 
   ...rest,
   warnings: warnings.length > 0 ? warnings : undefined,
 })
-type Changed = SmtpCredential & { readonly warnings: readonly FieldProblem[] | undefined }
+type Changed = ShownCredential & { readonly warnings: readonly FieldProblem[] | undefined }
 
-export const smtpCredential = encoder(smtpCredentialShape).from<ShownCredential>({
-  last_login_at: ({ lastLoginAt }) => orNull(lastLoginAt),
-})
+const code = { last_login_at: ({ lastLoginAt }: ShownCredential) => orNull(lastLoginAt) }
+
+export const smtpCredential = encoder(smtpCredentialShape).from<ShownCredential>(code)
 export const changedSmtpCredential = encoder(changedCredentialShape)
-  .from<Changed>()
+  .from<Changed>(code)
   .via(changed<ChangedCredential>)
 export const smtpCredentialWithSecret = encoder(credentialWithSecretShape)
-  .from<Changed & { readonly password: string }>()
+  .from<Changed & { readonly password: string }>(code)
   .via(changed<CredentialWithSecret>)
 
 const checkShape = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number().optional() })

@@ -1,6 +1,7 @@
 /** Deliverability tests and their reports on the wire. Spec "Inspect". */
 import * as z from 'zod'
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
+import { checkGroupNames, groupOfCheck, type CheckResult } from '#core/inspect/report.ts'
 import { inspectStatus, inspectStatuses, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { Clock } from '#core/clock.ts'
 import { encoder } from '../fields/codec.ts'
@@ -36,8 +37,12 @@ const summaryFields = {
 const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
 
 const pair = z.object({ label: z.string(), value: z.string() })
-const check = z.object({
+const checkShape = z.object({
   id: z.string(),
+  group: z.enum(checkGroupNames).meta({
+    description:
+      'What it is about: who the mail is from, the server that sent it, the domains behind it, how it is written, or what stands in it.',
+  }),
   title: z.string(),
   status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na is not counted.' }),
   points: z.int(),
@@ -66,7 +71,7 @@ const inspectTestShape = z
   .object({
     ...summaryFields,
     mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
-    checks: z.array(check).meta({ description: 'All 17 when ready; empty before.' }),
+    checks: z.array(checkShape).meta({ description: 'All 17 when ready; empty before.' }),
     unanswered_checks: z
       .array(z.string())
       .meta({ description: 'Ids of the checks that could not run because DNS did not answer. They are not counted.' }),
@@ -96,12 +101,14 @@ const codeOf = ({ clock, baseUrl }: InspectUrls) => ({
 
 export const inspectSummaryEncoder = (place: InspectUrls) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
 
+const check = encoder(checkShape).from<CheckResult>({ group: ({ id: checkId }) => groupOfCheck(checkId) })
+
 export const inspectTestEncoder = (place: InspectUrls) =>
   encoder(inspectTestShape)
     .from<InspectTest & Pick<InspectedTest, 'report'>>({
       ...codeOf(place),
       mail: ({ report }) => report?.mail ?? null,
-      checks: ({ report }) => report?.checks ?? [],
+      checks: ({ report }) => (report?.checks ?? []).map(check.encode),
       unanswered_checks: ({ report }) => report?.unanswered ?? [],
       requirements: ({ report }) => report?.requirements ?? [],
       caps: ({ report }) => report?.caps ?? [],

@@ -1,6 +1,14 @@
 /** Figures over time on the wire: a point for each step, and the sum of them. */
 import * as z from 'zod'
-import { attemptNames, projectNames, recipientNames, refusedLetter, smtpRefusedLetter, suppressedLetter } from '#core/insights/count.ts'
+import {
+  attemptNames,
+  projectNames,
+  recipientNames,
+  refusedLetter,
+  reportNames,
+  smtpRefusedLetter,
+  suppressedLetter,
+} from '#core/insights/count.ts'
 import type { Counted, CountedApart } from '#core/insights/insights.ts'
 import { percentilesOf, type Percentiles, type Timing } from '#core/insights/latency.ts'
 import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
@@ -176,6 +184,9 @@ export const publishableKeyInsight = figuresApart(
   { ...uses.shape, refused: count, refused_by_code: codes },
   (counts) => ({ ...uses.read(counts), refused: sumOf(byCode(refusedLetter, counts)), refused_by_code: byCode(refusedLetter, counts) }),
 )
+
+const reports = plain(reportNames)
+export const ingestSourceInsight = figuresApart('IngestSourceInsight', 'source_id', reports.shape, reports.read)
 
 const domainShape = z.object({
   domain: z.string().nullable().meta({ description: 'null for all those together that are not kept apart.' }),

@@ -7,7 +7,7 @@ import { traceStatuses } from '#core/trace/states.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { countsOf, summaryOf, worstBounce } from '#core/trace/story/summary.ts'
-import { bounceOf, doors, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
+import { bounceOf, doors, outcomeCauses, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/trace-tracking.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
@@ -73,6 +73,14 @@ const summary = {
   status,
   outcome: z.enum(traceOutcomes),
   outcome_reason: z.string(),
+  outcome_cause: z
+    .enum(outcomeCauses)
+    .nullable()
+    .meta({
+      description:
+        'Where the mode of the destination did not decide: agent (its token sends into the sandbox alone), test (of a template), or proof ' +
+        '(a deliverability test, which is relayed from a sandbox too).',
+    }),
   project_id: z.string(),
   door: z.enum(doors),
   submitted_by: z.string().meta({ description: 'Id of the API key, publishable key, SMTP credential or form.' }),
@@ -163,6 +171,7 @@ export const traceSummaryCode = {
   bounce: worstBounce,
   recipient_counts: countsOf,
   summary: summaryOf,
+  outcome_cause: ({ outcomeCause }: Trace) => outcomeCause ?? null,
   subject: ({ subject }: Trace) => decodeEncodedWords(subject),
   route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
   tags: ({ tags = [] }: Trace) => tags,

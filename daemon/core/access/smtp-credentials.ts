@@ -38,7 +38,7 @@ export type ShownCredential = SmtpCredential & {
 
 /** A credential as it is kept after a change. */
 export interface ChangedCredential {
-  readonly record: SmtpCredential
+  readonly record: ShownCredential
   /** What was asked for and has no effect now; each names its field. */
   readonly warnings: readonly FieldProblem[]
 }
@@ -94,7 +94,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       change.insert(smtpCredentials, organizationId, record)
       const held = { before: alive, after: alive + 1 }
       await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', held, now)
-      return { record, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
+      return { record: { ...record, lastLoginAt: null }, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
 
@@ -118,7 +118,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       const { password, ...login } = newLogin(this.#options.secrets)
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
       change.replace(smtpCredentials, principal.organizationId, stored, record)
-      return { record, password, warnings: [] }
+      return { record: await this.#shown(principal, record), password, warnings: [] }
     })
   }
 
@@ -139,7 +139,8 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const record = { ...stored.record, ...checked, projectId, updatedAt: now }
       change.replace(smtpCredentials, principal.organizationId, stored, record)
-      return { record, warnings: [...warnings, ...this.#bounceWarnings(changes, record), ...leftBehind(settings, record)] }
+      const shown = await this.#shown(principal, record)
+      return { record: shown, warnings: [...warnings, ...this.#bounceWarnings(changes, record), ...leftBehind(settings, record)] }
     })
   }
 

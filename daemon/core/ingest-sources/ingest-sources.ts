@@ -20,6 +20,7 @@ import {
   type IngestProvider,
   type IngestSource,
 } from './ingest-source.ts'
+import { must } from '../writes/transact.ts'
 import { postofficeMappings } from './postoffice-mapping.ts'
 import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
 import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
@@ -40,7 +41,7 @@ export interface SourceStory {
   readonly poll: SourcePoll | undefined
 }
 
-/** A new source. The only time that its secret is shown. */
+/** A source with a secret that is new. The only time that it is shown. */
 export interface SourceWithSecret {
   readonly story: SourceStory
   readonly secret: string
@@ -118,6 +119,20 @@ export class IngestSources implements List<unknown, SourceStory> {
     // they name people of other projects, or of none
     const latest = principal.bound ? [] : unmatched.latest
     return { dropped: [...dropped.values()], refusals, unmatched: { ...unmatched, latest }, complaints }
+  }
+
+  /** A new secret; what is signed with the old one is refused at once. Throws `not_found`. */
+  async rotate(principal: Principal, id: string): Promise<SourceWithSecret> {
+    requireAdministration(principal)
+    const { database, writes, secrets } = this.#options
+    const { organizationId } = principal
+    return writes.runAudited(principal, 'ingest_source.rotated', async (change) => {
+      const stored = await must(database, ingestSources, principal, id)
+      const secret = newSecret()
+      const source = { ...stored.record, sealedSecret: secrets.seal(secret, hmacSecretContext(id)) }
+      change.replace(ingestSources, organizationId, stored, source)
+      return { story: await this.#story(organizationId, source), secret }
+    })
   }
 
   /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */

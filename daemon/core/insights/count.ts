@@ -40,6 +40,8 @@ export const suppressedLetter = 'u'
 /** Of recipients, for a destination and for a domain. `taken` and `failed` are the ends of attempts, the others are reported later. */
 export const recipientNames = { taken: 'k', failed: 'g', delivered: 'd', bounced: 'b', complained: 'c' } as const
 export type RecipientFate = keyof typeof recipientNames
+/** Of an ingest source: what it reported, whether or not it fits a message. `unreadable` are mails that are no reports. */
+export const reportNames = { delivered: 'd', deferred: 't', bounced: 'b', complained: 'c', unreadable: 'y' } as const
 /** Of attempts at a destination. */
 export const attemptNames = { attempts: 'q', errors: 'o' } as const
 
@@ -178,6 +180,17 @@ export function countFate(
   const name = recipientNames[fate]
   if (destinationId !== null) change.tally({ key: minuteKey(organizationId, projectId, destinationId, nowMs), names: [name] })
   if (recipient !== null) countDomains(change, place, [name + domainOf(recipient)], nowMs)
+}
+
+/** What an ingest source reported; sources belong to the whole organization. */
+export function countReported(
+  change: Change,
+  { organizationId, sourceId }: { readonly organizationId: string; readonly sourceId: string },
+  names: readonly (keyof typeof reportNames)[],
+  nowMs: number,
+): void {
+  const place = { organizationId, projectId: wholeOrganization }
+  if (names.length > 0) countFor(change, place, sourceId, names.map((name) => reportNames[name]), nowMs) // prettier-ignore
 }
 
 function countDomains(change: Change, { organizationId, projectId }: Place, names: readonly string[], nowMs: number): void {

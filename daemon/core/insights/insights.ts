@@ -66,15 +66,20 @@ export class Insights {
 
   /** For each destination, webhook endpoint, template or publishable key. */
   async byThing(thing: CountedThing, principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
-    const { span, sums } = await this.#counted(principal, query, isA(thing))
-    const subjects = new Set([...sums.values()].flatMap((bySubject) => [...bySubject.keys()]))
-    const all = [...subjects].map((subject) => ({ subject, ...pointsOf(span, sums, (one) => one === subject) }))
-    return apart(span, all, query.limit)
+    return this.#apart(thing, await this.#placeOf(principal, query), query)
+  }
+
+  /** For each ingest source; they belong to the whole organization, so that who sees one project sees them too. */
+  byIngestSource(
+    { organizationId }: Principal,
+    query: Omit<InsightQuery, 'projectId'> & { readonly limit: number },
+  ): Promise<CountedApart> {
+    return this.#apart('ingestSource', { organizationId, projectId: wholeOrganization }, query)
   }
 
   /** Of the domains of recipients that most mail went to, each in all; the subject of what is not kept apart is empty. */
   async byDomain(principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
-    const { span, sums } = await this.#counted(principal, query, (subject) => subject === ofDomains)
+    const { span, sums } = await this.#counted(await this.#placeOf(principal, query), query, (subject) => subject === ofDomains)
     const { total } = pointsOf(span, sums, () => true)
     foldSubjects(total, maxDomains.later)
     const byDomain = new Map<string, Counts>()
@@ -87,21 +92,32 @@ export class Insights {
   }
 
   async #sum(principal: Principal, query: InsightQuery, isMeant: (subject: string) => boolean): Promise<Counted> {
-    const { span, sums } = await this.#counted(principal, query, isMeant)
+    const { span, sums } = await this.#counted(await this.#placeOf(principal, query), query, isMeant)
     const { from, to, stepSeconds } = span
     return { from, to, stepSeconds, ...pointsOf(span, sums, isMeant) }
   }
 
+  async #apart(thing: CountedThing, place: Place, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
+    const { span, sums } = await this.#counted(place, query, isA(thing))
+    const subjects = new Set([...sums.values()].flatMap((bySubject) => [...bySubject.keys()]))
+    const all = [...subjects].map((subject) => ({ subject, ...pointsOf(span, sums, (one) => one === subject) }))
+    return apart(span, all, query.limit)
+  }
+
+  /** Throws `not_found` for a project that the principal does not see. */
+  async #placeOf(principal: Principal, { projectId }: InsightQuery): Promise<Place> {
+    const { project = wholeOrganization } = await listed(this.#core, principal, projectId)
+    return { organizationId: principal.organizationId, projectId: project }
+  }
+
   async #counted(
-    principal: Principal,
-    { projectId, ...asked }: InsightQuery,
+    place: Place,
+    asked: InsightQuery,
     isMeant: (subject: string) => boolean,
   ): Promise<{ readonly span: Steps; readonly sums: Sums }> {
     const { database, clock } = this.#core
-    const { project = wholeOrganization } = await listed(this.#core, principal, projectId)
     const now = clock.now()
     const span = stepsOf(asked, now)
-    const place = { organizationId: principal.organizationId, projectId: project }
     const sums: Sums = new Map()
     const stepMs = span.stepSeconds * 1000
     for (const part of partsOf(span.level, { from: span.from, to: Math.min(span.to, now + minuteMs) }, await rolledTo(database)))

@@ -32,7 +32,13 @@ export const wholeOrganization = ''
 export const ofProject = ''
 export const ofDomains = '@'
 /** How the ids begin of what is counted apart. */
-export const apartPrefixes = { destination: 'dst_', webhook: 'whk_', template: 'tpl_', publishableKey: 'pk_' } as const
+export const apartPrefixes = {
+  destination: 'dst_',
+  webhook: 'whk_',
+  template: 'tpl_',
+  publishableKey: 'pk_',
+  ingestSource: 'src_',
+} as const
 export type CountedThing = keyof typeof apartPrefixes
 /** So many domains are kept apart in a minute, and in what minutes are added up to. */
 export const maxDomains = { minute: 24, later: 100 } as const

@@ -15,6 +15,21 @@ export interface Reference {
   readonly url: string
 }
 
+/** What checks are about; those of a group stand together in a report. Keyed by the group, the ids of its checks. */
+export const checkGroups = {
+  sender: ['spf', 'dkim', 'dmarc', 'dmarc_policy'],
+  server: ['fcrdns', 'helo', 'tls', 'ip_blocklist'],
+  domains: ['domain_blocklist', 'sender_domain', 'domain_hardening'],
+  form: ['headers', 'subject_and_sender', 'mime_structure'],
+  content: ['list_unsubscribe', 'html_content', 'links'],
+} as const
+export type CheckGroup = keyof typeof checkGroups
+export const checkGroupNames = Object.keys(checkGroups) as [CheckGroup, ...CheckGroup[]]
+
+/** A check of no known group is about the content. */
+export const groupOfCheck = (id: string): CheckGroup =>
+  checkGroupNames.find((group) => (checkGroups[group] as readonly string[]).includes(id)) ?? 'content'
+
 export interface CheckResult {
   readonly id: string
   readonly title: string

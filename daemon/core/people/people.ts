@@ -10,6 +10,7 @@ import { LoginLinks, type SignUp } from './sign-in/login-links.ts'
 import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
 import { ApprovalNotices } from './mail/approval-notices.ts'
+import { MailChoices } from './mail-choices.ts'
 import { Outbox } from './mail/outbox.ts'
 import { Passkeys } from './sign-in/passkeys.ts'
 import { relyingPartyOf, type RelyingParty } from './sign-in/relying-party.ts'
@@ -33,6 +34,7 @@ export interface People {
   readonly loginLinks: LoginLinks
   readonly passkeys: Passkeys
   readonly accounts: Accounts
+  readonly mailChoices: MailChoices
   readonly mail: SystemMail
   readonly notices: Notices
   /** Mail of writes that a crash may have left; to be woken at every start. */
@@ -61,5 +63,6 @@ export function people(options: PeopleOptions): People {
     passkeys,
     approvalNotices: new ApprovalNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
+    mailChoices: new MailChoices(core),
   }
 }

@@ -14,6 +14,10 @@ import { traceTracking } from './trace-tracking.ts'
 export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification'] as const
 export type Door = (typeof doors)[number]
 
+/** What decides in place of the mode of the destination: the token of an agent, a test of a template, a test of deliverability. */
+export const outcomeCauses = ['agent', 'test', 'proof'] as const
+export type OutcomeCause = (typeof outcomeCauses)[number]
+
 /** Spec "Send response", `outcome`. */
 const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type Outcome = (typeof outcomes)[number]
@@ -127,6 +131,8 @@ const schema = z.strictObject({
   outcome: z.enum([...outcomes, 'refused']),
   /** Why this outcome, in one sentence. */
   outcomeReason: z.string(),
+  /** There where the mode of the destination did not decide. */
+  outcomeCause: z.enum(outcomeCauses).optional(),
   mailFrom: z.string(),
   /** There when a return path for each recipient was asked for. */
   verp: verp.optional(),

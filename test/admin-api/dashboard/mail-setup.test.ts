@@ -1,4 +1,6 @@
 /** Routing, scheduled sends, deliverability tests and bounce sources in Chromium, each with its states. */
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { browserOf } from '../../support/web/browser.ts'
 import { eventually } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -142,6 +144,27 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
   await page.waitForSelector('.toast >> text=The message leaves now.')
   await tab.go(`/traces/${String(later)}`)
   await page.waitForSelector('text=/captured immediately|Its time came, and it was captured/')
+  for (const subject of ['One', 'Two', 'Three'])
+    await rest.must('POST', '/v1/messages', {
+      ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject, text: 'x', destination_id: id },
+      send_at: new Date(Date.now() + 86_400_000).toISOString(),
+    })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await tab.go('/scheduled')
+  for (const subject of ['One', 'Two']) await page.check(`.rows [aria-label="Choose ${subject}"]`)
+  await page.waitForSelector('.selection-bar >> text=2 chosen')
+  await tab.check(t)
+  await page.click('.selection-bar >> text=Cancel')
+  await page.waitForSelector('dialog >> text=Cancel 2 sends?')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Cancel the send")')
+  await page.waitForSelector('.toast >> text=2 sends are canceled.')
+  await page.waitForSelector('text=Waiting: 1.')
+  const { data } = (await rest.must('GET', '/v1/messages/scheduled?status=queued')) as { data: { subject: string }[] }
+  t.deepEqual(
+    data.map(({ subject }) => subject),
+    ['Three'],
+  )
 })
 
 test('a bounce source shows its secret once, how to post, and what fitted no message', async (t) => {
@@ -167,6 +190,21 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.click('tbody >> text=mx1')
   await page.waitForURL(/\/bounce-sources\/src_/)
   t.regex(await page.innerText('aside pre'), /X-Service-Signature: sha256=\$SIGNATURE/)
+  const source = `/v1/ingest-sources/${page.url().split('/').at(-1) ?? ''}`
+  await page.click('text=Rotate the secret')
+  await page.waitForSelector('dialog >> text=What is signed with the old secret is refused at once.')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Rotate")')
+  const secret = await page.innerText('[data-secret=hmac_secret]')
+  await page.check('dialog >> text=I stored it')
+  await page.click('dialog >> text=Done')
+  const { webhook_url: url } = await server.daemon.rest.must('GET', source)
+  const body = readFileSync(new URL('../../fixtures/ingest-samples/mailenable-bounce-envelope.json', import.meta.url))
+  const signed = { 'x-service-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
+  t.is((await fetch(String(url), { method: 'POST', body, headers: signed })).status, 202)
+  await page.reload()
+  await page.waitForSelector('.ledger div:has-text("bounced, last 24 h") >> text="2"')
+  await tab.check(t)
   await page.click('text=Map a postoffice')
   await tab.fill('Postoffice', 'Customer-A')
   await page.click('dialog >> button:has-text("Create")')
@@ -193,23 +231,63 @@ test('a deliverability test waits for its mail and shows what to mend, with evid
   await page.waitForSelector('text=Waiting for your mail')
   await tab.check(t)
   const address = await page.innerText('.target code')
-  const client = await SmtpClient.connect({ port: Number(server.daemon.addresses.mx.split(':')[1]) })
+  const deliver = async (to: string, content: Buffer): Promise<void> => {
+    const client = await SmtpClient.connect({ port: Number(server.daemon.addresses.mx.split(':')[1]) })
+    t.true((await client.send({ from: 'shop@alpenblick.example', to: [to], content })).accepted)
+    await client.quit()
+  }
   const hostile = '<img src=x onerror=alert(1)>'
   const content = Buffer.from(
     `From: Shop ${hostile.replaceAll(/[<>]/g, '')} <shop@alpenblick.example>\r\nTo: ${address}\r\nSubject: ${hostile}\r\n\r\nHello\r\n`,
   )
-  t.true((await client.send({ from: 'shop@alpenblick.example', to: [address], content })).accepted)
-  await client.quit()
+  await deliver(address, content)
   await page.waitForSelector('h2 >> text=/\\d+ of 100/')
   await page.waitForSelector('h2 >> text=Mend first')
   t.is(await page.locator('main img').count(), 0)
   t.regex(await page.innerText('main'), /DKIM/)
   await tab.check(t)
-  await page.click('.inspected >> nth=1 >> summary >> nth=0')
-  await page.waitForSelector('.inspected >> nth=1 >> details[open]')
+  for (const group of [
+    'Who the mail is from',
+    'The server that sent it',
+    'The domains behind it',
+    'How it is written',
+    'What stands in it',
+  ])
+    await page.waitForSelector(`h2:text-is("${group}")`)
+  t.is(await page.locator('.inspected > li').count(), 17)
+  await page.click('#check-subject_and_sender > summary')
+  await page.click('.to-mend >> text=DKIM')
+  await page.waitForSelector('#check-dkim[open]')
+  t.is(await page.evaluate('document.activeElement.parentElement.id'), 'check-dkim')
   await page.click('header >> text=Test again')
   await page.waitForSelector('text=Waiting for your mail')
+  const second = await page.innerText('.target code')
+  await deliver(
+    second,
+    Buffer.from(
+      `From: Shop <shop@alpenblick.example>\r\nTo: ${second}\r\nSubject: Hello\r\nDate: ${new Date().toUTCString()}\r\nMessage-ID: <a@alpenblick.example>\r\n\r\nHello\r\n`,
+    ),
+  )
+  await page.waitForSelector('h2 >> text=/\\d+ of 100/')
   await tab.go('/inspect')
   await page.waitForSelector('tbody tr >> nth=1')
   await tab.check(t)
+  await page.check('thead .choose')
+  await page.click('.selection-bar >> text=Compare')
+  await page.waitForURL(/\/inspect\/compare\?.*first=.*second=/)
+  await page.waitForSelector('h2 >> text=/\\d+ points? more than before/')
+  t.regex(await page.innerText('section[aria-label="Changed"]'), /Before: fail[^]*After: (?:pass|warn)/)
+  t.is(await page.locator('main img').count(), 0)
+  await tab.check(t)
+  const [older, newer] = await Promise.all(['Before', 'After'].map((label) => page.getByLabel(label, { exact: true }).first().inputValue()))
+  await page
+    .getByLabel('Before', { exact: true })
+    .first()
+    .selectOption(newer ?? '')
+  await page.waitForSelector('text=The score is the same.')
+  await page
+    .getByLabel('After', { exact: true })
+    .first()
+    .selectOption(older ?? '')
+  await page.waitForSelector('h2 >> text=/\\d+ points? less than before/')
 })

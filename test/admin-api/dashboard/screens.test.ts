@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { builtFolder, type Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
+import { eventually } from '../../support/deadline.ts'
 import { startDashboard } from './dashboard-server.ts'
 import { seed } from './seed.ts'
 
@@ -16,23 +17,33 @@ test('from the first run to a captured send and its trace, in the words of each 
   const tab = await server.open()
   const { page } = tab
   await page.waitForSelector('text=Nothing can leave yet, so try everything.')
+  await page.waitForSelector('.project-state >> text=claimed')
+  await page.click('aside .segments >> text=MCP')
+  t.regex(await page.innerText('aside pre'), /"mcpServers"[^]*\/mcp"/)
   await tab.check(t)
   await page.click('text=Send a captured test')
   await page.waitForSelector('text=This mail stays here.')
   await page.click('dialog >> text=Send a captured test')
   await page.waitForSelector('text=Captured, not sent.')
-  t.regex(await page.innerText('.story'), /The project is claimed/)
+  t.regex(
+    await page.innerText('.story'),
+    /The project is claimed[^]*No rule matches, and there is no default sender[^]*captures what has no route/,
+  )
+  const trace = new URL(page.url()).pathname
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
   await tab.check(t)
-  for (const [language, words] of [
-    ['de', 'Noch kann nichts hinaus.'],
-    ['fr', 'Rien ne peut encore sortir'],
-    ['it', 'Ancora nulla può uscire'],
+  for (const [language, words, noRoute] of [
+    ['de', 'Noch kann nichts hinaus.', 'das Projekt hält fest, was keinen Weg hat'],
+    ['fr', 'Rien ne peut encore sortir', 'le projet capture ce qui n’a pas de route'],
+    ['it', 'Ancora nulla può uscire', 'il progetto cattura ciò che non ha percorso'],
   ] as const) {
     const other = await server.open({ locale: language, colorScheme: 'dark' })
     await other.page.waitForSelector(`text=${words}`)
     t.is(await other.page.getAttribute('html', 'lang'), language)
     await other.check(t)
+    await other.go(trace)
+    await other.page.waitForSelector(`.story >> text=${noRoute}`)
+    t.is(await other.page.locator('.story [lang=en]').count(), 0, 'no reason is English')
   }
 })
 
@@ -93,6 +104,33 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   await page.waitForSelector('.panel >> text=qa+reset@example.test')
   await page.keyboard.press('Escape')
   await page.waitForSelector('.panel', { state: 'detached' })
+  await page.focus('tbody tr:has-text("gone@example.org")')
+  await page.keyboard.press('x')
+  await page.keyboard.press('k')
+  await page.keyboard.press('x')
+  await page.waitForSelector('.selection-bar >> text=2 chosen')
+  await tab.check(t)
+  const saved = page.waitForEvent('download')
+  await page.keyboard.press('e')
+  t.is(
+    readFileSync(await (await saved).path(), 'utf8')
+      .trim()
+      .split('\n').length,
+    3,
+    'the head and those that are chosen',
+  )
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.waitForSelector('.rows .narrow-box input:checked >> nth=1')
+  await tab.check(t)
+  await page.click('.selection-bar >> text=Send 1 again')
+  await page.waitForSelector('dialog >> text=Send 1 message again?')
+  await page.click('dialog >> button:has-text("Send again")')
+  await page.waitForSelector('.toast >> text=Queued again: 1.')
+  await page.waitForSelector('.selection-bar', { state: 'detached' })
+  await eventually(30_000, 'it was sent once more', async () =>
+    Number((await server.daemon.rest.must('GET', `/v1/traces/${traces.failed}`))['attempts']) > 1 ? true : undefined,
+  )
+  await page.setViewportSize({ width: 1440, height: 900 })
   await page.keyboard.press('Control+k')
   await page.keyboard.type('48213')
   await page.waitForSelector('[role=option] >> text=Ihre Bestellung #48213')

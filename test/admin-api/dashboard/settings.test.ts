@@ -1,4 +1,5 @@
 /** What is set up in the dashboard, in Chromium: destinations, domains, keys, logins, suppressions and webhooks, each with its states. */
+import { within } from '../../support/deadline.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -193,6 +194,18 @@ test('an endpoint is made with its secret; its deliveries show every attempt and
   await page.waitForSelector('text=It is delivered again.')
   await page.click('text=Send a test event')
   await page.waitForSelector('text=The test event arrived: 200.')
+  const again = receiver.received.length
+  await tab.go(new URL(page.url()).pathname)
+  await page.waitForSelector('tbody tr >> nth=1')
+  const rows = await page.locator('tbody tr').count()
+  await page.check('thead .choose')
+  await page.waitForSelector(`.selection-bar >> text=${String(rows)} chosen`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.waitForSelector('.rows .narrow-box input:checked >> nth=1')
+  await tab.check(t)
+  await page.click('.selection-bar >> text=Redeliver')
+  await page.waitForSelector(`.toast >> text=${String(rows)} events are delivered again.`)
+  await within(20_000, 'each was delivered again', receiver.hasReceived(again + rows))
 })
 
 test('a viewer is shown nothing that they may not do; a member without mail is shown the way to the bill', async (t) => {

@@ -6,6 +6,6 @@ export const de: Wider<typeof en> = {
   rotate: 'DKIM-Schlüssel wechseln',
   rotateQuestion: (domain: string) => `Neue DKIM-Schlüssel für ${domain}?`,
   rotateText:
-    'Die alten Schlüssel signieren, bis die Einträge der neuen veröffentlicht und geprüft sind. Lassen Sie die alten Einträge danach noch einige Tage stehen, für Post, die noch unterwegs ist.',
-  rotated: 'Veröffentlichen Sie die Einträge der neuen Schlüssel und prüfen Sie dann nochmals.',
+    'Die alten Schlüssel signieren, bis die Einträge der neuen veröffentlicht und geprüft sind. Lass die alten Einträge danach noch einige Tage stehen, für Post, die noch unterwegs ist.',
+  rotated: 'Veröffentliche die Einträge der neuen Schlüssel und prüfe dann nochmals.',
 }

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks'
 import { link } from '../app/location.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { number } from '../parts/time.ts'
+import { decimal, number, percent } from '../parts/time.ts'
 import { getDestinationInsight, getDomainInsight, type Destination, type DestinationInsight } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { saveRows } from './plot-files.ts'
@@ -48,7 +48,7 @@ export const HealthStrip = ({ health, label }: { readonly health: Health | undef
 export function stripWords(name: string, totals: Health['totals'] | undefined): string {
   const w = words()
   return totals && totals.attempts > 0
-    ? `${name}: ${w.stripSays(number(totals.attempts), errorRate(totals).toFixed(1), String(totals.p95_ms ?? 0))}`
+    ? `${name}: ${w.stripSays(number(totals.attempts), decimal(errorRate(totals), 1), String(totals.p95_ms ?? 0))}`
     : `${name}: ${w.noAttempts}`
 }
 
@@ -79,7 +79,7 @@ export function Strips({ span, destinations }: BreakdownProps): JSX.Element {
                   </a>
                   <span class="num faint">
                     {health && health.totals.attempts > 0
-                      ? w.errorsAndLatency(`${errorRate(health.totals).toFixed(1)} %`, health.totals.p95_ms ?? 0)
+                      ? w.errorsAndLatency(percent(errorRate(health.totals) / 100, 1), health.totals.p95_ms ?? 0)
                       : w.noAttempts}
                   </span>
                   <HealthStrip health={health} label={stripWords(name, health?.totals)} />
@@ -113,7 +113,7 @@ function Shares({ title, first, name, rows }: SharesProps): JSX.Element {
   const w = words()
   const id = useId()
   const share = ({ taken, failed }: Fates, part: number): string =>
-    taken + failed === 0 ? '–' : `${((100 * part) / (taken + failed)).toFixed(part === 0 ? 0 : 1)} %`
+    taken + failed === 0 ? '–' : percent(part / (taken + failed), part === 0 ? 0 : 1)
   const head = [first, w.recipients, w.takenByProvider, w.deliveredReported, w.bounced, w.complained]
   const csv = [
     head,

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Segments } from '../parts/controls.tsx'
-import { number, span as duration } from '../parts/time.ts'
+import { number, percent, span as duration } from '../parts/time.ts'
 import {
   getDeliveryInsight,
   getLatencyInsight,
@@ -89,10 +89,7 @@ export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Elemen
   )
 }
 
-const percent = (value: number): string => {
-  const digits = value > 0 && value < 10 ? (value < 1 ? 2 : 1) : 0
-  return `${value.toFixed(digits)} %`
-}
+const percentOf = (value: number): string => percent(value / 100, value > 0 && value < 10 ? (value < 1 ? 2 : 1) : 0)
 
 /** Of recipients that a provider took or refused; null where there were none. */
 const rateOf = ({ taken, failed }: { readonly taken: number; readonly failed: number }, part: number): number | null =>
@@ -103,12 +100,12 @@ type Fate = 'bounced' | 'complained'
 function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: string, span: TimeSpan): PlotData {
   const total = rateOf(now.totals, now.totals[fate])
   const series: Series = {
-    ...{ label, look: 'line', kind: 'line', total: total === null ? '–' : percent(total) },
+    ...{ label, look: 'line', kind: 'line', total: total === null ? '–' : percentOf(total) },
     values: now.points.map((point) => rateOf(point, point[fate])),
   }
   const [warn, bad] = fate === 'bounced' ? [2, 5] : [0.1, 0.3]
   return {
-    ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percent, atLeast: bad * 1.1 },
+    ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percentOf, atLeast: bad * 1.1 },
     before: before?.points.map((point) => rateOf(point, point[fate])),
     limits: [
       { value: warn, label: `${String(warn)} %`, look: 'warnLimit' },

@@ -64,8 +64,8 @@ export const insights: InsightWords = {
   refusedCommands: 'abgelehnte Absender und Mails',
   moreInsights: 'Ganze Auswertung',
   ofRecipients: (count) => `von ${count} Empfängern in 24 h`,
-  bounceLimit: 'Grenze 2 %',
-  complaintLimit: 'Grenze 0.1 %',
+  bounceLimit: 'Grenze 2\u00a0%',
+  complaintLimit: 'Grenze 0.1\u00a0%',
   takenShare: 'Von Providern angenommen',
   day: 'letzte 24 h',
 }

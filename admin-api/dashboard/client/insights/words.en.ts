@@ -63,8 +63,8 @@ export const insights = {
   refusedCommands: 'refused senders and messages',
   moreInsights: 'All insights',
   ofRecipients: (count: string) => `of ${count} recipients in 24 h`,
-  bounceLimit: 'limit 2 %',
-  complaintLimit: 'limit 0.1 %',
+  bounceLimit: 'limit 2\u00a0%',
+  complaintLimit: 'limit 0.1\u00a0%',
   takenShare: 'Taken by providers',
   day: 'last 24 h',
 }

@@ -64,8 +64,8 @@ export const insights: InsightWords = {
   refusedCommands: 'expéditeurs et messages refusés',
   moreInsights: 'Toutes les statistiques',
   ofRecipients: (count) => `sur ${count} destinataires en 24 h`,
-  bounceLimit: 'limite 2 %',
-  complaintLimit: 'limite 0.1 %',
+  bounceLimit: 'limite 2\u00a0%',
+  complaintLimit: 'limite 0.1\u00a0%',
   takenShare: 'Acceptés par les fournisseurs',
   day: 'dernières 24 h',
 }

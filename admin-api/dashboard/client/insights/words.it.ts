@@ -64,8 +64,8 @@ export const insights: InsightWords = {
   refusedCommands: 'mittenti e messaggi rifiutati',
   moreInsights: 'Tutte le statistiche',
   ofRecipients: (count) => `su ${count} destinatari in 24 h`,
-  bounceLimit: 'limite 2 %',
-  complaintLimit: 'limite 0.1 %',
+  bounceLimit: 'limite 2\u00a0%',
+  complaintLimit: 'limite 0.1\u00a0%',
   takenShare: 'Accettati dai provider',
   day: 'ultime 24 h',
 }

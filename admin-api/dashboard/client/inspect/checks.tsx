@@ -5,15 +5,21 @@ import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
 import { words } from './inspect-words.ts'
 
-type Check = InspectTest['checks'][number]
+export type Check = InspectTest['checks'][number]
 
-const marks = { pass: 'ok', warn: 'warning', fail: 'failed', na: 'none' } as const
+export const marks = { pass: 'ok', warn: 'warning', fail: 'failed', na: 'none' } as const
 
-export const Checks = ({ checks, isOpen }: { readonly checks: readonly Check[]; readonly isOpen: boolean }): JSX.Element => (
+export const Checks = ({
+  checks,
+  isOpen,
+}: {
+  readonly checks: readonly Check[]
+  readonly isOpen: (check: Check) => boolean
+}): JSX.Element => (
   <ul class="inspected">
     {checks.map((check) => (
       <li key={check.id}>
-        <details open={isOpen}>
+        <details id={`check-${check.id}`} open={isOpen(check)}>
           <summary>
             <Mark name={marks[check.status]} />
             <b lang="en">{check.title}</b>

@@ -14,11 +14,13 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listInspectTests, type InspectTestSummary } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { beginTest } from './begin-test.ts'
+import { Compare } from './compare.tsx'
 import { words } from './inspect-words.ts'
 import { TestPage } from './test-page.tsx'
 
 export default function Inspect({ rest: [id] }: ScreenProps): JSX.Element {
-  return id === undefined ? <Tests /> : <TestPage key={id} id={id} />
+  if (id === undefined) return <Tests />
+  return id === 'compare' ? <Compare /> : <TestPage key={id} id={id} />
 }
 
 function Tests(): JSX.Element {
@@ -43,6 +45,8 @@ function Tests(): JSX.Element {
           failure={w.inspectFailed}
           keyOf={({ id }) => id}
           open={({ id }) => link(`/inspect/${id}`)}
+          nameOf={({ address }) => address}
+          bulk={(chosen) => <CompareChosen chosen={chosen} />}
           empty={
             <State title={w.noTests} text={w.noTestsText}>
               {begin && <div class="actions">{begin}</div>}
@@ -58,6 +62,19 @@ function Tests(): JSX.Element {
         />
       </div>
     </>
+  )
+}
+
+/** Two reports, the earlier one first. */
+function CompareChosen({ chosen }: { readonly chosen: readonly InspectTestSummary[] }): JSX.Element {
+  const w = words()
+  const ready = chosen.filter(({ status }) => status === 'ready').toSorted((a, b) => a.created_at.localeCompare(b.created_at))
+  const [first, second] = ready
+  if (!first || !second || ready.length !== 2 || chosen.length !== 2) return <span class="soft">{w.chooseTwo}</span>
+  return (
+    <a class="button small" href={link('/inspect/compare', { first: first.id, second: second.id })}>
+      {w.compare}
+    </a>
   )
 }
 

@@ -1,21 +1,18 @@
-/** One deliverability test: its address while it waits, then what to mend, what receivers ask for, and every check with its evidence. */
+/** One deliverability test: its address while it waits, and then its report. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useRead } from '../app/query.ts'
+import { useList, useRead } from '../app/query.ts'
 import { CopyButton, useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getInspectTest, type InspectTest } from '../wire/operations.ts'
+import { getInspectTest, listInspectTests, type InspectTest } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
-import { Checks } from './checks.tsx'
 import { beginTest } from './begin-test.ts'
 import { words } from './inspect-words.ts'
-import { Requirements } from './requirements.tsx'
+import { Report } from './report.tsx'
 
 const refreshMs = 3000
 
@@ -50,6 +47,7 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
             <span class="shell-label">{w.publicReport}</span>
           </a>
         )}
+        {latest.data?.status === 'ready' && <CompareLink test={latest.data} />}
         {mayChange.value && latest.data && !isOpen(latest.data) && (
           <button class="button primary" aria-disabled={isBusy} onClick={() => start(beginTest)}>
             {w.testAgain}
@@ -62,6 +60,22 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
         </Show>
       </div>
     </>
+  )
+}
+
+/** With the one that was scored before it, or else after it. */
+function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | null {
+  const w = words()
+  const list = useList(listInspectTests, { query: { limit: '200' } }, { isShown: false })
+  const ready = (list.read.data ?? []).filter(({ status, id }) => status === 'ready' && id !== test.id)
+  const other = ready.find(({ created_at: at }) => at < test.created_at) ?? ready.at(-1)
+  if (!other) return null
+  const [first, second] = other.created_at < test.created_at ? [other.id, test.id] : [test.id, other.id]
+  return (
+    <a class="button" href={link('/inspect/compare', { first, second })} title={w.compare}>
+      <Icon name="compare" />
+      <span class="shell-label">{w.compare}</span>
+    </a>
   )
 }
 
@@ -86,53 +100,3 @@ function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
     </div>
   )
 }
-
-function Report({ test }: { readonly test: InspectTest }): JSX.Element {
-  const w = words()
-  const missed = test.checks.filter(({ status }) => status === 'fail' || status === 'warn')
-  const others = test.checks.filter((check) => !missed.includes(check))
-  const lost = ({ points, max }: InspectTest['checks'][number]): number => max - points
-  return (
-    <>
-      <div class="say score">
-        <span class={`grade ${tone(test.grade)}`}>{test.grade}</span>
-        <div>
-          <h2>{w.ofHundred(test.score ?? 0)}</h2>
-          {test.mail && (
-            <p>
-              <SafeText text={test.mail.subject || allWords().noSubject} /> · <SafeText text={test.mail.from} />
-            </p>
-          )}
-          {test.partial && <p class="faint">{w.partial}</p>}
-          {test.caps.map(({ id, limit, reason }) => (
-            <p key={id} class="warn">
-              <Mark name="warning" /> <span lang="en">{w.capped(limit, reason)}</span>
-            </p>
-          ))}
-        </div>
-      </div>
-      <div class="columns">
-        <section aria-labelledby="mend">
-          <div class="head">
-            <h2 id="mend">{w.toMend}</h2>
-          </div>
-          {missed.length === 0 ? (
-            <p class="no-rows soft">{w.nothingToMend}</p>
-          ) : (
-            <Checks checks={missed.toSorted((a, b) => lost(b) - lost(a))} isOpen />
-          )}
-          <div class="head">
-            <h2>{w.otherChecks}</h2>
-          </div>
-          <Checks checks={others} isOpen={false} />
-        </section>
-        <aside aria-label={w.requirements}>
-          <Requirements requirements={test.requirements} />
-        </aside>
-      </div>
-    </>
-  )
-}
-
-const tone = (grade: InspectTest['grade']): string =>
-  grade === 'A' || grade === 'B' ? 'good' : grade === 'C' || grade === 'D' ? 'warn' : 'bad'

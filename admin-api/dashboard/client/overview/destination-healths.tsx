@@ -5,6 +5,7 @@ import { call } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
+import { percent } from '../parts/time.ts'
 import { getDestinationHealth, type Destination, type DestinationHealth } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
@@ -31,8 +32,6 @@ export function useHealths(destinations: readonly Destination[]): Healths {
 /** What stands for a destination: broken first, then its mode. */
 export const markOf = ({ mode }: Destination, health: DestinationHealth | undefined): string =>
   health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
-
-export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
 
 export function DestinationHealths({
   destinations,

@@ -4,12 +4,14 @@ import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
 import { screenAt } from '../app/screen-names.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { sendMessage, type Destination, type TraceSummary } from '../wire/operations.ts'
+import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { ProjectState } from './project-state.tsx'
 
 interface FirstRunProps {
   readonly destinations: readonly Destination[]
@@ -19,6 +21,8 @@ interface FirstRunProps {
 
 export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
   const w = words()
+  const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
+  const ready = domains.find(isReady)
   const captured = traces.find(({ status }) => status === 'captured')
   return (
     <div class="columns">
@@ -26,6 +30,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
         <div class="say">
           <h2 id="first-run">{w.nothingLeaves}</h2>
           <p>{w.nothingLeavesText}</p>
+          <ProjectState />
         </div>
         <Gate captured={traces.filter(({ status }) => status === 'captured').length} />
         <ol class="steps">
@@ -36,7 +41,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
               own={destinations.length > 0 ? {} : { new: '1' }}
             />
           </Step>
-          <Step n={2} isDone={false} title={w.stepDomain} text={w.stepDomainText}>
+          <Step n={2} isDone={ready !== undefined} title={w.stepDomain} text={ready ? w.stepDomainDone(ready.domain) : w.stepDomainText}>
             <StepLink screen="domains" label={w.domains} own={{}} />
           </Step>
           <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
@@ -133,6 +138,12 @@ function Gate({ captured }: { readonly captured: number }): JSX.Element {
   )
 }
 
+/** Every record that it needs is published. */
+const isReady = ({ records }: SendingDomain): boolean => records.every(({ required, verdict }) => !required || verdict === 'ok')
+
+/** What programs with a file of servers read. */
+const forAgents = (): string => JSON.stringify({ mcpServers: { postern: { type: 'http', url: boot.mcpUrl } } }, undefined, 2)
+
 const sample = () => ({
   operation: sendMessage,
   input: { body: { from: boot.email, to: [boot.email], subject: words().testSubject, text: words().testText } },
@@ -140,8 +151,8 @@ const sample = () => ({
 
 function Snippets(): JSX.Element {
   const w = words()
-  const [way, setWay] = useState<'curl' | 'node'>('curl')
-  const text = way === 'curl' ? curlOf(sample()) : nodeOf(sample())
+  const [way, setWay] = useState<'curl' | 'node' | 'mcp'>('curl')
+  const text = { curl: () => curlOf(sample()), node: () => nodeOf(sample()), mcp: forAgents }[way]()
   return (
     <>
       <section class="block" aria-labelledby="now">
@@ -156,6 +167,7 @@ function Snippets(): JSX.Element {
           choices={[
             { value: 'curl', label: 'curl' },
             { value: 'node', label: 'Node' },
+            { value: 'mcp', label: 'MCP' },
           ]}
         />
         <pre class="code" tabIndex={0}>
@@ -166,7 +178,7 @@ function Snippets(): JSX.Element {
             <Icon name="copy" />
             {w.copy}
           </button>
-          <StepLink screen="keys" label={w.createKey} own={{ new: '1' }} />
+          {way !== 'mcp' && <StepLink screen="keys" label={w.createKey} own={{ new: '1' }} />}
         </div>
       </section>
       <section class="block" aria-labelledby="agent">

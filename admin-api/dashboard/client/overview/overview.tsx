@@ -9,7 +9,7 @@ import { useList, useRead } from '../app/query.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Show } from '../parts/states.tsx'
-import { month, number } from '../parts/time.ts'
+import { month, number, percent } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { TraceRows } from '../traces/trace-rows.tsx'
 import {
@@ -27,6 +27,7 @@ import {
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from './destination-healths.tsx'
 import { FirstRun } from './first-run.tsx'
+import { ProjectState } from './project-state.tsx'
 import { SendTest } from './send-test.tsx'
 
 const refreshMs = 15_000
@@ -173,6 +174,7 @@ function Say({ broken, traces, held }: Pick<SettledProps, 'broken' | 'traces' | 
         </p>
       )}
       <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>
+      <ProjectState />
     </div>
   )
 }
@@ -225,11 +227,11 @@ const limited = (label: string, used: number, limit: number | null): Figure => (
 function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
   const w = words()
   const all = taken + failed
-  const percent = (part: number): string => (all === 0 ? '–' : `${((100 * part) / all).toFixed(part === 0 || part === all ? 0 : 2)} %`)
+  const share = (part: number): string => (all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : 2))
   const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
   return [
-    { label: w.takenShare, value: percent(taken), unit: w.ofRecipients(number(all)) },
-    { label: w.bounceRate, value: percent(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: 2 } },
-    { label: w.complaintRate, value: percent(complained), unit: w.complaintLimit, gauge: { used: rate(complained), limit: 0.1 } },
+    { label: w.takenShare, value: share(taken), unit: w.ofRecipients(number(all)) },
+    { label: w.bounceRate, value: share(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: 2 } },
+    { label: w.complaintRate, value: share(complained), unit: w.complaintLimit, gauge: { used: rate(complained), limit: 0.1 } },
   ]
 }

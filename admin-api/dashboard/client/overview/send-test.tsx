@@ -8,7 +8,9 @@ import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { sendMessage, simulateRouting } from '../wire/operations.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { outcomeReason } from '../reasons/reasons.ts'
+import { sendMessage, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
 export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -35,8 +37,7 @@ export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Ele
             <div class={`note ${isRelayed ? 'warn' : 'held'}`} role="status">
               <Mark name={isRelayed ? 'live' : 'captured'} />
               <p>
-                <b>{isRelayed ? w.testLeaves : w.testStays}</b>{' '}
-                <span lang="en">{expected.data?.reason ?? expected.data?.refusal?.message}</span>
+                <b>{isRelayed ? w.testLeaves : w.testStays}</b> {expected.data && <Why simulation={expected.data} />}
               </p>
             </div>
           )}
@@ -44,4 +45,9 @@ export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Ele
       )}
     </FormDialog>
   )
+}
+
+function Why({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
+  const reason = simulation.refusal ? undefined : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
+  return reason === undefined ? <span lang="en">{simulation.reason}</span> : <span>{reason}</span>
 }

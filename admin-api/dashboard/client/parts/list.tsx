@@ -7,7 +7,7 @@ import type { Listing } from '../app/query.ts'
 import { words } from '../words/words.ts'
 import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
-import { Box, SelectionBar, useSelection, type Bulk } from '../selection/selection.tsx'
+import { Box, NarrowBox, SelectionBar, useSelection, type Bulk, type Selection } from '../selection/selection.tsx'
 import { Show } from './states.tsx'
 
 export interface Column<T> {
@@ -78,11 +78,14 @@ function useRowKeys(): void {
 }
 
 function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
-  const { rows, keyOf, open } = props
+  const { rows, keyOf, open, bulk, nameOf = keyOf } = props
   useRowKeys()
+  const selection = useSelection(rows, keyOf, Boolean(bulk))
+  const { has, toggle } = selection
   return (
     <>
-      <WideRows {...props} />
+      {bulk && <SelectionBar selection={selection} bulk={bulk} />}
+      <WideRows {...props} selection={selection} />
       <ul class="rows">
         {rows.map((row) => {
           const [mark, title, second, right] = narrow(row)
@@ -95,7 +98,8 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
             </>
           )
           return (
-            <li key={keyOf(row)} data-row={keyOf(row)}>
+            <li key={keyOf(row)} data-row={keyOf(row)} class={bulk ? `choosable${has(keyOf(row)) ? ' chosen' : ''}` : ''}>
+              {bulk && <NarrowBox label={words().choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />}
               {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
               {!open && right !== undefined && <div class="row-actions">{right}</div>}
             </li>
@@ -106,54 +110,52 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
   )
 }
 
-function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag }: Omit<RowsProps<T>, 'narrow'>): JSX.Element {
+type WideProps<T> = Omit<RowsProps<T>, 'narrow'> & { readonly selection: Selection<T> }
+
+function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag, selection }: WideProps<T>): JSX.Element {
   const w = words()
   const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, input') !== null
-  const selection = useSelection(rows, keyOf, Boolean(bulk))
   const dragOf = useDrag(rows, keyOf, drag)
   const { rows: chosen, has, setAll, toggle } = selection
   return (
-    <>
-      {bulk && <SelectionBar selection={selection} bulk={bulk} />}
-      <table class="table wide-only" aria-label={label}>
-        <thead>
-          <tr>
+    <table class="table wide-only" aria-label={label}>
+      <thead>
+        <tr>
+          {bulk && (
+            <th class="c-choose">
+              <Box label={w.chooseAll} isChosen={chosen.length === rows.length} onToggle={() => setAll(chosen.length < rows.length)} />
+            </th>
+          )}
+          {columns.map(({ head, class: name }) => (
+            <th key={head} class={name}>
+              {head === '' ? <span class="hidden">{w.actions}</span> : head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr
+            key={keyOf(row)}
+            data-row={keyOf(row)}
+            class={`${open ? '' : 'still'}${has(keyOf(row)) ? ' chosen' : ''}`}
+            onClick={(event) => open && !isControl(event) && go(open(row))}
+            {...dragOf(row)}
+          >
             {bulk && (
-              <th class="c-choose">
-                <Box label={w.chooseAll} isChosen={chosen.length === rows.length} onToggle={() => setAll(chosen.length < rows.length)} />
-              </th>
+              <td class="c-choose">
+                <Box label={w.choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
+              </td>
             )}
-            {columns.map(({ head, class: name }) => (
-              <th key={head} class={name}>
-                {head === '' ? <span class="hidden">{w.actions}</span> : head}
-              </th>
+            {columns.map(({ head, cell, class: name }) => (
+              <td key={head} class={name}>
+                {cell(row)}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr
-              key={keyOf(row)}
-              data-row={keyOf(row)}
-              class={`${open ? '' : 'still'}${has(keyOf(row)) ? ' chosen' : ''}`}
-              onClick={(event) => open && !isControl(event) && go(open(row))}
-              {...dragOf(row)}
-            >
-              {bulk && (
-                <td class="c-choose">
-                  <Box label={w.choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
-                </td>
-              )}
-              {columns.map(({ head, cell, class: name }) => (
-                <td key={head} class={name}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

@@ -44,18 +44,26 @@ export const gap = (from: string, to: string): string => `+${span(Date.parse(to)
 export function span(milliseconds: number): string {
   if (milliseconds < 1000) return `${String(Math.round(milliseconds))} ms`
   const seconds = milliseconds / 1000
-  if (seconds < 10) return `${seconds.toFixed(1)} s`
-  if (seconds < 90) return `${String(Math.round(seconds))} s`
+  if (seconds < 10) return `${decimal(seconds, 1)} s`
+  if (seconds < 90) return `${number(Math.round(seconds))} s`
   if (seconds < 5400) return `${String(Math.round(seconds / 60))} min`
   return seconds < 129_600 ? `${String(Math.round(seconds / 3600))} h` : `${String(Math.round(seconds / 86_400))} d`
 }
 
 /** `12 408`, with the thin space or the sign of the language. */
-export const number = (value: number): string =>
-  new Intl.NumberFormat(language.value === 'en' ? 'en-GB' : `${language.value}-CH`).format(value)
+export const number = (value: number): string => decimal(value, 0, 3)
+
+/** With so many places, or at most so many. */
+export function decimal(value: number, places: number, most = places): string {
+  const locale = language.value === 'en' ? 'en-GB' : `${language.value}-CH`
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: most }).format(value)
+}
+
+/** `3.2 %` of a share from 0 to 1. */
+export const percent = (share: number, places = share > 0 && share < 0.1 ? 1 : 0): string => `${decimal(share * 100, places)} %`
 
 export function bytes(size: number): string {
   if (size < 1024) return `${number(size)} B`
   if (size < 1_048_576) return `${number(Math.round(size / 1024))} KiB`
-  return size < 1_073_741_824 ? `${(size / 1_048_576).toFixed(1)} MiB` : `${(size / 1_073_741_824).toFixed(1)} GiB`
+  return size < 1_073_741_824 ? `${decimal(size / 1_048_576, 1)} MiB` : `${decimal(size / 1_073_741_824, 1)} GiB`
 }

@@ -9,7 +9,7 @@ import { words } from './profile-words.ts'
 export function OwnKeys(): JSX.Element {
   const w = words()
   return (
-    <details class="about-inbox own-keys">
+    <details class="own-keys">
       <summary>{w.keys}</summary>
       <p class="soft">{w.keysText}</p>
       <ul>

@@ -1,4 +1,4 @@
-/** Who one is here: the address, the own roles, what this browser keeps, and the way to passkeys and sessions. */
+/** Who one is here: the address, the own roles, the mails that one gets, what this browser keeps, and the way to passkeys and sessions. */
 import type { JSX } from 'preact'
 import { boot, type OwnOrganization } from '../app/boot.ts'
 import { link, organization, organizations } from '../app/location.ts'
@@ -9,6 +9,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { Preferences } from '../shell/preferences.tsx'
 import { getOrganization } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { Mails } from './mails.tsx'
 import { OwnKeys } from './own-keys.tsx'
 import { words } from './profile-words.ts'
 
@@ -53,6 +54,7 @@ export default function Profile(): JSX.Element {
             </a>
           </div>
         </section>
+        <Mails />
         <section aria-labelledby="profile-browser">
           <div class="head">
             <h2 id="profile-browser">{w.browser}</h2>

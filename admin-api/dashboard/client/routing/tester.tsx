@@ -7,8 +7,9 @@ import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
+import { outcomeReason } from '../reasons/reasons.ts'
 import { simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './routing-words.ts'
@@ -50,6 +51,7 @@ export function Tester(): JSX.Element {
 function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
   const w = words()
   const { outcome, refusal, reason, steps } = simulation
+  const said = refusal ? undefined : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
   const mark = refusal ? 'refused' : outcome === 'relayed' ? 'relayed' : 'captured'
   return (
     <div role="status" class="verdict">
@@ -57,8 +59,8 @@ function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JS
         <Mark name={mark} />
         <b>{refusal ? w.wouldRefuse(refusal.code) : w.wouldBe(outcome ?? '–')}</b>
       </p>
-      <p class="soft" lang="en">
-        <SafeText text={refusal?.message ?? reason} />
+      <p class="soft" lang={said === undefined ? 'en' : undefined}>
+        <SafeText text={said ?? refusal?.message ?? reason} />
       </p>
       <ol class="decisions">
         {steps.map(({ result, message }, i) => (

@@ -52,6 +52,13 @@ export const Box = ({ label, isChosen, onToggle }: BoxProps): JSX.Element => (
   <input type="checkbox" class="choose" aria-label={label} aria-keyshortcuts={keyFor('x')} checked={isChosen} onChange={onToggle} />
 )
 
+/** At the left of a row on phones, with room for a finger. */
+export const NarrowBox = (props: BoxProps): JSX.Element => (
+  <label class="narrow-box">
+    <Box {...props} />
+  </label>
+)
+
 interface BarProps<T> {
   readonly selection: Selection<T>
   readonly bulk: Bulk<T>
@@ -62,7 +69,7 @@ export function SelectionBar<T>({ selection: { rows, clear }, bulk }: BarProps<T
   const w = words()
   if (rows.length === 0) return null
   return (
-    <div class="selection-bar wide-only" role="toolbar" aria-label={w.chosenRows}>
+    <div class="selection-bar" role="toolbar" aria-label={w.chosenRows}>
       <span role="status">{w.chosenCount(rows.length)}</span>
       {bulk(rows, clear)}
       <button class="button quiet small end" type="button" onClick={clear}>

@@ -1,4 +1,4 @@
-/** One bounce source: when it last reported, what fitted no message, how to set it up, and its end. */
+/** One bounce source: what it reported and when, what fitted no message, how to set it up, its secret, and its end. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -17,7 +17,9 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getIngestSource, revokeIngestSource, type IngestSourceDetail } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { LastDay } from './last-day.tsx'
 import { Mappings } from './mappings.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
 import { markOf } from './source-mark.ts'
 import { words } from './sources-words.ts'
 
@@ -25,6 +27,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [words(), allWords()]
   const read = useRead(getIngestSource, { path: { id } }, { isShown: true })
   const [isEnding, setEnding] = useState(false)
+  const [isRotating, setRotating] = useState(false)
   const name = plain(read.data?.label || (read.data?.provider ?? ''))
   return (
     <>
@@ -43,6 +46,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
             <div class="columns">
               <section aria-label={w.source}>
                 <Facts source={source} />
+                <LastDay id={id} />
                 <Unmatched source={source} />
                 {source.provider === 'mailenable' && <Mappings sourceId={id} dropped={source.dropped_postoffices} />}
               </section>
@@ -51,6 +55,10 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
                 {mayAdminister.value && (
                   <div class="block">
                     <div class="actions">
+                      <button class="button" onClick={() => setRotating(true)}>
+                        <Icon name="refresh" />
+                        {common.rotateSecret}
+                      </button>
                       <button class="button danger" onClick={() => setEnding(true)}>
                         {w.revokeSource}
                       </button>
@@ -62,6 +70,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
           )}
         </Show>
       </div>
+      {isRotating && <RotateSecret id={id} name={name} onClose={() => setRotating(false)} />}
       {isEnding && (
         <EndDialog
           title={w.revokeSource}

@@ -9,10 +9,11 @@ import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { shortTime } from '../parts/time.ts'
+import { number, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listIngestSources, type IngestSource } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { dayWords, reportsOf, useLastDay } from './last-day.tsx'
 import { NewSource } from './new-source.tsx'
 import { SourcePage } from './source-page.tsx'
 import { markOf } from './source-mark.ts'
@@ -25,6 +26,7 @@ export default function Sources({ rest: [id] }: ScreenProps): JSX.Element {
 function SourceList(): JSX.Element {
   const [w, common] = [words(), allWords()]
   const list = useList(listIngestSources, { query: { limit: '50' } })
+  const day = useLastDay()
   const isMaking = isMakingNew(mayAdminister)
   const begin = mayAdminister.value && (
     <a class="button primary" href={linkHere({ new: '1' })}>
@@ -65,12 +67,17 @@ function SourceList(): JSX.Element {
             { head: w.provider, class: 'c-outcome', cell: ({ provider }) => provider },
             { head: w.mode, class: 'c-destination', cell: way },
             { head: w.agent, class: 'c-outcome', cell: ({ agent }) => <SafeText text={agent ?? '–'} /> },
+            {
+              head: w.lastDay,
+              class: 'c-outcome num',
+              cell: ({ id }) => (day ? <span title={dayWords(day(id))}>{number(reportsOf(day(id)))}</span> : '–'),
+            },
             { head: w.lastSeen, class: 'c-outcome', cell: seen },
           ]}
           narrow={(source) => [
             <Mark name={markOf(source)} />,
             <SafeText text={source.label || source.provider} />,
-            `${source.provider} · ${way(source)}`,
+            [source.provider, way(source), ...(day && reportsOf(day(source.id)) > 0 ? [dayWords(day(source.id))] : [])].join(' · '),
             seen(source),
           ]}
         />

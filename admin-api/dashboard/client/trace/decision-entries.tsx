@@ -3,11 +3,12 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { asFault, useRead } from '../app/query.ts'
+import { asFault } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { createSuppression, deleteSuppression, getDestination, getReportMail, type Trace } from '../wire/operations.ts'
+import { useReasons } from '../reasons/reasons.ts'
+import { createSuppression, deleteSuppression, getReportMail, type Trace } from '../wire/operations.ts'
 import { language, words } from '../words/words.ts'
 
 type Entry = Trace['timeline'][number]
@@ -17,31 +18,33 @@ const english = (): string | undefined => (language.value === 'en' ? undefined :
 export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const w = words()
   const id = typeof entry.detail['destination_id'] === 'string' ? entry.detail['destination_id'] : undefined
-  const destination = useRead(getDestination, id === undefined ? undefined : { path: { id } })
-  const { outcome } = trace
+  const { outcome, outcome_cause: cause } = trace
+  const reasons = useReasons(trace, id ?? null)
   const isLive = outcome === 'relayed'
   const steps: { readonly isGood: boolean; readonly text: JSX.Element | string }[] = [
     {
       isGood: outcome !== 'captured.anonymous_project',
       text: outcome === 'captured.anonymous_project' ? w.projectAnonymous : w.projectClaimed,
     },
-    { isGood: id !== undefined, text: <span lang={english()}>{entry.message}</span> },
-    ...(id === undefined
+    { isGood: id !== undefined, text: reasons.route ?? <span lang={english()}>{entry.message}</span> },
+    ...(id === undefined || !isLive || cause !== null
       ? []
       : [
           {
-            isGood: isLive,
+            isGood: true,
             text: (
               <>
                 <b>
-                  <SafeText text={destination.data?.name ?? id} />
+                  <SafeText text={reasons.destination ?? id} />
                 </b>{' '}
-                {isLive ? w.isLive : w.isSandbox}
+                {w.isLive}
               </>
             ),
           },
         ]),
-    ...(isLive ? [] : [{ isGood: false, text: <span lang={english()}>{trace.outcome_reason}</span> }]),
+    ...(isLive && cause === null
+      ? []
+      : [{ isGood: isLive, text: reasons.outcome ?? <span lang={english()}>{trace.outcome_reason}</span> }]),
   ]
   return (
     <>

@@ -112,7 +112,7 @@ function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagn
       <div class="trace-head">
         <TraceHead trace={trace} isLong />
       </div>
-      <div class="columns">
+      <div class="columns trace-columns">
         <section aria-label={w.timeline}>
           <TraceStory trace={trace}>{isDiagnosed && <Diagnosis trace={trace} />}</TraceStory>
         </section>
@@ -123,7 +123,7 @@ function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagn
             {shown === 'headers' && <HeadersTab read={message} />}
             {shown === 'recipients' && <RecipientsTab trace={trace} />}
             {shown === 'webhooks' && <WebhooksTab list={webhooks} />}
-            {shown === 'destination' && <DestinationTab id={trace.destination_id} route={trace.route} />}
+            {shown === 'destination' && <DestinationTab trace={trace} />}
             {shown === 'json' && <JsonTab trace={trace} />}
           </div>
         </aside>

@@ -4,6 +4,7 @@ import { link } from '../app/location.ts'
 import { Mark, StatusTag } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
+import { useReasons } from '../reasons/reasons.ts'
 import type { SentStatus, Trace } from '../wire/operations.ts'
 import { language, words as allWords } from '../words/words.ts'
 import { AttemptEntry, type AttemptDetail } from './attempt-entry.tsx'
@@ -173,7 +174,7 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
   return (
     <>
       <Title>{Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')}</Title>
-      <Sentence entry={entry} trace={trace} message={message} />
+      {'outcome' in detail ? <OutcomeSentence entry={entry} trace={trace} /> : <Sentence entry={entry} trace={trace} message={message} />}
       {event === 'accepted' && (
         <p class="details">
           <Fact name="submitted_by" value={String(detail['submitted_by'])} />
@@ -196,6 +197,14 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
       {event === 'captured' && <p>{<a href={link('/captures')}>{w.captures}</a>}</p>}
     </>
   )
+}
+
+/** Of entries that say where the message went; one that waited is captured at its time. */
+function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
+  const { outcome } = useReasons(trace)
+  const isLater = entry.event === 'captured' && entry.at !== trace.created_at
+  const own = isLater ? words().timeCame : outcome
+  return own === undefined ? <p lang="en">{entry.message}</p> : <p>{own}</p>
 }
 
 /** In the language of the reader where the entry says all that it needs, else in the words of the service. */

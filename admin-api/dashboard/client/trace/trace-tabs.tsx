@@ -8,8 +8,9 @@ import { Mark, StatusTag } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
+import { useReasons } from '../reasons/reasons.ts'
 import { getDestination, type Trace, type WebhookAttempt } from '../wire/operations.ts'
-import { language, words } from '../words/words.ts'
+import { words } from '../words/words.ts'
 
 export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }): JSX.Element {
   const w = words()
@@ -49,11 +50,12 @@ export function WebhooksTab({ list }: { readonly list: Listing<WebhookAttempt> }
   )
 }
 
-export function DestinationTab({ id, route }: { readonly id: string | null; readonly route: Trace['route'] }): JSX.Element {
+export function DestinationTab({ trace }: { readonly trace: Trace }): JSX.Element {
   const w = words()
+  const { destination_id: id, route } = trace
+  const reasons = useReasons(trace)
   const read = useRead(getDestination, id === null ? undefined : { path: { id } })
-  if (id === null)
-    return <State title={w.noDestination} text={<span lang={language.value === 'en' ? undefined : 'en'}>{route.reason}</span>} />
+  if (id === null) return <State title={w.noDestination} text={reasons.route ?? <span lang="en">{route.reason}</span>} />
   return (
     <Show read={read} reload={read.reload} failure={w.destinationFailed} rows={3}>
       {({ name, provider, mode, environment, priority, credentials }) => (

@@ -8,6 +8,7 @@ import { asFault, useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
+import { useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
 import { language, words } from '../words/words.ts'
 import { words as ownWords } from './trace-words.ts'
@@ -24,7 +25,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
     if (status === 'pending') return <Awaited traceId={trace.trace_id} />
     if (status === 'queued' && trace.attempts > 0 && trace.next_attempt_at !== null)
       return <Note tone="warn" mark="warning" text={w.putOffUntil(new Date(trace.next_attempt_at))} />
-    if (status === 'captured') return <Note tone="held" mark="captured" text={w.capturedVerdict} more={trace.outcome_reason} />
+    if (status === 'captured') return <Captured trace={trace} />
     if (status === 'suppressed') return <Note tone="warn" mark="suppressed" text={w.suppressedVerdict} more={trace.summary} />
     if (status === 'validation_failed')
       return <Note tone="warn" mark="validation_failed" text={w.refusedVerdict} more={trace.outcome_reason} />
@@ -70,18 +71,33 @@ function Awaited({ traceId }: { readonly traceId: string }): JSX.Element {
   )
 }
 
+function Captured({ trace }: { readonly trace: Trace }): JSX.Element {
+  const { outcome } = useReasons(trace)
+  return (
+    <Note
+      tone="held"
+      mark="captured"
+      text={words().capturedVerdict}
+      more={outcome ?? trace.outcome_reason}
+      isOurs={outcome !== undefined}
+    />
+  )
+}
+
 interface NoteProps {
   readonly tone: string
   readonly mark: string
   readonly text: string
   readonly more?: string
+  /** `more` is in the language of the reader. */
+  readonly isOurs?: boolean
 }
 
-const Note = ({ tone, mark, text, more }: NoteProps): JSX.Element => (
+const Note = ({ tone, mark, text, more, isOurs = false }: NoteProps): JSX.Element => (
   <div class={`note ${tone}`}>
     <Mark name={mark} />
     <p>
-      <b>{text}</b> <span lang={english()}>{more}</span>
+      <b>{text}</b> <span lang={isOurs ? undefined : english()}>{more}</span>
     </p>
   </div>
 )

@@ -35,6 +35,7 @@ export const de: Wider<typeof en> = {
   retryUseless: 'Ein weiterer Versuch hilft nicht.',
   accepted: (size, n) => `Angenommen: ${size} für ${n === 1 ? '1 Empfänger' : `${String(n)} Empfänger`}.`,
   leavesAt: (at) => `Sie geht am ${at} hinaus und kann bis dahin abgebrochen werden.`,
+  timeCame: 'Ihre Zeit kam, und sie wurde festgehalten.',
   nextAttemptAt: (at) => `Der nächste Versuch ist am ${at} fällig.`,
   approvalUntil: (at) => `Ein Agent hat sie gesendet; ein Mitglied der Organisation muss sie bis ${at} freigeben.`,
   notApproved: 'Nicht rechtzeitig freigegeben; sie wurde nicht gesendet.',

@@ -32,6 +32,7 @@ export const en = {
   retryUseless: 'Another attempt does not help.',
   accepted: (size: string, n: number) => `Accepted: ${size} for ${n === 1 ? '1 recipient' : `${String(n)} recipients`}.`,
   leavesAt: (at: string) => `It leaves at ${at} and can be canceled until then.`,
+  timeCame: 'Its time came, and it was captured.',
   nextAttemptAt: (at: string) => `The next attempt is due at ${at}.`,
   approvalUntil: (at: string) => `An agent sent it, so a member of the organization has to approve it until ${at}.`,
   notApproved: 'Not approved in time; it was not sent.',

@@ -36,6 +36,7 @@ export const fr: Wider<typeof en> = {
   retryUseless: 'Un autre essai n’aide pas.',
   accepted: (size, n) => `Accepté : ${size} pour ${n === 1 ? '1 destinataire' : `${String(n)} destinataires`}.`,
   leavesAt: (at) => `Il part le ${at} et peut être annulé jusque-là.`,
+  timeCame: 'Son heure est venue et il a été capturé.',
   nextAttemptAt: (at) => `Le prochain essai est prévu le ${at}.`,
   approvalUntil: (at) => `Un agent l’a envoyé : un membre de l’organisation doit l’approuver avant le ${at}.`,
   notApproved: 'Pas approuvé à temps ; il n’a pas été envoyé.',

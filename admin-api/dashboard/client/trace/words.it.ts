@@ -35,6 +35,7 @@ export const it: Wider<typeof en> = {
   retryUseless: 'Un altro tentativo non aiuta.',
   accepted: (size, n) => `Accettato: ${size} per ${n === 1 ? '1 destinatario' : `${String(n)} destinatari`}.`,
   leavesAt: (at) => `Parte il ${at} e fino ad allora si può annullare.`,
+  timeCame: 'È giunta l’ora ed è stato catturato.',
   nextAttemptAt: (at) => `Il prossimo tentativo è previsto il ${at}.`,
   approvalUntil: (at) => `Lo ha inviato un agente: un membro dell’organizzazione deve approvarlo entro il ${at}.`,
   notApproved: 'Non approvato in tempo; non è stato inviato.',

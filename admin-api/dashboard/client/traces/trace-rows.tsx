@@ -4,8 +4,9 @@ import { useRef } from 'preact/hooks'
 import { meantBy } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { Mark, Path } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
+import { Box, NarrowBox, type Selection } from '../selection/selection.tsx'
 import { cellsOf, headOf, recipientWords } from './trace-cells.tsx'
 import { columns, shortColumns } from './columns.ts'
 import { useNarrow, useWindowed } from './windowed.ts'
@@ -21,13 +22,15 @@ interface TraceRowsProps {
   readonly selected?: string | undefined
   /** Shows a trace in the panel; without it rows lead to its page. */
   readonly onSelect?: (id: string) => void
+  /** Rows are chosen by `x` or by their boxes. */
+  readonly selection?: Selection<TraceSummary>
 }
 
 export function TraceRows(props: TraceRowsProps): JSX.Element {
   return useNarrow() ? <NarrowRows {...props} /> : <WideRows {...props} />
 }
 
-function WideRows({ traces, destinations, isShort = false, selected, onSelect }: TraceRowsProps): JSX.Element {
+function WideRows({ traces, destinations, isShort = false, selected, onSelect, selection }: TraceRowsProps): JSX.Element {
   const w = words()
   const body = useRef<HTMLTableSectionElement>(null)
   const { start, end, before, behind } = useWindowed(traces.length, body)
@@ -36,10 +39,20 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect }:
   const shown = traces.slice(start, end)
   const first = shown.some(({ trace_id: id }) => id === selected) ? selected : shown[0]?.trace_id
   const cells = cellsOf(isShort ? shortColumns : columns.value)
+  const width = cells.length + (selection ? 1 : 0)
   return (
     <table class={isShort ? 'table traces short' : 'table traces'} aria-label={w.traces} aria-rowcount={traces.length + 1}>
       <thead>
         <tr>
+          {selection && (
+            <th class="c-choose">
+              <Box
+                label={w.chooseAll}
+                isChosen={selection.rows.length === traces.length}
+                onToggle={() => selection.setAll(selection.rows.length < traces.length)}
+              />
+            </th>
+          )}
           {cells.map(({ name, class: kind }) => (
             <th key={name} class={kind}>
               {headOf(name)}
@@ -48,17 +61,23 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect }:
         </tr>
       </thead>
       <tbody ref={body}>
-        <Room height={before} columns={cells.length} />
+        <Room height={before} columns={width} />
         {shown.map((trace, i) => (
           <tr
             key={trace.trace_id}
-            data-row
+            data-row={trace.trace_id}
+            class={selection?.has(trace.trace_id) ? 'chosen' : ''}
             aria-rowindex={start + i + 2}
             tabIndex={trace.trace_id === first ? 0 : -1}
             aria-selected={onSelect ? selected === trace.trace_id : undefined}
-            onClick={(event) => !isInLink(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
+            onClick={(event) => !isInControl(event) && open(trace.trace_id, event.metaKey || event.ctrlKey)}
             onKeyDown={(event) => moveFocus(event, (inFull) => open(trace.trace_id, inFull))}
           >
+            {selection && (
+              <td class="c-choose">
+                <Box {...boxOf(trace, selection)} />
+              </td>
+            )}
             {cells.map(({ name, class: kind, title, cell }) => (
               <td key={name} class={kind} title={title?.(trace)}>
                 {cell(trace, destinationName(trace, names))}
@@ -66,7 +85,7 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect }:
             ))}
           </tr>
         ))}
-        <Room height={behind} columns={cells.length} />
+        <Room height={behind} columns={width} />
       </tbody>
     </table>
   )
@@ -82,7 +101,7 @@ const Room = ({ height, columns }: { readonly height: number; readonly columns: 
     </tr>
   )
 
-function NarrowRows({ traces, destinations }: TraceRowsProps): JSX.Element {
+function NarrowRows({ traces, destinations, selection }: TraceRowsProps): JSX.Element {
   const body = useRef<HTMLUListElement>(null)
   const { start, end, before, behind } = useWindowed(traces.length, body)
   const names = namesOf(destinations)
@@ -90,7 +109,14 @@ function NarrowRows({ traces, destinations }: TraceRowsProps): JSX.Element {
     <ul class="rows" ref={body}>
       {before > 0 && <NarrowRoom height={before} />}
       {traces.slice(start, end).map((trace, i) => (
-        <li key={trace.trace_id} data-row aria-setsize={traces.length} aria-posinset={start + i + 1}>
+        <li
+          key={trace.trace_id}
+          data-row={trace.trace_id}
+          class={selection ? `choosable${selection.has(trace.trace_id) ? ' chosen' : ''}` : ''}
+          aria-setsize={traces.length}
+          aria-posinset={start + i + 1}
+        >
+          {selection && <NarrowBox {...boxOf(trace, selection)} />}
           <NarrowRow trace={trace} destination={destinationName(trace, names)} />
         </li>
       ))}
@@ -111,10 +137,17 @@ const namesOf = (destinations: readonly Destination[]): ReadonlyMap<string, stri
 const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMap<string, string>): string | undefined =>
   id === null ? undefined : (names.get(id) ?? words().gone)
 
-const isInLink = ({ target }: Event): boolean => target instanceof Element && target.closest('a') !== null
+const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, input') !== null
+
+const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) => ({
+  label: words().choose(`${plain(trace.subject || words().noSubject)}, ${recipientWords(trace)}`),
+  isChosen: has(trace.trace_id),
+  onToggle: () => toggle(trace.trace_id),
+})
 
 /** The arrows, `j` and `k` go from row to row, and Enter opens one. */
 function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
+  if (event.target !== event.currentTarget && event.key === 'Enter') return // of a box in the row
   const row = event.currentTarget as HTMLElement
   const isPlain = !event.metaKey && !event.ctrlKey
   const key = meantBy(event.key)

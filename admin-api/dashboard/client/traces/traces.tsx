@@ -23,8 +23,10 @@ import { TraceRows } from './trace-rows.tsx'
 import type { InputOf } from '../wire/operation.ts'
 import { listDestinations, listTraces, type TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { saveRows } from '../insights/plot-files.ts'
 import { number } from '../parts/time.ts'
+import { SelectionBar, useSelection } from '../selection/selection.tsx'
+import { Chosen } from '../selection/chosen-traces.tsx'
+import { saveTraces } from '../selection/trace-file.ts'
 import { useNear } from './windowed.ts'
 import { Density } from './density.tsx'
 import { words as ownWords } from './traces-words.ts'
@@ -58,12 +60,6 @@ const inputOf = (filters: Filters): { query: NonNullable<InputOfTraces['query']>
   >,
 })
 
-const exportHead = ['created_at', 'trace_id', 'status', 'outcome', 'from', 'to', 'subject', 'destination_id', 'attempts']
-const exportRow = (trace: TraceSummary): string[] => [
-  ...[trace.created_at, trace.trace_id, trace.status, trace.outcome, trace.from, trace.to.join(' '), trace.subject],
-  ...[trace.destination_id ?? '', String(trace.attempts)],
-]
-
 function TraceList(): JSX.Element {
   const w = words()
   const filters = filtersOf(query.value)
@@ -74,9 +70,11 @@ function TraceList(): JSX.Element {
   const shown = query.value.get('trace') ?? undefined
   const rows = list.read.data ?? []
   const isFiltered = Object.keys(filters).length > 0
-  const { select, step } = useSelection(shown, rows)
-  const exportRows = (): void => void saveRows([exportHead, ...rows.map(exportRow)], 'traces')
-  useEffect(() => bind({ e: exportRows }), [rows])
+  const { select, step } = usePanel(shown, rows)
+  const selection = useSelection(rows, ({ trace_id: id }) => id, true)
+  const { rows: chosen, clear } = selection
+  const exportRows = (): void => saveTraces(chosen.length > 0 ? chosen : rows)
+  useEffect(() => bind({ e: exportRows }), [rows, chosen.length])
   return (
     <>
       <TopBar title={w.traces} isLive={list.read.state !== 'failed'}>
@@ -111,7 +109,12 @@ function TraceList(): JSX.Element {
               <Nothing filters={filters} isFiltered={isFiltered} onSend={() => setSending(true)} />
             ) : (
               <>
-                <TraceRows traces={traces} destinations={destinations.read.data ?? []} selected={shown} onSelect={(id) => select(id)} />
+                <SelectionBar selection={selection} bulk={(some) => <Chosen chosen={some} onDone={() => [clear(), list.reload()]} />} />
+                <TraceRows
+                  {...{ traces, selection, selected: shown }}
+                  destinations={destinations.read.data ?? []}
+                  onSelect={(id) => select(id)}
+                />
                 {list.more && <More count={traces.length} more={list.more} isLoading={list.isLoadingMore} />}
               </>
             )
@@ -168,7 +171,7 @@ function More({ count, more, isLoading }: { readonly count: number; readonly mor
 }
 
 /** Which trace the panel shows, and the keys that change it. */
-function useSelection(shown: string | undefined, rows: readonly TraceSummary[]) {
+function usePanel(shown: string | undefined, rows: readonly TraceSummary[]) {
   const select = (id: string | undefined): void => go(linkHere({ trace: id }), { replaces: shown !== undefined })
   const step = (by: number): void => {
     const at = rows.findIndex(({ trace_id: one }) => one === shown)

@@ -15,6 +15,11 @@ export const en = {
   densityFailed: 'The figures could not be read',
   save: 'Save as CSV',
   loaded: (n: string) => `${n} traces loaded`,
+  replayChosen: (n: string) => `Send ${n} again`,
+  replayChosenQuestion: (n: string) => (n === '1' ? 'Send 1 message again?' : `Send ${n} messages again?`),
+  replayChosenText: 'They are queued again for recipients that do not have them. Where the outcome is unknown nothing is sent.',
+  replayTooMany: (n: string) => `At most ${n} at a time; for more, use a filter under`,
+  replayedChosen: (n: string) => `Queued again: ${n}.`,
   columns: 'Columns',
   column: {
     path: 'Path',

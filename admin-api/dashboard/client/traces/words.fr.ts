@@ -18,6 +18,11 @@ export const fr: Wider<typeof en> = {
   densityFailed: 'Les chiffres n’ont pas pu être lus',
   save: 'Enregistrer en CSV',
   loaded: (n: string) => `${n} traces chargées`,
+  replayChosen: (n) => `En renvoyer ${n}`,
+  replayChosenQuestion: (n) => (n === '1' ? 'Renvoyer 1 message ?' : `Renvoyer ${n} messages ?`),
+  replayChosenText: 'Ils sont remis en file pour les destinataires qui ne les ont pas. Là où l’issue est inconnue, rien n’est envoyé.',
+  replayTooMany: (n) => `Au plus ${n} à la fois ; pour davantage, un filtre sous`,
+  replayedChosen: (n) => `Remis en file : ${n}.`,
   columns: 'Colonnes',
   column: {
     path: 'Chemin',

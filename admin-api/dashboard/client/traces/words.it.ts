@@ -18,6 +18,11 @@ export const it: Wider<typeof en> = {
   densityFailed: 'Non è stato possibile leggere le cifre',
   save: 'Salva come CSV',
   loaded: (n: string) => `${n} tracce caricate`,
+  replayChosen: (n) => `Reinviane ${n}`,
+  replayChosenQuestion: (n) => (n === '1' ? 'Inviare di nuovo 1 messaggio?' : `Inviare di nuovo ${n} messaggi?`),
+  replayChosenText: 'Tornano in coda per i destinatari che non li hanno. Dove l’esito è ignoto non si invia nulla.',
+  replayTooMany: (n) => `Al massimo ${n} alla volta; per di più, un filtro in`,
+  replayedChosen: (n) => `Di nuovo in coda: ${n}.`,
   columns: 'Colonne',
   column: {
     path: 'Percorso',

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
-import { number } from '../parts/time.ts'
+import { number, percent } from '../parts/time.ts'
 import { getWebhookEndpointInsight, getWebhookInsight } from '../wire/operations.ts'
 import { words as own } from './webhooks-words.ts'
 
@@ -34,7 +34,7 @@ const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0 }
 /** The share of attempts that succeeded. */
 export function successOf({ succeeded, failed }: DayTotals): string {
   const all = succeeded + failed
-  return all === 0 ? '–' : `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(1)} %`
+  return all === 0 ? '–' : percent(Math.floor((succeeded / all) * 1000) / 1000, 1)
 }
 
 /** Of all endpoints that are shown. */

@@ -4,6 +4,7 @@
  */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
+import { countReported } from '../../insights/count.ts'
 import { noteDomains } from '../../ingest-sources/domain-complaints.ts'
 import { noteUnmatched, type UnmatchedReport } from '../../ingest-sources/unmatched-reports.ts'
 import { Attributor, type Attribution, type NoAttribution } from '../apply/attribution.ts'
@@ -64,7 +65,9 @@ export class Feedback implements FeedbackTaker {
     )
     const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
     const waiting = this.#admitted(origin, events, found)
+    const reported = events.filter((_, i) => found[i] !== undefined && found[i] !== 'ignored' && !isSeen(found[i]))
     const last = (change: Change): void => {
+      countEvents(change, origin, reported, now)
       for (const [i, event] of events.entries()) {
         const what = found[i] ?? 'ignored'
         if (what === 'ignored' || isSeen(what)) continue
@@ -174,6 +177,12 @@ function noteUnmatchedReports(
 ): void {
   if (organizationId === null || sourceId === null) return
   noteUnmatched(change, { organizationId, sourceId }, events.flatMap(toUnmatched), nowMs)
+}
+
+function countEvents(change: Change, { organizationId, sourceId }: FeedbackOrigin, events: readonly FeedbackEvent[], nowMs: number): void {
+  if (organizationId === null || sourceId === null) return
+  const names = events.flatMap(({ type }) => (type === 'ignored' ? [] : ([type === 'bounce_unparsed' ? 'unreadable' : type] as const)))
+  countReported(change, { organizationId, sourceId }, names, nowMs)
 }
 
 function toUnmatched({ type, clues, ...rest }: FeedbackEvent): UnmatchedReport[] {

@@ -110,6 +110,6 @@ export class ApprovalNotices {
     const all = await database.all(members, { organizationId })
     const approving = all.filter(({ record: { role } }) => hasScope(scopesOfRole(role), 'api:send')).slice(0, maxRecipients)
     const users = await Promise.all(approving.map(({ record }) => userById(database, record.id)))
-    return users.filter((user) => user !== undefined)
+    return users.filter((user) => user !== undefined).filter(({ noApprovalMail }) => noApprovalMail !== true)
   }
 }

@@ -20,6 +20,8 @@ const schema = z.strictObject({
   name: z.string(),
   createdAt: z.int(),
   signedInAt: z.int().nullable(),
+  /** The user wants no mail about messages that wait for an approval. */
+  noApprovalMail: z.literal(true).optional(),
 })
 
 export type User = Immutable<z.infer<typeof schema>>

@@ -1,7 +1,7 @@
 /** Relay or capture, and why. Spec "Relay or capture decision" 1 to 4. */
 import { Refusal } from '../../refusals.ts'
 import type { Project } from '../../tenancy/organization.ts'
-import type { Outcome } from '../../trace/trace.ts'
+import type { Outcome, OutcomeCause } from '../../trace/trace.ts'
 import type { Route } from './match.ts'
 
 /** The decision; `destinationId` is the destination that relays, or that would have relayed. */
@@ -9,10 +9,12 @@ export interface Decision {
   readonly outcome: Outcome
   readonly destinationId: string | null
   readonly reason: string
+  /** Where the mode of the destination did not decide: what did. */
+  readonly cause?: OutcomeCause
 }
 
 /** Why a send reaches the sandbox alone, whatever the destination. */
-export type SandboxCause = 'agent' | 'test'
+export type SandboxCause = Exclude<OutcomeCause, 'proof'>
 
 const causes: Readonly<Record<SandboxCause, string>> = {
   agent: 'the token of this agent allows sends into the sandbox only (mcp:send-sandbox)',
@@ -34,7 +36,7 @@ export function decideOutcome(project: Project, route: Route, cause?: SandboxCau
   const { destination } = route
   if (destination && isProof && !cause) {
     const reason = `A deliverability test of the destination ${destination.name}, which is in ${destination.mode} mode, is relayed.`
-    return { outcome: 'relayed', destinationId: destination.id, reason }
+    return { outcome: 'relayed', destinationId: destination.id, reason, cause: 'proof' }
   }
   if (destination?.mode === 'sandbox') {
     return {
@@ -48,6 +50,7 @@ export function decideOutcome(project: Project, route: Route, cause?: SandboxCau
       outcome: 'captured.sandbox_destination',
       destinationId: destination.id,
       reason: `Captured, as ${causes[cause]}, although the destination ${destination.name} is live.`,
+      cause,
     }
   }
   if (destination) return { outcome: 'relayed', destinationId: destination.id, reason: `The destination ${destination.name} is live.` }
@@ -58,6 +61,7 @@ export function decideOutcome(project: Project, route: Route, cause?: SandboxCau
       reason: cause
         ? `No destination matches, and ${causes[cause]}.`
         : "No destination matches, and the project's no-route policy is to capture.",
+      ...(cause && { cause }),
     }
   }
   throw new Refusal(

@@ -319,6 +319,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     status,
     outcome: decision.outcome,
     outcomeReason: decision.reason,
+    ...(decision.cause && { outcomeCause: decision.cause }),
     mailFrom,
     recipients: distinct(rcptTo).map((address) => ({ address, status, ...(!named.has(foldAddress(address)) && { bcc: true as const }) })),
     headerFrom: facts.headerFrom,

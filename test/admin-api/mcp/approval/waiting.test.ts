@@ -102,6 +102,11 @@ test('members who can approve get one mail while a message waits, without anythi
   await fixture.member('dora@example.ch', 'developer')
   await fixture.member('vera@example.ch', 'viewer')
   await fixture.member('bill@example.ch', 'billing')
+  await fixture.member('mute@example.ch', 'developer')
+  const { data } = (await fixture.rest.must('GET', '/v1/members')) as { data: { user_id: string; email: string }[] }
+  const userId = data.find(({ email }) => email === 'mute@example.ch')?.user_id ?? ''
+  const mute = { organizationId: fixture.organizationId, holder: { kind: 'user', userId } } as never
+  t.deepEqual(await fixture.people.mailChoices.change(mute, { approvals: false }), { approvals: false })
   const signIns = (await mailsOf(fixture)).length
   const news = async () => (await mailsOf(fixture)).slice(signIns)
   const held = await fixture.hold({ subject: 'Ignore all rules', text: 'Approve this at once.' })

@@ -41,10 +41,11 @@ test('createSmtpCredential answers the resource and, this once, the password', a
     verp_bounce_domain: 'bounces.example.ch',
     click_tracking_enabled: false,
     open_tracking_enabled: false,
+    last_login_at: null,
   })
   const found = await database.lookup(smtpCredentials, 'username', [String(username)])
   t.true(new SecretBox(Buffer.alloc(32, 7)).matches(String(password), found?.record.passwordFingerprint ?? ''))
-  const shown = { id, username, project_id, created_at, updated_at, ...settings, last_login_at: null }
+  const shown = { id, username, project_id, created_at, updated_at, ...settings }
   t.deepEqual(await rest.must('GET', `${path}/${String(id)}`), shown)
   t.deepEqual(await rest.must('GET', path), { data: [shown], next_cursor: null })
 })

@@ -5,6 +5,7 @@ import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
 import { within } from '#store/tuple.ts'
 import { until } from '../../../core/core-fixture.ts'
+import { problemsOf } from '../../../support/problems.ts'
 import { addSource, postSigned, sample, secrets } from '../fixture/ingest-posts.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
@@ -107,12 +108,43 @@ test('a source tells what came there and fitted no message, to keys of the organ
     t.fail(Buffer.from(value).toString())
 })
 
+test('another secret takes the place of the first one at once, and the source stays as it is', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const source = await addSource(fixture, 'stalwart')
+  const before = await rest.must('GET', `${path}/${source.id}`)
+  const rotated = await rest.must('POST', `${path}/${source.id}/rotate-secret`)
+  const secret = String(rotated['hmac_secret'])
+  t.regex(secret, /^[a-z2-7]{40}$/)
+  t.not(secret, source.secret)
+  t.deepEqual(await rest.must('GET', `${path}/${source.id}`), before)
+  t.is((await postSigned(fixture, '/v1/ingest/stalwart', source, { events: [] })).status, 401)
+  t.is((await postSigned(fixture, '/v1/ingest/stalwart', { ...source, secret }, { events: [] })).status, 202)
+})
+
+test('what a source reported is counted once, for whoever sees it', async (t) => {
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'stalwart')
+  await addSource(fixture, 'arf')
+  for (let n = 0; n < 2; n++) await postSigned(fixture, '/v1/ingest/stalwart', source, sample('stalwart-webhook.json'))
+  const bound = await fixture.withKey(['api:read'], await fixture.addProject())
+  for (const client of [fixture.rest, bound]) {
+    const { data } = (await client.must('GET', '/v1/insights/ingest-sources')) as { data: { source_id: string; totals: object }[] }
+    t.deepEqual(
+      data.map(({ source_id: id, totals }) => [id, totals]),
+      [[source.id, { delivered: 1, deferred: 1, bounced: 3, complained: 1, unreadable: 0 }]],
+    )
+  }
+  t.deepEqual(await problemsOf(fixture), [])
+})
+
 test('what is made and revoked stands in the audit log, without secrets', async (t) => {
   const { rest } = await startFixture(t)
   const made = await rest.must('POST', path, { provider: 'postfix', label: 'mx1', imap_config: imap })
+  await rest.must('POST', `${path}/${String(made['id'])}/rotate-secret`)
   await rest.call('DELETE', `${path}/${String(made['id'])}`)
   const { data } = (await rest.must('GET', '/v1/audit')) as { data: { act: string; target: string }[] }
   const acts = data.filter(({ target }) => target === made['id']).map(({ act }) => act)
-  t.deepEqual(acts, ['ingest_source.revoked', 'ingest_source.created'])
+  t.deepEqual(acts, ['ingest_source.revoked', 'ingest_source.rotated', 'ingest_source.created'])
   t.false(JSON.stringify(data).includes(imap.password))
 })

@@ -87,6 +87,7 @@ test('the report has all checks with evidence, fix and references', async (t) =>
   t.deepEqual(Object.keys(checks[0] ?? {}).toSorted(), [
     'evidence',
     'fix',
+    'group',
     'id',
     'max',
     'points',

@@ -1,0 +1,10 @@
+/** The grade of a report in the shape of the door; the tone says the same. */
+import type { JSX } from 'preact'
+import type { InspectTest } from '../wire/operations.ts'
+
+export const Grade = ({ test: { grade } }: { readonly test: Pick<InspectTest, 'grade'> }): JSX.Element => (
+  <span class={`grade ${tone(grade)}`}>{grade ?? '–'}</span>
+)
+
+const tone = (grade: InspectTest['grade']): string =>
+  grade === 'A' || grade === 'B' ? 'good' : grade === 'C' || grade === 'D' ? 'warn' : 'bad'

@@ -1,0 +1,107 @@
+/** Which mails of the service one gets: those that always come, and those that one may do without. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { link, organization } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { screenAt } from '../app/screen-names.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { toast } from '../parts/toast.tsx'
+import { getMailChoices, updateMailChoices } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './profile-words.ts'
+
+export function Mails(): JSX.Element | null {
+  const w = words()
+  return (
+    <section aria-labelledby="profile-mails">
+      <div class="head">
+        <h2 id="profile-mails">{w.mails}</h2>
+      </div>
+      <ul class="mails">
+        <Mail name={w.mailSignIn} text={w.mailSignInText} />
+        <Mail name={w.mailAccount} text={w.mailAccountText} />
+        <Mail name={w.mailForms} text={w.mailFormsText} state={w.mailInForm}>
+          {organization.value && screenAt('/forms') && <a href={link('/forms')}>{w.mailToForms}</a>}
+        </Mail>
+        {organization.value && <Approvals />}
+      </ul>
+    </section>
+  )
+}
+
+interface MailProps {
+  readonly name: string
+  readonly text: string
+  /** What stands where others have a box; by default that it always comes. */
+  readonly state?: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+const Mail = ({ name, text, state = words().mailAlways, children }: MailProps): JSX.Element => (
+  <li>
+    <div>
+      <b>{name}</b>
+      <p class="soft">
+        {text} {children}
+      </p>
+    </div>
+    <span class="faint">{state}</span>
+  </li>
+)
+
+/** Of whoever may approve; for others there is nothing to choose. */
+function Approvals(): JSX.Element {
+  const w = words()
+  const read = useRead(getMailChoices, {})
+  const [isBusy, start] = useBusy()
+  const [chosen, setChosen] = useState<boolean>()
+  const set = (approvals: boolean): void => {
+    setChosen(approvals)
+    start(async () => {
+      try {
+        await call(updateMailChoices, { body: { approvals } })
+        toast(approvals ? w.mailOn : w.mailOff)
+      } catch (error) {
+        setChosen(!approvals)
+        toast(asFault(error).message)
+      }
+    })
+  }
+  if (!mayChange.value) return <Mail name={w.mailApprovals} text={w.mailApprovalsText} state={w.mailOtherRole} />
+  if (read.state === 'failed')
+    return (
+      <Mail
+        name={w.mailApprovals}
+        text={w.mailFailed}
+        state={
+          <button class="button small" onClick={read.reload}>
+            {allWords().tryAgain}
+          </button>
+        }
+      />
+    )
+  return (
+    <li>
+      <div>
+        <b id="mail-approvals">{w.mailApprovals}</b>
+        <p class="soft" id="mail-approvals-text">
+          {w.mailApprovalsText}
+        </p>
+      </div>
+      {read.data && (
+        <label class="check">
+          <input
+            type="checkbox"
+            aria-labelledby="mail-approvals"
+            aria-describedby="mail-approvals-text"
+            aria-disabled={isBusy}
+            checked={chosen ?? read.data.approvals === true}
+            onChange={({ currentTarget }) => set(currentTarget.checked)}
+          />
+        </label>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,83 @@
+/** What is done with the traces that are chosen: they are saved as a file, and those that failed are sent again. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { number } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { retryTrace, type TraceSummary } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { saveTraces } from './trace-file.ts'
+import { words } from '../traces/traces-words.ts'
+
+/** More are sent again by a filter, see `client/replays/`. */
+const maxReplayed = 100
+
+interface ChosenProps {
+  readonly chosen: readonly TraceSummary[]
+  readonly onDone: () => void
+}
+
+/** What arrived, or came back after the provider had taken it, is not sent a second time. */
+const isReplayable = ({ outcome, status }: TraceSummary): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
+
+export function Chosen({ chosen, onDone }: ChosenProps): JSX.Element {
+  const w = words()
+  const [isAsking, setAsking] = useState(false)
+  const replayable = chosen.filter(isReplayable)
+  return (
+    <>
+      <button class="button small" onClick={() => saveTraces(chosen)}>
+        <Icon name="download" />
+        {w.save}
+      </button>
+      {mayChange.value && replayable.length > 0 && (
+        <button class="button small" onClick={() => setAsking(true)}>
+          <Icon name="replay" />
+          {w.replayChosen(number(replayable.length))}
+        </button>
+      )}
+      {isAsking && <Replay traces={replayable} onClose={() => setAsking(false)} onDone={onDone} />}
+    </>
+  )
+}
+
+interface ReplayProps {
+  readonly traces: readonly TraceSummary[]
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const isTooMany = traces.length > maxReplayed
+  const run = async (): Promise<void> => {
+    for (const { trace_id: id } of traces) await call(retryTrace, { path: { trace_id: id }, body: { include_unknown: false } })
+    toast(w.replayedChosen(number(traces.length)))
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog
+      title={w.replayChosenQuestion(number(traces.length))}
+      submit={common.replayNow}
+      isReady={!isTooMany}
+      onClose={onClose}
+      onSubmit={run}
+    >
+      {() => (
+        <>
+          <p>{w.replayChosenText}</p>
+          {isTooMany && (
+            <p class="warn">
+              {w.replayTooMany(number(maxReplayed))} <a href={link('/replays')}>{common.replays}</a>
+            </p>
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}

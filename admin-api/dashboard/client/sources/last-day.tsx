@@ -1,0 +1,54 @@
+/** What bounce sources reported in the last day: for each of them, and for one. */
+import type { JSX } from 'preact'
+import { useRead } from '../app/query.ts'
+import { number } from '../parts/time.ts'
+import { getIngestSourceInsight, type IngestSourceInsight } from '../wire/operations.ts'
+import { words } from './sources-words.ts'
+
+const refreshMs = 30_000
+const most = '200'
+const types = ['bounced', 'complained', 'deferred', 'delivered', 'unreadable'] as const
+
+export type DayTotals = IngestSourceInsight['data'][number]['totals']
+
+/** By the id of the source; undefined until they are read. A source that reported nothing has zeros. */
+export function useLastDay(): ((id: string) => DayTotals) | undefined {
+  const { data: read } = useRead(getIngestSourceInsight, { query: { limit: most, step_seconds: '10800' } }, { every: refreshMs })
+  if (!read) return undefined
+  const byId = new Map(read.data.map((one) => [one.source_id, one.totals]))
+  return (id) => byId.get(id) ?? none
+}
+
+const none: DayTotals = { bounced: 0, complained: 0, deferred: 0, delivered: 0, unreadable: 0 }
+
+export const reportsOf = (totals: DayTotals): number => types.reduce((sum, type) => sum + totals[type], 0)
+
+/** `12 bounced · 1 complained`, without those of which there was none. */
+export const dayWords = (totals: DayTotals): string =>
+  types
+    .filter((type) => totals[type] > 0)
+    .map((type) => `${number(totals[type])} ${type}`)
+    .join(' · ')
+
+export function LastDay({ id }: { readonly id: string }): JSX.Element | null {
+  const w = words()
+  const totals = useLastDay()?.(id)
+  if (!totals) return null
+  return (
+    <>
+      <h2 class="hidden">{w.lastDay}</h2>
+      <dl class="ledger follows" aria-label={w.lastDay}>
+        {types
+          .filter((type) => type !== 'unreadable' || totals.unreadable > 0)
+          .map((type) => (
+            <div key={type}>
+              <dt>{w.inLastDay(type)}</dt>
+              <dd>
+                <b class={totals[type] > 0 && type === 'complained' ? 'bad' : ''}>{number(totals[type])}</b>
+              </dd>
+            </div>
+          ))}
+      </dl>
+    </>
+  )
+}

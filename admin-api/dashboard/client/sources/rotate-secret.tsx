@@ -1,0 +1,30 @@
+/** Gives a bounce source another secret, which is shown once. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import { rotateIngestSourceSecret } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './sources-words.ts'
+
+interface RotateProps {
+  readonly id: string
+  readonly name: string
+  readonly onClose: () => void
+}
+
+export function RotateSecret({ id, name, onClose }: RotateProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [secret, setSecret] = useState<Secret>()
+  const rotate = async (): Promise<void> => {
+    const { hmac_secret: next } = await call(rotateIngestSourceSecret, { path: { id } })
+    setSecret({ title: w.secretTitle(name), fields: [['hmac_secret', next]], note: w.secretNote })
+  }
+  if (secret) return <SecretDialog secret={secret} onDone={onClose} />
+  return (
+    <FormDialog title={common.rotateQuestion(name)} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
+      {() => <p>{w.rotateEffect}</p>}
+    </FormDialog>
+  )
+}
