@@ -3,11 +3,12 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { analyticsInput, formAnalytics } from '../../wire/forms/analytics.ts'
+import { analyticsInput, analyticsSpan, formAnalytics, formFigures } from '../../wire/forms/analytics.ts'
 import {
   bulkInput,
   bulkResult,
   fileInput,
+  notice,
   submission,
   submissionChanges,
   submissionFilter,
@@ -18,12 +19,13 @@ import { exportPieces, exportQuery, exportTypes } from '../../wire/forms/submiss
 import { attachmentHeaders } from '../../http/download.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { project } from '../../wire/fields/paging.ts'
+import { listEncoder, project } from '../../wire/fields/paging.ts'
 import { idParams } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
 const all = resource('/v1/forms/submissions', { name: 'Submission', tags: ['forms'], feature: 'forms' })
+const figures = resource('/v1/forms/analytics', { name: 'FormFigures', plural: 'FormFigures', tags: ['forms'], feature: 'forms' })
 const one = 'submissions/{submission_id}'
 
 /** A file, written as it is read. */
@@ -50,7 +52,12 @@ const exporting = ({ forms: { exports } }: RestCore): Operation =>
     },
   })
 
-export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [...actions(core), exporting(core), ...files(core)]
+export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [
+  ...figureActions(core),
+  ...actions(core),
+  exporting(core),
+  ...files(core),
+]
 
 /** The link is for whoever may not send a key along, such as a download of a browser. */
 const files = ({ forms: { downloads } }: RestCore): readonly Operation[] => [
@@ -101,7 +108,7 @@ const unshown = {
   'cache-control': 'private, no-store',
 } as const
 
-const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonly Action[] => [
+const figureActions = ({ forms: { analytics } }: RestCore): readonly Action[] => [
   forms.readOf('analytics', {
     id: 'getFormAnalytics',
     summary: 'Get the figures of a form',
@@ -111,6 +118,16 @@ const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonl
     output: formAnalytics,
     run: ({ principal }, { id, ...span }) => analytics.get(principal, id, span),
   }),
+  figures.list({
+    summary: 'List the figures of all forms by day, the newest form first',
+    description: 'For at most 31 days; the pages of one form, and its time of filling in, are in its own figures.',
+    filter: { project, ...analyticsSpan },
+    item: formFigures,
+    run: ({ principal }, query) => analytics.list(principal, query),
+  }),
+]
+
+const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] => [
   all.list({
     summary: 'List the submissions of all forms, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
@@ -131,6 +148,15 @@ const actions = ({ forms: { submissions: core, analytics } }: RestCore): readonl
     input: submissionInput,
     output: submission,
     run: ({ principal }, { id, submissionId }) => core.get(principal, id, submissionId),
+  }),
+  forms.readOf(`${one}/notifications`, {
+    id: 'listFormSubmissionNotifications',
+    summary: 'List the notifications that went out for a submission, oldest first',
+    description:
+      'Mails to recipients, each with its trace, and the delivery of the webhook. A digest is there once it was sent. Spam makes none.',
+    input: submissionInput,
+    output: listEncoder(notice),
+    run: ({ principal }, { id, submissionId }) => core.notices(principal, id, submissionId),
   }),
   forms.change({
     id: 'updateFormSubmission',

@@ -1,13 +1,14 @@
 /** Figures of a form on the wire. */
 import * as z from 'zod'
-import type { FormFigures, FormReport, PageFigures } from '#core/forms/analytics/analytics.ts'
+import type { FormReport, ListedReport, PageFigures } from '#core/forms/analytics/analytics.ts'
 import { encoderOf } from '../fields/codec.ts'
 import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
 
-export const analyticsInput = z.strictObject({
+export const analyticsSpan = {
   from: timeInput.optional().meta({ description: 'Begin of its day (UTC). Defaults to 30 days before `to`.' }),
   to: timeInput.optional().meta({ description: 'End of the time, rounded up to a whole day (UTC). Defaults to the end of today.' }),
-})
+}
+export const analyticsInput = z.strictObject(analyticsSpan)
 
 const figures = {
   views: z.int().meta({ description: 'How often the form was shown.' }),
@@ -15,6 +16,8 @@ const figures = {
   submissions: z.int().meta({ description: 'Without spam.' }),
   spam: z.int(),
 }
+
+const day = z.object({ at: wireTime, ...figures })
 
 const shape = z
   .object({
@@ -35,13 +38,24 @@ const shape = z
         left: z.int().meta({ description: 'Of them, those who came no further.' }),
       }),
     ),
-    days: z.array(z.object({ at: wireTime, ...figures })),
+    days: z.array(day),
   })
   .meta({ id: 'FormAnalytics' })
+
+const listedShape = z
+  .object({ form_id: z.string(), from: wireTime, to: wireTime, totals: z.object(figures), days: z.array(day) })
+  .meta({ id: 'FormFigures' })
+
+const daysOf = (days: FormReport['days']) => days.map(({ at, ...of }) => ({ at: toWireTime(at), ...of }))
+
+export const formFigures = encoderOf(listedShape, ({ formId, from, to, totals, days }: ListedReport) => ({
+  ...{ form_id: formId, from: toWireTime(from), to: toWireTime(to) },
+  ...{ totals: { ...totals }, days: daysOf(days) },
+}))
 
 export const formAnalytics = encoderOf(shape, ({ formId, from, to, totals, medianFillMs, pages, days }: FormReport) => ({
   ...{ form_id: formId, from: toWireTime(from), to: toWireTime(to) },
   totals: { ...totals, median_fill_ms: medianFillMs },
   pages: pages.map((page: PageFigures) => ({ ...page })),
-  days: days.map(({ at, ...day }: FormFigures & { readonly at: number }) => ({ at: toWireTime(at), ...day })),
+  days: daysOf(days),
 }))

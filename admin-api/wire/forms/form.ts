@@ -120,7 +120,13 @@ const formFields = {
 }
 const formShape = z.object(formFields).meta({ id: 'Form' })
 const listedFormShape = z
-  .object({ ...formFields, submissions_new: z.int().meta({ description: 'Submissions with the status `new`.' }) })
+  .object({
+    ...formFields,
+    submissions_new: z.int().meta({ description: 'Submissions with the status `new`.' }),
+    submissions_by_status: z
+      .object({ new: z.int(), read: z.int(), replied: z.int(), archived: z.int(), spam: z.int() })
+      .meta({ description: 'How many submissions have each status.' }),
+  })
   .meta({ id: 'ListedForm' })
 
 const error = z.object({ path: z.string(), code: z.string(), message: z.string() })

@@ -1,6 +1,7 @@
 /** What came in by a form, on the wire. */
 import * as z from 'zod'
 import { bulkActions } from '#core/forms/submissions/submissions.ts'
+import type { SentNotice } from '#core/forms/notifications/notice-trail.ts'
 import { spamReasons, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
 import { fileStatuses, type SubmissionFile } from '#core/forms/uploads/submission-file.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
@@ -106,6 +107,22 @@ export const submission = encoder(submissionShape).from<FormSubmission>({
   files: ({ files }) => files.map((each) => file.encode(each)),
   answers: ({ answers }) => answers,
 })
+
+const noticeShape = z
+  .object({
+    kind: z.enum(['mail', 'webhook']),
+    to: z.string().nullable().meta({ description: 'The recipient of the mail; null for the webhook.' }),
+    trace_id: z.string().nullable().meta({ description: 'Of the mail; null for the webhook.' }),
+    attempt_id: z.string().nullable().meta({ description: 'The delivery of the webhook, for `getWebhookAttempt`; null for a mail.' }),
+    at: wireTime,
+  })
+  .meta({ id: 'FormNotice' })
+
+export const notice = encoder(noticeShape).from<SentNotice>({
+  trace_id: ({ kind, id: sentAs }) => (kind === 'mail' ? sentAs : null),
+  attempt_id: ({ kind, id: sentAs }) => (kind === 'webhook' ? sentAs : null),
+})
+
 export const bulkResult = encoderOf(
   z.object({ changed: z.int().meta({ description: 'How many of the ids were submissions of the form.' }) }).meta({ id: 'FormBulkResult' }),
   (changed: number) => ({ changed }),

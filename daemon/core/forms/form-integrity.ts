@@ -3,6 +3,7 @@ import type { Database } from '#store/database.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
 import { checkFormDay, formDayRows } from './analytics/form-counts.ts'
 import { formNotifications, type NotificationSettings } from './notifications/notification.ts'
+import { checkTrail, trailRows } from './notifications/notice-trail.ts'
 import { formReplies, type FormReply } from './replies/reply.ts'
 import { formSubmissions, type FormSubmission } from './submissions/submission.ts'
 import { checkScan } from './uploads/file-integrity.ts'
@@ -42,6 +43,7 @@ async function missingParts(database: Database, organizationId: string, { id, ve
 /** Rows beside records. */
 export const formRows = (database: Database): Required<VerifyOptions>['families'] => [
   { name: 'form.nonce' },
+  { name: trailRows, check: (key) => checkTrail(database, key) },
   { name: formDayRows, check: checkFormDay },
   { name: scanWork, global: true, check: (key) => checkScan(database, key) },
   ...['form.leftovers', 'form.notice', 'form.digest'].map((name) => ({ name, global: true as const })),

@@ -13,7 +13,7 @@ import { count, projectNames } from '../insights/count.ts'
 import { must } from '../writes/transact.ts'
 import { checkDefinition, type DefinitionProblem } from './definition/check-definition.ts'
 import { captchaContext, formDrafts, forms, newPublicId, removeForm, type Form, type FormStatus } from './form.ts'
-import { newCounter } from './submissions/submission.ts'
+import { statusCounter, submissionStatuses, type SubmissionStatus } from './submissions/submission.ts'
 import { blankDefinition, starterDefinition, type StarterName } from './starters.ts'
 
 export interface NewForm {
@@ -31,9 +31,10 @@ export interface FormFilter extends OfProject {
   readonly q?: string | undefined
 }
 
-/** With how many of its submissions are new. */
+/** With how many of its submissions are new, and have each status. */
 export interface ListedForm extends Form {
   readonly submissionsNew: number
+  readonly submissionsByStatus: Readonly<Record<SubmissionStatus, number>>
 }
 
 export class Forms implements List<FormFilter, ListedForm> {
@@ -85,8 +86,10 @@ export class Forms implements List<FormFilter, ListedForm> {
   }
 
   async #listed({ organizationId }: Principal, form: Form): Promise<ListedForm> {
-    const submissionsNew = await this.#core.database.kv.counter(pack(newCounter(organizationId, form.id)))
-    return { ...form, submissionsNew: Math.max(0, submissionsNew) }
+    const { kv } = this.#core.database
+    const counts = await Promise.all(submissionStatuses.map((status) => kv.counter(pack(statusCounter(organizationId, form.id, status)))))
+    const [submissionsNew = 0, read = 0, replied = 0, archived = 0, spam = 0] = counts.map((count) => Math.max(0, count))
+    return { ...form, submissionsNew, submissionsByStatus: { new: submissionsNew, read, replied, archived, spam } }
   }
 
   /** The draft is called so too; what is published keeps its name until it is published again. */

@@ -26,7 +26,7 @@ async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: stri
   for (let i = 0; i < 80; i++) {
     await page.keyboard.press('Tab')
     const text = await page.evaluate(
-      `(({ activeElement: one }) => one.getAttribute('aria-label') ?? (one.labels?.[0] ?? one).innerText ?? '')(document)`,
+      `(({ activeElement: one }) => one.getAttribute('aria-label') ?? (one.labels?.[0] ?? one).innerText ?? one.title ?? '')(document)`,
     )
     if (String(text).trim().startsWith(name)) return
   }
@@ -282,3 +282,112 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   await tab.check(t)
   t.deepEqual(tab.refusals, [])
 })
+
+test('by keys alone: rules, theme, versions, a trial, the snippet and notifications of one form, in the dark', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const tab = await server.open({ colorScheme: 'dark' })
+  const { page } = tab
+  const { keyboard } = page
+  const id = String((await rest.must('POST', '/v1/forms', { name: 'Support', template: 'support' }))['id'])
+  await rest.must('POST', `/v1/forms/${id}/publish`, { note: 'First' })
+  const tabTo = (name: string): Promise<void> => tabToward(t, tab, name)
+  /** As by the link that skips the navigation. */
+  const part = async (name: string): Promise<void> => {
+    await page.locator('#screen-title').focus()
+    await tabTo(name)
+    await keyboard.press('Enter')
+    await page.waitForSelector(`.form-tabs [aria-current] >> text=${name}`)
+  }
+  await tab.go(`/forms/${id}?field=severity`)
+  await page.waitForSelector('.shown-when >> text=Rule 1, show when “Topic” is “Problem”')
+  await part('Logic')
+  await tabTo('Add a rule')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.rules-of-form li:nth-child(2)')
+  for (const _ of ['remove', 'down', 'up']) await keyboard.press('Shift+Tab')
+  await keyboard.press('Enter')
+  await eventually(20_000, 'the rule stands first', async () => {
+    const { logic } = (await draftOf(server, id)).definition as unknown as { logic: { rules: readonly { then: readonly object[] }[] } }
+    return (logic.rules.length === 2 && logic.rules[0]?.then.length === 1) || undefined
+  })
+  await tab.check(t)
+  await part('Theme')
+  await tabTo('Text as hex')
+  await keyboard.press('Control+a')
+  await keyboard.type('#dddddd')
+  await page.waitForSelector('.contrast-meter .failing')
+  await tabTo('Fix: Text on background')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.contrast-meter >> text=9 of 9 pass')
+  await tab.check(t)
+  await keyboard.press('Control+Enter')
+  await page.waitForSelector('dialog >> text=Visitors get it at once')
+  await tabTo('Note for the history')
+  await keyboard.type('Second')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.form-truth >> text=Version 2 is live.')
+  await part('Versions')
+  await tabTo('1')
+  await keyboard.press('Enter')
+  await page.waitForURL(/version=1/)
+  await tabTo('Publish version 1 again')
+  await keyboard.press('Enter')
+  await page.waitForSelector('dialog')
+  await tabTo('Publish version 1 again')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.form-truth >> text=Version 3 is live.')
+  await tab.check(t)
+  await part('Test')
+  await fillInByKeys(t, tab)
+  t.deepEqual((await rest.must('GET', `/v1/forms/${id}/submissions`))['data'], [], 'a trial is not kept')
+  await part('Embed')
+  await tabTo('Popup')
+  await keyboard.press('Enter')
+  await page.waitForSelector('pre >> text=data-mode="popup"')
+  await tabTo('Copy')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.toast')
+  await tab.check(t)
+  await part('Notifications')
+  await tabTo('Add a recipient')
+  await keyboard.press('Enter')
+  await page.locator('[aria-label="Address 1"]').waitFor()
+  await page.locator('#screen-title').focus()
+  await tabTo('Address 1')
+  await keyboard.type('olga@alpenblick.example')
+  await tabTo('Save the notifications')
+  await keyboard.press('Enter')
+  await page.waitForSelector('.form-recipients >> text=member')
+  t.deepEqual(tab.refusals, [])
+})
+
+/** The trial of the starter for support, as a visitor without a pointer would. */
+async function fillInByKeys(t: ExecutionContext, tab: DashboardTab): Promise<void> {
+  const { page } = tab
+  const frame = page.frameLocator('iframe.draft-page:not(.waiting)')
+  await frame.locator('[name=message], textarea').first().waitFor()
+  const answers = [
+    ['name', 'Ada'],
+    ['email', 'ada@example.ch'],
+    ['topic', 'Q'],
+  ] as const
+  for (const [name, text] of answers) {
+    await tabInto(t, tab, `[name=${name}]`)
+    await page.keyboard.type(text)
+  }
+  await tabInto(t, tab, 'textarea')
+  await page.keyboard.type('It works')
+  await tabInto(t, tab, '[type=submit]')
+  await page.keyboard.press('Enter')
+  await frame.locator('.thanks').waitFor()
+}
+
+async function tabInto(t: ExecutionContext, { page }: DashboardTab, selector: string): Promise<void> {
+  const wanted = page.frameLocator('iframe.draft-page:not(.waiting)').locator(`${selector}:focus`)
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab')
+    if ((await wanted.count()) > 0) return
+  }
+  t.fail(`no ${selector} by Tab`)
+}

@@ -26,6 +26,11 @@ export class FakeClamd implements AsyncDisposable {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
+  /** All who wait get this answer. */
+  answer(text: string): void {
+    for (const socket of this.#sockets) socket.end(`${text}\0`)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))

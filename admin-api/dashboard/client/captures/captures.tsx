@@ -1,8 +1,8 @@
 /** Captured mail as in a mail program: inboxes, their messages, live, and the reader beside them. */
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiFault, call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useListKeys } from '../app/list-keys.ts'
 import { isStreaming } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
@@ -91,22 +91,10 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
   const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []
-  const step = (by: number): void => {
-    const next = rows[rows.findIndex(({ id }) => id === chosen) + by]
-    if (next) go(link(`/captures/${inboxId}/${next.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
-  }
-  useLayoutEffect(
-    () =>
-      bind({
-        j: () => step(1),
-        k: () => step(-1),
-        ']': () => step(1),
-        '[': () => step(-1),
-        '/': () => document.getElementById('recipient')?.focus(),
-        ...(chosen !== undefined && { Escape: () => go(link(`/captures/${inboxId}`, { address: wanted })) }),
-      }),
-    [chosen, rows],
-  )
+  const open = ({ id }: CapturedMessageSummary): void =>
+    go(link(`/captures/${inboxId}/${id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
+  const close = chosen === undefined ? undefined : () => go(link(`/captures/${inboxId}`, { address: wanted }))
+  useListKeys({ rows, isOpen: ({ id }) => id === chosen, onOpen: open, onClose: close, search: 'recipient' }, [chosen])
   return (
     <section class="messages" aria-label={w.messages}>
       <form

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { Segments } from '../parts/controls.tsx'
-import type { Editing } from '../forms/use-draft.ts'
+import type { PartProps } from '../forms/part-props.ts'
 import { actionsOn, chosenIn, type FieldActions } from './actions.ts'
 import { Canvas } from './canvas.tsx'
 import { words } from './designer-words.ts'
@@ -12,7 +12,7 @@ import { Outline } from './outline.tsx'
 import { Palette } from './palette.tsx'
 import { Properties } from '../form-fields/properties.tsx'
 
-export default function Build({ editing }: { readonly editing: Editing }): JSX.Element {
+export default function Build({ form, editing }: PartProps): JSX.Element {
   const w = words()
   const { definition } = editing
   const chosen = chosenIn(definition)
@@ -20,8 +20,20 @@ export default function Build({ editing }: { readonly editing: Editing }): JSX.E
   const isEmpty = definition.schema.fields.length === 0
   const isAdding = mayChange.value && (query.value.get('panel') === 'add' || isEmpty)
   useFieldKeys(chosen?.key, actions)
+  const isPreviewing = query.value.get('show') === 'preview'
   return (
-    <div class={chosen ? 'designer choosing' : 'designer'}>
+    <div class={`designer${chosen ? ' choosing' : ''}${isPreviewing ? ' previewing' : ''}`}>
+      <div class="designer-views">
+        <Segments
+          label={w.fieldsOrPreview}
+          value={isPreviewing ? 'preview' : 'fields'}
+          onChoose={(next) => go(linkHere({ show: next === 'preview' ? next : '', field: '' }), { replaces: true })}
+          choices={[
+            { value: 'fields', label: w.fields, icon: 'traces' },
+            { value: 'preview', label: w.preview, icon: 'phone' },
+          ]}
+        />
+      </div>
       <section class="field-panel" aria-label={w.fields}>
         {mayChange.value && (
           <Segments
@@ -36,8 +48,8 @@ export default function Build({ editing }: { readonly editing: Editing }): JSX.E
         )}
         {isAdding ? <Palette actions={actions} /> : <Outline editing={editing} actions={actions} chosen={chosen} />}
       </section>
-      <Canvas editing={editing} actions={actions} chosen={chosen} />
-      <Properties key={chosen?.key ?? ''} editing={editing} actions={actions} chosen={chosen} />
+      <Canvas form={form} editing={editing} actions={actions} chosen={chosen} />
+      <Properties key={chosen?.key ?? ''} formId={form.id} editing={editing} actions={actions} chosen={chosen} />
     </div>
   )
 }

@@ -2,10 +2,15 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Field } from '#core/forms/definition/definition.ts'
-import { go, linkHere, query } from '../app/location.ts'
+import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { Segments } from '../parts/controls.tsx'
+import { rulesAbout } from '../form-fields/shown-when.tsx'
+import { titleOf } from '../form-fields/field-kinds.ts'
+import { plain } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
+import type { ListedForm } from '../wire/operations.ts'
 import type { Editing } from '../forms/use-draft.ts'
 import { choose, type FieldActions } from './actions.ts'
 import { words } from './designer-words.ts'
@@ -15,6 +20,7 @@ import { Tools } from './outline.tsx'
 import { keysByRow } from './rows.ts'
 
 interface CanvasProps {
+  readonly form: ListedForm
   readonly editing: Editing
   readonly actions: FieldActions
   readonly chosen: Field | undefined
@@ -29,9 +35,9 @@ interface Box {
 
 type Boxes = ReadonlyMap<string, Box>
 
-/** Where each field stands on the page; of a step its title. */
+/** Where each field that is seen stands on the page; of a step its title. */
 function boxesOn(page: Document): Boxes {
-  const marked = [...page.querySelectorAll<HTMLElement>('[data-key]')]
+  const marked = [...page.querySelectorAll<HTMLElement>('[data-key]')].filter((one) => one.offsetParent !== null)
   return new Map(
     marked.map((one) => {
       const part = one.matches('section') ? (one.querySelector('h2') ?? one) : one
@@ -43,18 +49,45 @@ function boxesOn(page: Document): Boxes {
 
 const isSame = (a: Boxes, b: Boxes): boolean => JSON.stringify([...a]) === JSON.stringify([...b])
 
-export function Canvas({ editing, actions, chosen }: CanvasProps): JSX.Element {
+/** The letterhead is small, so that the questions have the room. */
+function quieten(page: Document): void {
+  for (const one of page.querySelectorAll<HTMLElement>('.intro, .facts')) one.hidden = true
+  const [title] = page.querySelectorAll('h1')
+  if (title) title.style.fontSize = '1.5rem'
+}
+
+/** One step alone, as visitors with a script see it, or all of them, as others do. */
+function showStep(page: Document, step: number | undefined): void {
+  for (const section of page.querySelectorAll<HTMLElement>('section.step'))
+    section.hidden = step !== undefined && section.dataset['page'] !== String(step)
+}
+
+export function Canvas(props: CanvasProps): JSX.Element {
+  const { editing, chosen } = props
   const w = words()
   const [boxes, setBoxes] = useState<Boxes>(new Map())
+  const [page, setPage] = useState<Document>()
   const isPhone = query.value.get('view') === 'phone'
   const shown = showable(editing.definition)
-  const note = useCallback((page: Document) => {
-    const next = boxesOn(page)
-    setBoxes((before) => (isSame(before, next) ? before : next))
-  }, [])
+  const pages = pagesOf(editing.definition.schema)
+  const step = shownStep(pages, chosen)
+  const note = useCallback(
+    (drawn: Document) => {
+      quieten(drawn)
+      showStep(drawn, step)
+      setPage(drawn)
+      const next = boxesOn(drawn)
+      setBoxes((before) => (isSame(before, next) ? before : next))
+    },
+    [step],
+  )
+  useEffect(() => {
+    if (page) note(page)
+  }, [note])
   return (
     <section class="canvas" aria-label={w.preview}>
       <div class="reader-bar">
+        {pages.length > 1 && <StepSwitch pages={pages} step={step} />}
         <Segments
           label={w.width}
           value={isPhone ? 'phone' : 'desktop'}
@@ -70,7 +103,7 @@ export function Canvas({ editing, actions, chosen }: CanvasProps): JSX.Element {
         <div class="stage" tabIndex={0} role="group" aria-label={w.framed}>
           <div class={isPhone ? 'drawn phone' : 'drawn'}>
             <DraftFrame definition={shown.definition} title={w.framed} isStill onShown={note} />
-            <Over boxes={boxes} editing={editing} actions={actions} chosen={chosen} />
+            <Over boxes={boxes} {...props} />
           </div>
           <p class="faint stage-note">{w.canvasHint}</p>
         </div>
@@ -81,12 +114,44 @@ export function Canvas({ editing, actions, chosen }: CanvasProps): JSX.Element {
   )
 }
 
+/** That of the field that is chosen, where steps are looked at one by one; undefined for all of them. */
+function shownStep(pages: readonly FormPage[], chosen: Field | undefined): number | undefined {
+  const wanted = pages.find(({ number }) => String(number) === query.value.get('step'))
+  if (!wanted || pages.length === 1) return undefined
+  const has = ({ start, rows }: FormPage): boolean =>
+    start?.key === chosen?.key || rows.some((row) => row.some(({ field }) => field.key === chosen?.key))
+  return (chosen ? (pages.find(has) ?? wanted) : wanted).number
+}
+
+function StepSwitch({ pages, step }: { readonly pages: readonly FormPage[]; readonly step: number | undefined }): JSX.Element {
+  const w = words()
+  const titles = pages.map(({ number, start }) => [String(number), plain(start?.title ?? '') || w.step(number)] as const)
+  return (
+    <label class="step-switch">
+      <span class="hidden">{w.shownStep}</span>
+      <select
+        class="input"
+        value={step === undefined ? '' : String(step)}
+        onChange={(event) => go(linkHere({ step: event.currentTarget.value, field: '' }), { replaces: true })}
+      >
+        <option value="">{w.allSteps}</option>
+        {titles.map(([number, title]) => (
+          <option key={number} value={number}>
+            {`${number} · ${title}`}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 /** Over the page: takes clicks and what is dropped, as the page itself is a picture. */
-function Over({ boxes, editing, actions, chosen }: CanvasProps & { readonly boxes: Boxes }): JSX.Element {
+function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonly boxes: Boxes }): JSX.Element {
   const w = words()
   const layer = useRef<HTMLDivElement>(null)
   const [drop, setDrop] = useState<{ readonly before: number; readonly top: number }>()
   const box = chosen && boxes.get(chosen.key)
+  const [rule] = chosen ? rulesAbout(editing.definition, chosen.key) : []
   useEffect(() => {
     layer.current?.querySelector('.chosen-box')?.scrollIntoView({ block: 'nearest' })
   }, [chosen?.key, box?.top])
@@ -130,15 +195,29 @@ function Over({ boxes, editing, actions, chosen }: CanvasProps & { readonly boxe
         <div class="chosen-box" style={placed(box, 9)}>
           <span class="chosen-name">{w.chosen(w.types[chosen.type], chosen.key)}</span>
           {mayChange.value && <Tools field={chosen} actions={actions} />}
+          {rule && (
+            <a class="chosen-rule" href={link(`/forms/${form.id}/logic`)}>
+              {w.shownByRule(rule.n)}
+            </a>
+          )}
         </div>
       )}
       {drop && (
         <div class="drop-bar" style={{ top: `${String(drop.top)}px` }}>
-          {w.dropHere}
+          {w.dropHere(draggedName(editing))}
         </div>
       )}
     </div>
   )
+}
+
+/** What is dragged, as people know it. */
+function draggedName({ definition }: Editing): string {
+  const what = dragged.value
+  if (!what) return ''
+  if ('type' in what) return words().types[what.type]
+  const field = definition.schema.fields.find(({ key }) => key === what.key)
+  return field ? plain(titleOf(field)) : ''
 }
 
 const placed = ({ top, left, width, height }: Box, by: number) => ({

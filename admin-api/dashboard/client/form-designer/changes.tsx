@@ -75,8 +75,17 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
   )
 }
 
+/** Options by their labels, rows by their fields. */
+function inWords(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(inWords).join(', ')
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if ('label' in value) return inWords(value.label)
+  return 'fields' in value && Array.isArray(value.fields) ? value.fields.map(inWords).join(' + ') : JSON.stringify(value)
+}
+
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = inWords(value)
   const short = text.length > 160 ? `${text.slice(0, 160)}…` : text
   return short === '' ? '“”' : short
 }

@@ -61,6 +61,15 @@ export function DraftFrame({ definition, view = 'form', lang = '', ...rest }: Dr
   )
 }
 
+/** As high as what is on the page; a page is never lower than its frame, so it is asked in one without height. */
+function fitHeight(frame: HTMLIFrameElement, page: Document): void {
+  const stage = frame.closest('.stage')
+  const top = stage?.scrollTop ?? 0
+  frame.style.height = '0'
+  frame.style.height = `${String(page.documentElement.scrollHeight)}px`
+  if (stage) stage.scrollTop = top
+}
+
 let made = 0
 
 interface PageProps extends Omit<DraftFrameProps, 'definition' | 'view' | 'lang'> {
@@ -85,9 +94,8 @@ function Page({ source, title, isStill = false, isDark = false, isWaiting, onRea
   const measure = (): void => {
     const page = frame.current?.contentDocument
     if (!page?.documentElement || !frame.current) return
-    const height = `${String(page.documentElement.scrollHeight)}px`
-    if (frame.current.style.height !== height) frame.current.style.height = height
     report.current?.(page)
+    fitHeight(frame.current, page)
   }
   useEffect(measure, [isWaiting])
   const follow = (): void => {

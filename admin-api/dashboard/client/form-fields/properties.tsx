@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { isReservedKey, type Field } from '#core/forms/definition/definition.ts'
 import { mayChange } from '../app/permissions.ts'
-import { ChooseField, Segments, TextField } from '../parts/controls.tsx'
+import { ChooseField, TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import type { Editing } from '../forms/use-draft.ts'
@@ -13,15 +13,17 @@ import { titleOf } from './field-kinds.ts'
 import { Tools } from '../form-designer/outline.tsx'
 import { placesOf, sections } from './properties-of.ts'
 import { Property } from './property.tsx'
+import { ShownWhen } from './shown-when.tsx'
 import { besideOf, besides, spanOf } from '../form-designer/rows.ts'
 
 interface PropertiesProps {
+  readonly formId: string
   readonly editing: Editing
   readonly actions: FieldActions
   readonly chosen: Field | undefined
 }
 
-export function Properties({ editing, actions, chosen }: PropertiesProps): JSX.Element {
+export function Properties({ formId, editing, actions, chosen }: PropertiesProps): JSX.Element {
   const w = words()
   if (!chosen)
     return (
@@ -65,6 +67,7 @@ export function Properties({ editing, actions, chosen }: PropertiesProps): JSX.E
             </Part>
           )
         })}
+        <ShownWhen formId={formId} editing={editing} field={chosen} />
         {chosen.type !== 'page_break' && <Place schema={editing.definition.schema} field={chosen} actions={actions} />}
         <Part>
           <KeyField editing={editing} field={chosen} actions={actions} />
@@ -104,12 +107,17 @@ function Place({ schema, field: { key }, actions }: PlaceProps): JSX.Element {
     plain(titleOf(schema.fields.find((field) => field.key === other) ?? { key: other, type: 'text' }))
   return (
     <Part title={w.widthInRow}>
-      <Segments
-        label={w.widthInRow}
-        value={String(span)}
-        onChoose={(next) => actions.size(key, Number(next))}
-        choices={widths.map(([name, columns]) => ({ value: String(columns), label: w.widths[name] }))}
-      />
+      <div class="width-choices" role="group" aria-label={w.widthInRow}>
+        {widths.map(([name, columns]) => (
+          <button key={name} type="button" aria-pressed={span === columns} onClick={() => actions.size(key, columns)}>
+            <svg viewBox="0 0 48 4" aria-hidden="true">
+              <rect class="back" width={48} height={4} rx={2} />
+              <rect width={columns * 4} height={4} rx={2} />
+            </svg>
+            {w.widths[name]}
+          </button>
+        ))}
+      </div>
       {count > 1 && (
         <div class="actions">
           <button type="button" class="button small" aria-disabled={at === 0} onClick={() => actions.shift(key, -1)}>

@@ -20,6 +20,7 @@ const en = {
   value: 'Value',
   values: 'Values, divided by commas',
   answerTo: (name: string) => `the answer to “${name}”`,
+  quoted: (text: string) => `“${text}”`,
   action: 'What happens',
   target: 'With what',
   operators: {
@@ -81,6 +82,7 @@ const de: typeof en = {
   value: 'Wert',
   values: 'Werte, durch Kommas getrennt',
   answerTo: (name) => `die Antwort auf «${name}»`,
+  quoted: (text) => `«${text}»`,
   action: 'Was geschieht',
   target: 'Womit',
   operators: {
@@ -142,6 +144,7 @@ const fr: typeof en = {
   value: 'Valeur',
   values: 'Valeurs, séparées par des virgules',
   answerTo: (name) => `la réponse à « ${name} »`,
+  quoted: (text) => `« ${text} »`,
   action: 'Ce qui se passe',
   target: 'Avec quoi',
   operators: {
@@ -203,6 +206,7 @@ const it: typeof en = {
   value: 'Valore',
   values: 'Valori, separati da virgole',
   answerTo: (name) => `la risposta a «${name}»`,
+  quoted: (text) => `«${text}»`,
   action: 'Che cosa succede',
   target: 'Con che cosa',
   operators: {

@@ -11,8 +11,9 @@ import type { PartProps } from '../forms/part-props.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { Chip, ConditionChips, firstOf, isLookedAt } from './condition.tsx'
+import { Chip, ConditionChips, isLookedAt } from './condition.tsx'
 import { words } from './logic-words.ts'
+import { newRule } from './new-rule.ts'
 import { TryOut } from './try-out.tsx'
 
 export default function Logic({ editing }: PartProps): JSX.Element {
@@ -63,17 +64,6 @@ export default function Logic({ editing }: PartProps): JSX.Element {
       <TryOut editing={editing} />
     </div>
   )
-}
-
-/** Looks at the first question, and shows what is behind it. */
-function newRule(schema: Schema, rules: readonly Rule[]): Rule | undefined {
-  const ordered = inReadingOrder(schema)
-  const at = ordered.findIndex(isLookedAt)
-  const [field, target] = [ordered[at], ordered.slice(at + 1).find(({ type }) => type !== 'page_break')]
-  if (!field || !target) return undefined
-  const ids = new Set(rules.map(({ id }) => id))
-  const id = Array.from({ length: rules.length + 1 }, (_, n) => `rule-${String(n + 1)}`).find((one) => !ids.has(one)) ?? 'rule'
-  return { id, when: firstOf(field), then: [{ action: 'show', target: target.key }] }
 }
 
 interface RuleProps {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Definition } from '#core/forms/definition/definition.ts'
 import { call } from '../app/api.ts'
-import { go, linkHere, query } from '../app/location.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead, type Listing } from '../app/query.ts'
 import { Changes } from '../form-designer/changes.tsx'
@@ -39,6 +39,11 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
       <section class="compared-versions" aria-label={w.against(name(chosen), name(before))} tabIndex={0}>
         <div class="actions">
           <h2>{before === 0 ? name(chosen) : w.against(name(chosen), name(before))}</h2>
+          {chosen > 0 && (
+            <a class="button small" href={link(`/forms/${form.id}/submissions`, { status: 'all', version: String(chosen) })}>
+              {w.submissionsOf}
+            </a>
+          )}
           {mayChange.value && chosen > 0 && chosen !== form.version && form.status !== 'archived' && (
             <button class="button small" onClick={() => setRolling(true)}>
               {w.rollBack(chosen)}

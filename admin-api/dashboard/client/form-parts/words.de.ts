@@ -67,6 +67,7 @@ export const de: Wider<typeof en> = {
   draft: 'Entwurf',
   notPublished: 'nicht veröffentlicht',
   liveNow: 'öffentlich',
+  submissionsOf: 'Ihre Eingänge',
   noNote: 'Ohne Notiz',
   backTo: (n: number) => `Wieder Version ${String(n)}`,
   compareWith: 'Vergleichen mit',

@@ -68,6 +68,7 @@ export const en = {
   draft: 'Draft',
   notPublished: 'not published',
   liveNow: 'live',
+  submissionsOf: 'Its submissions',
   noNote: 'No note',
   backTo: (n: number) => `Version ${String(n)} again`,
   compareWith: 'Compare with',

@@ -67,6 +67,7 @@ export const fr: Wider<typeof en> = {
   draft: 'Brouillon',
   notPublished: 'non publié',
   liveNow: 'en ligne',
+  submissionsOf: 'Ses envois',
   noNote: 'Sans note',
   backTo: (n: number) => `De nouveau la version ${String(n)}`,
   compareWith: 'Comparer avec',

@@ -67,6 +67,7 @@ export const it: Wider<typeof en> = {
   draft: 'Bozza',
   notPublished: 'non pubblicata',
   liveNow: 'in linea',
+  submissionsOf: 'I suoi invii',
   noNote: 'Senza nota',
   backTo: (n: number) => `Di nuovo la versione ${String(n)}`,
   compareWith: 'Confronta con',

@@ -1,7 +1,6 @@
 /** The list of forms: searched and filtered in its address, with what is new in each. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
@@ -13,31 +12,36 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
-import { TopBar } from '../parts/top-bar.tsx'
-import { listForms, type ListedForm } from '../wire/operations.ts'
+import { NewLink, TopBar } from '../parts/top-bar.tsx'
+import { listForms, type FormFigures, type ListedForm } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { statusMarks, statuses, type FormStatus } from './form-status.ts'
 import { words } from './forms-words.ts'
+import { conversionOf, LastDays, useLastDays } from './last-days.tsx'
 import { NewForm } from './new-form.tsx'
+
+const pageSize = 50
 
 export function FormList(): JSX.Element {
   const w = words()
   const text = query.value.get('q') ?? ''
   const status = statuses.find((one) => one === query.value.get('status'))
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listForms, { query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }), limit: '50' } })
+  const list = useList(listForms, {
+    query: { ...project, ...(text !== '' && { q: text }), ...(status && { status }), limit: String(pageSize) },
+  })
   const flag = useFlag('forms')
   const isMaking = isMakingNew(mayChange)
-  useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
+  const lastDays = useLastDays(project)
+  const follow = (): void => {
+    if ((list.read.data?.length ?? 0) <= pageSize) list.reload() // what else was loaded would be gone
+  }
+  useChanges('forms', follow)
+  useChanges('form_submissions', follow)
   return (
     <>
-      <TopBar title={w.title}>
-        {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts="c">
-            <Icon name="plus" />
-            <span class="shell-label">{w.newForm}</span>
-          </a>
-        )}
+      <TopBar title={w.title} isLive={list.read.state !== 'failed'}>
+        {mayChange.value && <NewLink label={w.newForm} />}
       </TopBar>
       <div class="sheet">
         <FeatureNote flag={flag} />
@@ -58,7 +62,7 @@ export function FormList(): JSX.Element {
           keyOf={({ id }) => id}
           open={({ id }) => link(`/forms/${id}`)}
           empty={<Nothing isFiltered={text !== '' || status !== undefined} />}
-          columns={columns()}
+          columns={columns(lastDays)}
           narrow={({ name, status: one, version, submissions_new: fresh, updated_at: at }) => [
             <Mark name={statusMarks[one]} />,
             <SafeText text={name} />,
@@ -81,7 +85,7 @@ const StatusOf = ({ status }: { readonly status: FormStatus }): JSX.Element => (
   </span>
 )
 
-function columns(): readonly Column<ListedForm>[] {
+function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readonly Column<ListedForm>[] {
   const w = words()
   const projectOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? ''
   return [
@@ -99,8 +103,14 @@ function columns(): readonly Column<ListedForm>[] {
     {
       head: w.newOnes,
       class: 'c-time num',
-      cell: ({ submissions_new: fresh }) => (fresh > 0 ? <b>{number(fresh)}</b> : '0'),
+      cell: ({ id, submissions_new: fresh }) => (
+        <a href={link(`/forms/${id}/submissions`)} aria-label={w.newOf(fresh)}>
+          {fresh > 0 ? <b>{number(fresh)}</b> : '0'}
+        </a>
+      ),
     },
+    { head: w.lastDays, class: 'c-days', cell: ({ id }) => <LastDays figures={lastDays?.get(id)} /> },
+    { head: w.conversion, class: 'c-time num', cell: ({ id }) => conversionOf(lastDays?.get(id)) },
     ...(projectId.value === undefined && projects.value.length > 1
       ? [{ head: w.project, cell: ({ project_id: id }: ListedForm) => <SafeText text={projectOf(id)} /> }]
       : []),

@@ -1,6 +1,6 @@
 /** The page of a form: whether it is live and saved, its parts as tabs of their own address, and publishing it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { later } from '../app/later.tsx'
 import { bind } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
@@ -133,14 +133,21 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
 
 function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: PartName }): JSX.Element {
   const w = words()
+  const bar = useRef<HTMLElement>(null)
+  useEffect(() => bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [part])
   return (
-    <nav class="form-tabs" aria-label={w.tabsOf}>
+    <nav class="form-tabs" aria-label={w.tabsOf} ref={bar}>
       {partNames.map((one) => (
         <a key={one} href={link(pathOf(form.id, one))} aria-current={one === part ? 'page' : undefined}>
           {w.tabs[one]}
           {one === 'versions' && form.version > 0 && <span>{form.version}</span>}
         </a>
       ))}
+      <a class="to-submissions" href={link(`/forms/${form.id}/submissions`)}>
+        <Icon name="submissions" />
+        {w.submissions}
+        {form.submissions_new > 0 && <span>{w.newCount(form.submissions_new)}</span>}
+      </a>
     </nav>
   )
 }
@@ -187,7 +194,7 @@ interface StepProps {
 const Step = ({ label, keys, icon, run }: StepProps): JSX.Element => (
   <button class={`button quiet small ${icon}`} type="button" aria-disabled={!run} aria-keyshortcuts={keys} onClick={() => run?.()}>
     <Icon name={icon} />
-    {label}
+    <span class="step-label">{label}</span>
   </button>
 )
 

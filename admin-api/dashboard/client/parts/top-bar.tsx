@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks'
 import { words } from '../words/words.ts'
 import { ApiCallDrawer } from './api-call.tsx'
 import { Icon } from './icon.tsx'
-import { organization } from '../app/location.ts'
+import { bind, keyFor } from '../app/keys.ts'
+import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
 import { initial } from './safe-text.tsx'
 
@@ -38,6 +39,17 @@ export function TopBar({ title, heading, isLive, children }: TopProps): JSX.Elem
       </div>
       {isApiCallOpen.value && <ApiCallDrawer onClose={() => (isApiCallOpen.value = false)} />}
     </header>
+  )
+}
+
+/** Opens what makes something new on this screen, by its key too. */
+export function NewLink({ label }: { readonly label: string }): JSX.Element {
+  useEffect(() => bind({ c: () => go(linkHere({ new: '1' })) }), [])
+  return (
+    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
+      <Icon name="plus" />
+      <span class="shell-label">{label}</span>
+    </a>
   )
 }
 

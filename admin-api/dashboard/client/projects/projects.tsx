@@ -1,19 +1,16 @@
 /** The projects of the organization with their partitions, and how much of their limits is used. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind, keyFor } from '../app/keys.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Gauge } from '../parts/controls.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
-import { TopBar } from '../parts/top-bar.tsx'
+import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listProjects, type Project } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { NewProject } from './edit-project.tsx'
@@ -32,20 +29,12 @@ function ProjectList(): JSX.Element {
   const [w, common] = [words(), allWords()]
   const list = useList(listProjects, { query: { limit: '200' } })
   const rows = list.read.data ?? []
-  useEffect(() => (mayChange.value ? bind({ c: () => go(linkHere({ new: '1' })) }) : undefined), [])
   const tree = { ...list, read: list.read.state === 'ready' ? { ...list.read, data: inTree(rows) } : list.read }
   const partitions = rows.filter(({ parent_id: parent }) => parent !== null).length
   const sends = rows.reduce((sum, { sends_today: today }) => sum + today, 0)
   return (
     <>
-      <TopBar title={common.projects}>
-        {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
-            <Icon name="plus" />
-            <span class="shell-label">{common.newProject}</span>
-          </a>
-        )}
-      </TopBar>
+      <TopBar title={common.projects}>{mayChange.value && <NewLink label={common.newProject} />}</TopBar>
       <div class="sheet">
         {rows.length > 0 && (
           <div class="say">

@@ -1,7 +1,7 @@
 /** The operations by subject, with a search over them; subjects open by themselves where something is looked for. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useListKeys } from '../app/list-keys.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
@@ -21,22 +21,15 @@ export function OperationList({ subjects, chosen, text }: ListProps): JSX.Elemen
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const shown = found(subjects, text)
   const entries = shown.flatMap((subject) => subject.entries)
-  const step = (by: number): void => {
-    const at = entries.findIndex(({ operationId }) => operationId === chosen)
-    const next = at < 0 ? entries[by > 0 ? 0 : entries.length - 1] : entries[at + by]
-    if (next) go(link(`/docs/api/${next.operationId}`, { q: text }))
-  }
-  useEffect(
-    () =>
-      bind({
-        j: () => step(1),
-        k: () => step(-1),
-        ']': () => step(1),
-        '[': () => step(-1),
-        '/': () => document.getElementById('operation-search')?.focus(),
-        ...(chosen !== undefined && { Escape: () => go(link('/docs/api', { q: text })) }),
-      }),
-    [chosen, text, subjects],
+  useListKeys(
+    {
+      rows: entries,
+      isOpen: ({ operationId }) => operationId === chosen,
+      onOpen: ({ operationId }) => go(link(`/docs/api/${operationId}`, { q: text })),
+      onClose: chosen === undefined ? undefined : () => go(link('/docs/api', { q: text })),
+      search: 'operation-search',
+    },
+    [chosen, text],
   )
   useEffect(() => {
     document.querySelector('.operations [aria-current]')?.scrollIntoView({ block: 'nearest' })

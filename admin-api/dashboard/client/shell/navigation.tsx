@@ -6,9 +6,11 @@ import { useOutside } from '../parts/outside.ts'
 import { initial } from '../parts/safe-text.tsx'
 import { words } from '../words/words.ts'
 import { link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
+import { pressedFor } from '../app/keys.ts'
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
+import { shortcuts } from '../app/settings.ts'
 import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.ts'
 import { SettingsMenu } from './settings-menu.tsx'
 
@@ -20,7 +22,7 @@ const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
       href={link(beginningOf(screen))}
       title={label}
       aria-current={screenAt(path.value) === screen ? 'page' : undefined}
-      aria-keyshortcuts={`g ${screen.key}`}
+      aria-keyshortcuts={shortcuts.value ? `${pressedFor('g')} ${screen.key}` : undefined}
       onClick={() => (isMenuOpen.value = false)}
     >
       <Icon name={screen.icon} />
@@ -128,12 +130,15 @@ function ProjectMenu(): JSX.Element {
   )
 }
 
-/** The bar at the bottom of phones: the first screens, and the rest behind "More". */
+/** What is looked at on the way. */
+const onPhones: readonly string[] = ['', 'traces', 'captures', 'submissions']
+
+/** The bar at the bottom of phones: a few screens, and the rest behind "More". */
 export const BottomBar = (): JSX.Element => (
   <nav class="bottom" aria-label={words().shortNavigation}>
     {screens
-      .filter((screen) => screen.group !== 'none' && mayOpen(screen))
-      .slice(0, 4)
+      .filter((screen) => (mayRead.value ? onPhones.includes(screen.name) : screen.group !== 'none') && mayOpen(screen))
+      .slice(0, onPhones.length)
       .map((screen) => (
         <a
           key={screen.name}

@@ -13,11 +13,13 @@ interface AnswersProps {
   readonly submission: FormSubmission
   /** Undefined until it is known. */
   readonly definition: Readonly<Record<string, unknown>> | undefined
+  /** A file was not given out. */
+  readonly onRefused: () => void
 }
 
 type Answer = FormSubmission['answers'][string]
 
-export function Answers({ submission, definition }: AnswersProps): JSX.Element {
+export function Answers({ submission, definition, onRefused }: AnswersProps): JSX.Element {
   const w = words()
   const { answers, files, consents } = submission
   const fields = fieldsOf(definition)
@@ -33,7 +35,7 @@ export function Answers({ submission, definition }: AnswersProps): JSX.Element {
         return (
           <Pair key={field.key} label={field.label ?? field.key}>
             {own.length > 0 ? (
-              <Files files={own} submission={submission} />
+              <Files files={own} submission={submission} onRefused={onRefused} />
             ) : (
               answer !== undefined && <Said field={field} answer={answer} />
             )}
@@ -55,7 +57,7 @@ export function Answers({ submission, definition }: AnswersProps): JSX.Element {
       })}
       {unplaced.length > 0 && (
         <Pair label={w.otherFiles}>
-          <Files files={unplaced} submission={submission} />
+          <Files files={unplaced} submission={submission} onRefused={onRefused} />
         </Pair>
       )}
       {asked.length + others.length + unplaced.length === 0 && <Pair label={w.answers}>{w.noAnswers}</Pair>}

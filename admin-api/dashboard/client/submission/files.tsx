@@ -1,37 +1,90 @@
-/** Files that came with a submission, each with what its scan found. */
+/** Files that came with a submission, each with what its scan found; one is downloaded by its button, and a refusal says why. */
 import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call, save, type ApiFault } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import { useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { bytes } from '../parts/time.ts'
 import { words } from '../submissions/submissions-words.ts'
-import type { FormSubmission } from '../wire/operations.ts'
+import { getFormFile, type FormSubmission } from '../wire/operations.ts'
 
 type File = FormSubmission['files'][number]
 
 interface FilesProps {
   readonly files: readonly File[]
   readonly submission: Pick<FormSubmission, 'id' | 'form_id'>
+  /** What a scan found may be known by now. */
+  readonly onRefused: () => void
 }
 
-const marks: Readonly<Record<string, string>> = { clean: 'ok', pending: 'pending', infected: 'failed', unscanned: 'warning' }
+const marks = { clean: 'ok', pending: 'pending', infected: 'failed', unscanned: 'warning' } as const
 
-export function Files({ files }: FilesProps): JSX.Element {
+export const Files = ({ files, ...rest }: FilesProps): JSX.Element => (
+  <ul class="sub-files">
+    {files.map((file) => (
+      <li key={file.id}>
+        <FileRow file={file} {...rest} />
+      </li>
+    ))}
+  </ul>
+)
+
+function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { readonly file: File }): JSX.Element {
   const w = words()
-  const says = (status: string): string => (Object.hasOwn(w.scans, status) ? w.scans[status as keyof typeof w.scans] : status)
+  const { id, name, bytes: size, content_type: type, status, virus } = file
+  const [fault, setFault] = useState<ApiFault>()
+  const [isBusy, start] = useBusy()
+  useEffect(() => setFault(undefined), [status])
+  const download = async (): Promise<void> => {
+    setFault(undefined)
+    try {
+      await save(await call(getFormFile, { path: { id: submission.form_id, submission_id: submission.id, file_id: id } }), name)
+    } catch (error) {
+      setFault(asFault(error))
+      onRefused()
+    }
+  }
   return (
-    <ul class="sub-files">
-      {files.map(({ id, name, bytes: size, content_type: type, status }) => (
-        <li key={id}>
-          <Icon name={type.startsWith('image/') ? 'image' : 'clip'} />
-          <span class="sub-file-name">
-            <SafeText text={name} /> <span class="faint">{bytes(size)}</span>
-          </span>
-          <span class="status">
-            <Mark name={marks[status] ?? 'none'} /> {says(status)}
-          </span>
-        </li>
-      ))}
-    </ul>
+    <>
+      <Icon name={type.startsWith('image/') ? 'image' : 'clip'} />
+      <span class="sub-file-name">
+        <SafeText text={name} /> <span class="faint">{bytes(size)}</span>
+      </span>
+      <span class={`status ${status === 'clean' ? 'good' : status === 'infected' ? 'bad' : status === 'unscanned' ? 'warn' : ''}`}>
+        <Mark name={marks[status]} /> {w.scans[status]}
+        {virus !== null && (
+          <code>
+            <SafeText text={virus} />
+          </code>
+        )}
+      </span>
+      {status !== 'infected' && (
+        <button
+          class="button small"
+          type="button"
+          aria-disabled={isBusy}
+          aria-label={w.downloadFile(plain(name))}
+          onClick={() => start(download)}
+        >
+          {w.download}
+        </button>
+      )}
+      {fault && (
+        <p class="sub-file-refused" role="alert">
+          {whyRefused(fault)}
+        </p>
+      )}
+    </>
   )
+}
+
+/** A file that no scanner will ever see is another case than one that waits for it. */
+function whyRefused({ code, nextAction, message }: ApiFault): string {
+  const w = words()
+  if (code === 'file_infected') return w.refusals.infected
+  if (code === 'scan_pending') return nextAction === 'ask_operator' ? w.refusals.noScanner : w.refusals.pending
+  return message
 }

@@ -2,7 +2,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { keyFor, pressedFor } from '../app/keys.ts'
+import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
+import { shortcuts } from '../app/settings.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -35,36 +38,22 @@ export function Head(props: HeadProps): JSX.Element {
           <SafeText text={titleOf(submission)} />
         </h2>
         {mayChange.value && <Tools {...props} />}
+        <button class="button quiet sub-tool wide-only" title={w.print} onClick={() => print()}>
+          <Icon name="print" />
+          <span class="sub-tool-label">{w.print}</span>
+        </button>
         <button
           class="button quiet square"
           aria-label={w.next}
           title={w.next}
-          aria-keyshortcuts="j"
+          aria-keyshortcuts={keyFor('j')}
           aria-disabled={!hasNext}
           onClick={onNext}
         >
           <Icon name="down" />
         </button>
       </div>
-      <p class="sub-meta">
-        <span>
-          {form && <SafeText text={form.name} />} {w.version(submission.version)}
-        </span>
-        <time datetime={submission.created_at} title={longTime(submission.created_at)}>
-          {shortTime(submission.created_at, true)}
-        </time>
-        {submission.fill_ms !== null && <span>{w.filledIn(span(submission.fill_ms))}</span>}
-        {submission.status !== 'spam' && (
-          <span class="good">
-            <Mark name="ok" /> {w.noSpam}
-          </span>
-        )}
-        <span class="tag">{w.statuses[submission.status]}</span>
-        <span>
-          <code>{referenceOf(submission)}</code>
-          <CopyButton text={submission.id} label={common.copyId} />
-        </span>
-      </p>
+      <About submission={submission} form={form} />
       {submission.status === 'spam' && (
         <div class="note warn">
           <Mark name="warning" />
@@ -87,6 +76,37 @@ export function Head(props: HeadProps): JSX.Element {
   )
 }
 
+/** How it came: by which form and version, when, how fast, and what it is called by. */
+function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  return (
+    <p class="sub-meta">
+      <span>
+        {form && (
+          <a href={link(`/forms/${form.id}`)} title={w.openForm}>
+            <SafeText text={form.name} />
+          </a>
+        )}
+        <a href={link(`/forms/${submission.form_id}/versions`, { version: String(submission.version) })}>{w.version(submission.version)}</a>
+      </span>
+      <time datetime={submission.created_at} title={longTime(submission.created_at)}>
+        {shortTime(submission.created_at, true)}
+      </time>
+      {submission.fill_ms !== null && <span>{w.filledIn(span(submission.fill_ms))}</span>}
+      {submission.status !== 'spam' && (
+        <span class="good">
+          <Mark name="ok" /> {w.noSpam}
+        </span>
+      )}
+      <span class="tag">{w.statuses[submission.status]}</span>
+      <span>
+        <code>{referenceOf(submission)}</code>
+        <CopyButton text={submission.id} label={common.copyId} />
+      </span>
+    </p>
+  )
+}
+
 function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
   const w = words()
   const [isEnding, setEnding] = useState(false)
@@ -99,16 +119,16 @@ function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
   ] as const
   return (
     <>
-      <button class="button" aria-keyshortcuts="r" onClick={onReply}>
+      <button class="button" aria-keyshortcuts={keyFor('r')} onClick={onReply}>
         <Icon name="reply" />
-        {w.reply}
+        <span class="sub-reply-label">{w.reply}</span>
       </button>
       {tools.map(({ icon, label, key, run, isNamed }) => (
         <button
           key={key}
           class={`button quiet sub-tool${isNamed ? ' named' : ''}${key === 'n' ? ' wide-only' : ''}`}
-          aria-keyshortcuts={key}
-          title={`${label} (${key})`}
+          aria-keyshortcuts={keyFor(key)}
+          title={shortcuts.value ? `${label} (${pressedFor(key)})` : label}
           onClick={run}
         >
           <Icon name={icon} />

@@ -1,18 +1,44 @@
-/** What happened to a submission, by what is known of it. */
+/** What happened to a submission: how it came, who was notified of it, and what is known of its sender. */
 import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { everyMs, useChanges } from '../app/live.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead, useTicks } from '../app/query.ts'
+import { useBusy } from '../parts/controls.tsx'
+import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { longTime } from '../parts/time.ts'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { attempt } from '../submissions/changes.ts'
 import { words } from '../submissions/submissions-words.ts'
-import type { FormSubmission } from '../wire/operations.ts'
+import {
+  getWebhookAttempt,
+  listFormSubmissionNotifications,
+  redeliverWebhookAttempt,
+  type FormNotice,
+  type FormSubmission,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Outcome } from './outcome.tsx'
+
+const lookAgainMs = 15_000
 
 export function History({ submission }: { readonly submission: FormSubmission }): JSX.Element {
   const w = words()
-  const { version, created_at: created, updated_at: updated, origin, ip, unknown_keys: unknown } = submission
+  const { id, form_id: formId, version, created_at: created, updated_at: updated, origin, ip, unknown_keys: unknown } = submission
+  const notices = useRead(listFormSubmissionNotifications, { path: { id: formId, submission_id: id } })
+  useTicks(everyMs(lookAgainMs), notices.reload)
   return (
-    <section class="sub-section">
+    <section class="sub-section sub-history" aria-label={w.history}>
       <h3>{w.history}</h3>
-      <ul class="faint">
+      <ul>
         <li>{w.received(longTime(created), version)}</li>
+        {notices.state === 'failed' && <li>{w.noticesFailed(notices.fault.message)}</li>}
+        {notices.data?.data.map((notice) => (
+          <li key={notice.trace_id ?? notice.attempt_id}>
+            <Notice notice={notice} />
+          </li>
+        ))}
         {updated !== created && <li>{w.changedAt(longTime(updated))}</li>}
         {origin !== null && (
           <li>
@@ -30,5 +56,62 @@ export function History({ submission }: { readonly submission: FormSubmission })
         {unknown > 0 && <li>{w.unknownKeys(unknown)}</li>}
       </ul>
     </section>
+  )
+}
+
+function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }: { readonly notice: FormNotice }): JSX.Element {
+  const w = words()
+  const when = (
+    <time datetime={at} title={longTime(at)}>
+      {shortTime(at, true)}
+    </time>
+  )
+  if (traceId !== null)
+    return (
+      <>
+        {when} {w.notified} <SafeText text={to ?? ''} /> <Outcome traceId={traceId} />
+      </>
+    )
+  return (
+    <>
+      {when} {w.webhook} {attemptId !== null && <Delivery id={attemptId} />}
+    </>
+  )
+}
+
+/** The delivery to the webhook of the form, with the way to have it tried again. */
+function Delivery({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getWebhookAttempt, { path: { id } })
+  useChanges('webhook_deliveries', read.reload)
+  const [isBusy, start] = useBusy()
+  const again = async (): Promise<void> => {
+    if (!(await attempt(() => call(redeliverWebhookAttempt, { path: { id } })))) return
+    toast(allWords().redelivered)
+    read.reload()
+  }
+  if (!read.data) return <span class="faint">{read.state === 'failed' ? read.fault.message : '…'}</span>
+  const { status, last_status_code: code, last_error: error, attempt_count: count } = read.data
+  return (
+    <>
+      <span class="status">
+        <Mark name={status} /> {status}
+      </span>{' '}
+      <span class="faint">
+        {w.attempts(count)}
+        {code !== null && ` · HTTP ${String(code)}`}
+        {error !== null && (
+          <>
+            {' · '}
+            <SafeText text={error} />
+          </>
+        )}
+      </span>
+      {mayChange.value && status !== 'succeeded' && status !== 'pending' && (
+        <button class="button quiet small" type="button" aria-disabled={isBusy} onClick={() => start(again)}>
+          {allWords().redeliver}
+        </button>
+      )}
+    </>
   )
 }

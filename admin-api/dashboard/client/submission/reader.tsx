@@ -1,9 +1,10 @@
 /** One submission: what was answered, what it was marked with, what was replied, and what can be done with it. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
 import { bind } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useRead } from '../app/query.ts'
+import { useRead, useTicks } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Show } from '../parts/states.tsx'
 import { attempt, change, setStatus } from '../submissions/changes.ts'
@@ -17,6 +18,9 @@ import { History } from './history.tsx'
 import type { Act, ReaderProps } from './reader-props.ts'
 import { Replies } from './replies.tsx'
 import { Triage } from './triage.tsx'
+
+/** Scans take a moment; what they found is looked at so often. */
+const scanMs = 3000
 
 export function Reader(props: ReaderProps): JSX.Element {
   const { formId, submissionId } = props
@@ -40,6 +44,8 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
   const path = { id: submission.form_id, submission_id: submission.id }
   const replies = useRead(listFormReplies, { path })
   const version = useRead(getFormVersion, { path: { id: submission.form_id, version: String(submission.version) } })
+  const lookAgain = (): void => void attempt(async () => keep(await call(getFormSubmission, { path })))
+  useTicks(submission.files.some(({ status }) => status === 'pending') ? scanMs : undefined, lookAgain)
   const mark = (status: Status, isDone: boolean): void =>
     start(async () => {
       const changed = await setStatus(submission, status, () => props.onUndone())
@@ -63,7 +69,7 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
     <>
       <Head submission={submission} acts={acts} onReply={() => setDraft('new')} {...props} />
       <div class="sub-body">
-        <Answers submission={submission} definition={version.data?.definition} />
+        <Answers submission={submission} definition={version.data?.definition} onRefused={lookAgain} />
         <Triage submission={submission} members={props.members} onChange={keep} />
         <Replies submission={submission} read={replies} onEdit={setDraft} onSent={settle} />
         <History submission={submission} />

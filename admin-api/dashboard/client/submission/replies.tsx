@@ -2,18 +2,17 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useRead, type Reading } from '../app/query.ts'
+import type { Reading } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
-import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
 import { words } from '../submissions/submissions-words.ts'
-import { deleteFormReplyDraft, getTrace, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import { deleteFormReplyDraft, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { Outcome } from './outcome.tsx'
 
 interface RepliesProps {
   readonly submission: FormSubmission
@@ -57,16 +56,6 @@ export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | n
 const Body = ({ reply }: { readonly reply: FormReply }): JSX.Element => (
   <p class="prose">{reply.text === null ? <span class="faint">{words().htmlOnly}</span> : <SafeText text={reply.text} />}</p>
 )
-
-function Outcome({ traceId }: { readonly traceId: string }): JSX.Element {
-  const { data } = useRead(getTrace, { path: { trace_id: traceId } })
-  const status = data?.status ?? 'pending'
-  return (
-    <a class="status" href={link(`/traces/${traceId}`)}>
-      <Mark name={status} /> {data ? status.replaceAll('_', ' ') : words().sent}
-    </a>
-  )
-}
 
 interface DraftActsProps extends Pick<RepliesProps, 'onEdit' | 'onSent'> {
   readonly reply: FormReply

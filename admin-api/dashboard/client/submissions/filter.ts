@@ -1,13 +1,13 @@
 /** Which submissions are listed, as the address says it, and the addresses of lists and of single ones. */
 import { link, projectId, query } from '../app/location.ts'
-import type { FormSubmission } from '../wire/operations.ts'
+import type { FormSubmission, ListedForm } from '../wire/operations.ts'
 
 export type Status = FormSubmission['status']
 
 export const statuses = ['open', 'new', 'read', 'replied', 'archived', 'spam', 'all'] as const
 export type ListedStatus = (typeof statuses)[number]
 
-const names = ['status', 'tag', 'assignee', 'q'] as const
+const names = ['status', 'tag', 'assignee', 'q', 'version'] as const
 type Named = Partial<Readonly<Record<(typeof names)[number], string>>>
 
 /** What the address says; without a status, the open ones. */
@@ -16,20 +16,33 @@ export const wantedStatus = (): ListedStatus => statuses.find((one) => one === q
 const kept = (): Named => Object.fromEntries(names.map((name) => [name, query.value.get(name) ?? '']))
 
 /** Something narrows the list beyond its status. */
-export const isNarrowed = (): boolean => ['tag', 'assignee', 'q'].some((name) => (query.value.get(name) ?? '') !== '')
+export const isNarrowed = (): boolean => ['tag', 'assignee', 'q', 'version'].some((name) => (query.value.get(name) ?? '') !== '')
 
 /** As the service is asked. */
 export function wantedQuery(isOfAll: boolean) {
   const status = wantedStatus()
-  const { status: _, ...rest } = kept()
+  const { status: _, version = '', ...others } = kept()
+  const rest = { ...others, ...(!isOfAll && /^[1-9]\d{0,8}$/.test(version) && { version }) }
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
   const project = isOfAll && projectId.value !== undefined ? { project: projectId.value } : {}
   return { limit: '50', ...project, ...(status !== 'all' && { status }), ...given }
 }
 
-/** A list: of one form, or of all. */
+/** A list: of one form, or of all. A version is that of one form. */
 export const listLink = (formId: string | undefined, changes: Named = {}): string =>
-  link(formId === undefined ? '/forms/submissions' : `/forms/${formId}/submissions`, { ...kept(), ...changes })
+  link(formId === undefined ? '/forms/submissions' : `/forms/${formId}/submissions`, {
+    ...kept(),
+    ...(formId === undefined && { version: '' }),
+    ...changes,
+  })
+
+/** How many submissions of forms are in each list. */
+export function countsOf(forms: readonly ListedForm[]): Readonly<Record<ListedStatus, number>> {
+  const sum = (status: Status): number => forms.reduce((all, { submissions_by_status: counts }) => all + counts[status], 0)
+  const [fresh, read, replied, archived, spam] = [sum('new'), sum('read'), sum('replied'), sum('archived'), sum('spam')]
+  const open = fresh + read + replied
+  return { open, new: fresh, read, replied, archived, spam, all: open + archived + spam }
+}
 
 /** One submission, beside the list that it stands in. */
 export const submissionLink = (submission: Pick<FormSubmission, 'id' | 'form_id'>, formId: string | undefined): string =>

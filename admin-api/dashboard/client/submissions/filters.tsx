@@ -4,8 +4,9 @@ import { boot } from '../app/boot.ts'
 import { query } from '../app/location.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
 import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
-import { listLink, statuses, wantedStatus } from './filter.ts'
+import { countsOf, listLink, statuses, wantedStatus } from './filter.ts'
 import { words } from './submissions-words.ts'
 
 interface FiltersProps {
@@ -28,7 +29,8 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
   const tag = query.value.get('tag') ?? ''
   const tags = [...new Set([...(tag === '' ? [] : [tag]), ...rows.flatMap((row) => row.tags)])].slice(0, maxTags)
   const counted = forms.filter(({ id }) => formId === undefined || id === formId)
-  const news = counted.reduce((sum, form) => sum + form.submissions_new, 0)
+  const counts = countsOf(counted)
+  const version = formId === undefined ? '' : (query.value.get('version') ?? '')
   return (
     <nav class={isShown ? 'sub-filters shown' : 'sub-filters'} id="sub-filters" aria-label={w.filters}>
       <h2>{w.status}</h2>
@@ -40,7 +42,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
             isCurrent={status === wantedStatus()}
             icon={icons[status]}
             label={w.statuses[status]}
-            count={status === 'new' ? news : 0}
+            count={counts[status]}
           />
         ))}
       </ul>
@@ -48,8 +50,9 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
       <ul>
         <Entry to={listLink(undefined)} isCurrent={formId === undefined} icon="menu" label={w.allForms} />
         {forms.map(({ id, name, submissions_new: count }) => (
-          <Entry key={id} to={listLink(id)} isCurrent={id === formId} icon="forms" label={name} count={count} isTyped />
+          <Entry key={id} to={listLink(id, { version: '' })} isCurrent={id === formId} icon="forms" label={name} count={count} isTyped />
         ))}
+        {version !== '' && <Entry to={listLink(formId, { version: '' })} isCurrent icon="close" label={w.version(Number(version))} />}
       </ul>
       {tags.length > 0 && (
         <>
@@ -126,7 +129,7 @@ const Entry = ({ to, isCurrent, icon, label, count = 0, isTyped = false }: Entry
     <a href={to} aria-current={isCurrent ? 'true' : undefined}>
       <Icon name={icon} />
       <span class="cut">{isTyped ? <SafeText text={label} /> : label}</span>
-      {count > 0 && <span class="count">{count}</span>}
+      {count > 0 && <span class="count">{number(count)}</span>}
     </a>
   </li>
 )

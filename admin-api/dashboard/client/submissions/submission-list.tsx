@@ -1,7 +1,8 @@
 /** The list of submissions: search, what is new, rows that can be chosen, and what is done with many of them at a time. */
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { keyFor } from '../app/keys.ts'
+import { useListKeys } from '../app/list-keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -42,7 +43,17 @@ export function SubmissionList(props: ListProps): JSX.Element {
   useEffect(() => setPicked(new Set()), [key])
   const pick = (id: string): void =>
     setPicked((before) => (before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id])))
-  useKeys({ rows, chosenId, onOpen, onPick: pick })
+  useListKeys(
+    {
+      ...{ rows, onOpen, search: 'answers-search' },
+      isOpen: ({ id }) => id === chosenId,
+      ...(chosenId !== undefined && {
+        onClose: () => onOpen(undefined),
+        others: mayChange.value ? { x: () => pick(chosenId) } : undefined,
+      }),
+    },
+    [chosenId, query.value.toString()],
+  )
   const news = useNews({ list: 'form_submissions', operation, input, rows: list.read.state === 'ready' ? list.read.data : undefined })
   useEffect(() => {
     if (list.read.state === 'ready' && rows.length === 0 && news.added > 0) list.reload()
@@ -94,30 +105,6 @@ export function SubmissionList(props: ListProps): JSX.Element {
   )
 }
 
-interface KeysOptions extends Pick<ListProps, 'chosenId' | 'onOpen'> {
-  readonly rows: readonly FormSubmission[]
-  readonly onPick: (id: string) => void
-}
-
-function useKeys({ rows, chosenId, onOpen, onPick }: KeysOptions): void {
-  const step = (by: number): void => {
-    const next = rows[rows.findIndex(({ id }) => id === chosenId) + by]
-    if (next) onOpen(next)
-  }
-  useLayoutEffect(
-    () =>
-      bind({
-        j: () => step(1),
-        k: () => step(-1),
-        ']': () => step(1),
-        '[': () => step(-1),
-        '/': () => document.getElementById('answers-search')?.focus(),
-        ...(chosenId !== undefined && { Escape: () => onOpen(undefined), ...(mayChange.value && { x: () => onPick(chosenId) }) }),
-      }),
-    [chosenId, rows, query.value.toString()],
-  )
-}
-
 function Search(): JSX.Element {
   const w = words()
   const wanted = query.value.get('q') ?? ''
@@ -137,7 +124,7 @@ function Search(): JSX.Element {
         type="search"
         aria-label={w.searchAnswers}
         placeholder={w.searchAnswers}
-        aria-keyshortcuts="/"
+        aria-keyshortcuts={keyFor('/')}
         value={typed}
         maxLength={200}
         spellcheck={false}

@@ -1,7 +1,7 @@
 /** What a submission says of itself, whatever its form is: who sent it, its first line, and the short form of its id. */
 import type { FormSubmission } from '../wire/operations.ts'
 
-type Said = Pick<FormSubmission, 'id' | 'answers'>
+type Said = Pick<FormSubmission, 'id' | 'answers' | 'files'>
 
 /** For people to name it by. */
 export const referenceOf = ({ id }: Pick<FormSubmission, 'id'>): string => id.slice(-6).toUpperCase()
@@ -12,8 +12,11 @@ const textIn = ({ answers }: Said, keys: readonly string[]): string =>
     .filter((answer) => typeof answer === 'string' && answer.trim() !== '')
     .join(' ')
 
-const texts = ({ answers }: Said): string[] =>
-  Object.values(answers).filter((answer): answer is string => typeof answer === 'string' && answer.trim() !== '')
+/** But those that name files. */
+const texts = ({ answers, files }: Said): string[] =>
+  Object.values(answers).filter(
+    (answer): answer is string => typeof answer === 'string' && answer.trim() !== '' && !files.some(({ id }) => id === answer),
+  )
 
 /** The name that was given, else the address, else the first words, else the reference. */
 export function titleOf(submission: Said): string {

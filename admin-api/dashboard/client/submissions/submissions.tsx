@@ -1,21 +1,24 @@
 /** What came in by forms, as in a mail program: filters, the list, live, and the reader beside them. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { go, linkHere, projectId, query } from '../app/location.ts'
+import { useChanges } from '../app/live.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { plain } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Reader } from '../submission/reader.tsx'
 import { listForms, listFormSubmissions, listMembers, listSubmissions, type FormSubmission, type ListedForm } from '../wire/operations.ts'
 import { ExportDialog } from './export-dialog.tsx'
-import { listLink, staysListed, submissionLink, wantedQuery } from './filter.ts'
+import { countsOf, isNarrowed, listLink, staysListed, submissionLink, wantedQuery } from './filter.ts'
 import { Filters } from './filters.tsx'
+import { Share } from './share.tsx'
 import { SubmissionList } from './submission-list.tsx'
+import { words as allWords } from '../words/words.ts'
 import { words } from './submissions-words.ts'
 
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
@@ -28,9 +31,23 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const formId = isOfAll ? undefined : first
   const form = forms.read.data?.find(({ id }) => id === formId)
   const title = form ? w.submissionsOf(plain(form.name)) : w.submissions
+  useChanges('form_submissions', forms.reload)
   return (
     <>
-      <TopBar title={title} isLive={forms.read.state !== 'failed'}>
+      <TopBar
+        title={title}
+        heading={
+          form && (
+            <>
+              <a href={link(`/forms/${form.id}`)} title={w.openForm}>
+                <SafeText text={form.name} />
+              </a>
+              {w.submissions}
+            </>
+          )
+        }
+        isLive={forms.read.state !== 'failed'}
+      >
         {(forms.read.data?.length ?? 0) > 0 && (
           <button class="button" onClick={() => go(linkHere({ do: 'export' }), { replaces: true })}>
             <Icon name="download" />
@@ -43,7 +60,15 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
         <Show read={forms.read} reload={forms.reload} failure={w.formsFailed}>
           {(all) =>
             all.length === 0 ? (
-              <State title={w.noForms} text={w.noFormsText} />
+              <State title={w.noForms} text={w.noFormsText}>
+                {mayChange.value && (
+                  <div class="actions">
+                    <a class="button primary" href={link('/forms', { new: '1' })}>
+                      {allWords().newForm}
+                    </a>
+                  </div>
+                )}
+              </State>
             ) : (
               <Workbench
                 key={formId ?? ''}
@@ -90,6 +115,15 @@ function Workbench({ forms, formId, chosen }: WorkbenchProps): JSX.Element {
     else list.change((now) => now.filter(({ id }) => id !== changed.id))
     open(next)
   }
+  const own = forms.filter(({ id }) => formId === undefined || id === formId)
+  const isUntouched = list.read.state === 'ready' && rows.length === 0 && !list.more && countsOf(own).all === 0
+  if (isUntouched && chosenId === undefined && !isNarrowed())
+    return (
+      <>
+        <Filters forms={forms} formId={formId} rows={rows} members={members} isShown={false} />
+        <Share forms={forms} formId={formId} onChange={list.reload} />
+      </>
+    )
   return (
     <>
       <Filters forms={forms} formId={formId} rows={rows} members={members} isShown={isFiltering} />

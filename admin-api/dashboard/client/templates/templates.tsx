@@ -1,7 +1,6 @@
 /** Templates: the list with its search, making one, and the editor of one. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { bind, keyFor } from '../app/keys.ts'
+import { useState } from 'preact/hooks'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
@@ -12,7 +11,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
-import { TopBar } from '../parts/top-bar.tsx'
+import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
 import { NewTemplate } from './new-template.tsx'
@@ -30,16 +29,9 @@ function TemplateList(): JSX.Element {
   const list = useList(listTemplates, { query: { ...project, ...(text !== '' && { q: text }), limit: '50' } })
   const uses = useUses(project)
   const isMaking = isMakingNew(mayChange)
-  useEffect(() => bind({ ...(mayChange.value && { c: () => go(linkHere({ new: '1' })) }) }), [])
-  const make = mayChange.value && (
-    <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
-      <Icon name="plus" />
-      <span class="shell-label">{allWords().newTemplate}</span>
-    </a>
-  )
   return (
     <>
-      <TopBar title={w.title}>{make}</TopBar>
+      <TopBar title={w.title}>{mayChange.value && <NewLink label={allWords().newTemplate} />}</TopBar>
       <div class="sheet">
         <SearchBox id="template-search" label={w.search} text={text} />
         <List

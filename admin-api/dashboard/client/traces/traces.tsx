@@ -1,8 +1,9 @@
 /** All traces: filters in the address, pages by cursor, what is new as a pill, and a trace in a panel beside the list. */
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
+import { useListKeys } from '../app/list-keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -173,22 +174,15 @@ function More({ count, more, isLoading }: { readonly count: number; readonly mor
 /** Which trace the panel shows, and the keys that change it. */
 function usePanel(shown: string | undefined, rows: readonly TraceSummary[]) {
   const select = (id: string | undefined): void => go(linkHere({ trace: id }), { replaces: shown !== undefined })
-  const step = (by: number): void => {
-    const at = rows.findIndex(({ trace_id: one }) => one === shown)
-    const next = rows[at + by]
-    if (next) select(next.trace_id)
-  }
-  useLayoutEffect(
-    () =>
-      bind({
-        j: () => (shown ? step(1) : document.querySelector<HTMLElement>('.traces tbody tr')?.focus()),
-        k: () => step(-1),
-        ']': () => step(1),
-        '[': () => step(-1),
-        ...(shown !== undefined && { Escape: () => select(undefined) }),
-        ...(shown !== undefined && { Enter: () => go(link(`/traces/${shown}`)) }),
-      }),
-    [shown, rows],
+  const step = useListKeys(
+    {
+      rows,
+      isOpen: ({ trace_id: id }) => id === shown,
+      onOpen: ({ trace_id: id }) => select(id),
+      begin: shown === undefined ? () => document.querySelector<HTMLElement>('.traces tbody tr')?.focus() : undefined,
+      ...(shown !== undefined && { onClose: () => select(undefined), others: { Enter: () => go(link(`/traces/${shown}`)) } }),
+    },
+    [shown],
   )
   return { select, step }
 }

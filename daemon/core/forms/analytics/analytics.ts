@@ -1,5 +1,7 @@
 /** How a form does over time: what was counted at it, day by day, and where visitors leave it. */
+import type { Page } from '#store/database.ts'
 import type { Counts } from '#store/tally.ts'
+import { byProject, listReachable, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { invalid } from '../../refusals.ts'
@@ -38,8 +40,18 @@ export interface FormReport {
   readonly days: readonly (FormFigures & { readonly at: number })[]
 }
 
+/** One of a list of forms. */
+export type ListedReport = Omit<FormReport, 'pages' | 'medianFillMs'>
+
+interface Asked {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
 const standardDays = 30
 const maxDays = 366
+/** Of the figures of many forms at once. */
+const maxListedDays = 31
 
 export class FormAnalytics {
   readonly #core: Core
@@ -49,26 +61,31 @@ export class FormAnalytics {
   }
 
   /** Whole days of UTC, by default the last 30. Throws `not_found`, and `validation_failed` for a span that is none or too long. */
-  async get(
-    principal: Principal,
-    id: string,
-    { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
-  ): Promise<FormReport> {
-    const { database, clock } = this.#core
+  async get(principal: Principal, id: string, asked: Asked): Promise<FormReport> {
+    const { database } = this.#core
     const { record: form } = await must(database, forms, principal, id)
-    const end = dayOfMs((to ?? clock.now() + 1) - 1) + dayMs
+    const span = this.#span(asked, maxDays)
+    const byDay = await formDays(database, principal.organizationId, id, span)
+    const sum = sumOf(byDay)
+    const report = reportOf(id, span, byDay)
+    return { ...report, medianFillMs: medianFillMs(sum), pages: await this.#pages(principal, form, sum, report.totals) }
+  }
+
+  /** Of the forms that the caller reaches, in the order of their list. Throws as `get` does. */
+  async list(principal: Principal, { from, to, ...query }: PageQuery & OfProject & Asked): Promise<Page<ListedReport>> {
+    const { database } = this.#core
+    const span = this.#span({ from, to }, maxListedDays)
+    const { rows, nextCursor } = await listReachable(this.#core, forms, principal, query, byProject)
+    const days = await Promise.all(rows.map(({ id }) => formDays(database, principal.organizationId, id, span)))
+    return { rows: rows.map(({ id }, at) => reportOf(id, span, days[at] ?? new Map())), nextCursor }
+  }
+
+  #span({ from, to }: Asked, most: number): Span {
+    const end = dayOfMs((to ?? this.#core.clock.now() + 1) - 1) + dayMs
     const start = from === undefined ? end - standardDays * dayMs : dayOfMs(from)
     if (start >= end) throw invalid([{ path: 'from', message: 'must be earlier than to' }])
-    if (end - start > maxDays * dayMs) throw invalid([{ path: 'from', message: `must be at most ${maxDays} days before to` }])
-    const byDay = await formDays(database, principal.organizationId, id, { from: start, to: end })
-    const sum = sumOf(byDay)
-    const totals = figuresOf(sum)
-    const days = Array.from({ length: (end - start) / dayMs }, (_, at) => start + at * dayMs)
-    return {
-      ...{ formId: id, from: start, to: end, totals, medianFillMs: medianFillMs(sum) },
-      pages: await this.#pages(principal, form, sum, totals),
-      days: days.map((at) => ({ at, ...figuresOf(byDay.get(at) ?? new Map()) })),
-    }
+    if (end - start > most * dayMs) throw invalid([{ path: 'from', message: `must be at most ${most} days before to` }])
+    return { from: start, to: end }
   }
 
   async #pages({ organizationId }: Principal, { id, version }: Form, sum: Counts, { submissions }: FormFigures): Promise<PageFigures[]> {
@@ -81,6 +98,17 @@ export class FormAnalytics {
       return { page: number, title: start?.title ?? null, reached: here, left: Math.max(0, here - further) }
     })
   }
+}
+
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+function reportOf(formId: string, { from, to }: Span, byDay: ReadonlyMap<number, Counts>): ListedReport {
+  const days = Array.from({ length: (to - from) / dayMs }, (_, at) => from + at * dayMs)
+  const totals = figuresOf(sumOf(byDay))
+  return { formId, from, to, totals, days: days.map((at) => ({ at, ...figuresOf(byDay.get(at) ?? new Map()) })) }
 }
 
 const figuresOf = (counts: Counts): FormFigures => ({

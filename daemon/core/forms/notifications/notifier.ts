@@ -32,6 +32,7 @@ import {
   type DigestEntry,
   type Notice,
 } from './notice-rows.ts'
+import { addToTrail } from './notice-trail.ts'
 import { recipientPath } from './recipient-link.ts'
 
 export interface NotifierOptions extends Core {
@@ -54,6 +55,8 @@ interface Notification {
   readonly key: string
   /** Adds to the write that takes the mail that it is not due any more. */
   readonly stage: (change: Change) => void
+  /** The submissions that are in it. */
+  readonly about: readonly Noticed[]
 }
 
 /** Notices at a time, whose writes share a disk sync. */
@@ -152,7 +155,7 @@ export class FormNotifier {
     const mail = noticeMail({ form, settings, endUrl: this.#endUrl(form, recipient.id) }, noticed)
     const key = `form notification ${notice.submissionId} ${recipient.id}`
     const stage = (own: Change): void => void removeNotice(own, notice)
-    await this.#send(notifying, recipient, { mail, replyTo: replyToOf(settings, noticed), key, stage })
+    await this.#send(notifying, recipient, { mail, replyTo: replyToOf(settings, noticed), key, stage, about: [noticed] })
     if (settings.problem) await this.#noteProblem(notice, null)
   }
 
@@ -187,7 +190,7 @@ export class FormNotifier {
         const stage = (own: Change): void => {
           for (const entry of entries) removeFromDigest(own, entry)
         }
-        await this.#send(notifying, recipient, { mail, replyTo: [], key, stage })
+        await this.#send(notifying, recipient, { mail, replyTo: [], key, stage, about: all })
         if (settings.problem) await this.#noteProblem(first, null)
       }
     } catch (error) {
@@ -247,8 +250,8 @@ export class FormNotifier {
   /** Routing, suppressions, budgets and captures hold as for any send of the project. */
   async #send(
     { organizationId, form, settings }: Notifying,
-    { email }: NotificationRecipient,
-    { mail, replyTo, key, stage }: Notification,
+    { id: recipientId, email }: NotificationRecipient,
+    { mail, replyTo, key, stage, about }: Notification,
   ): Promise<void> {
     const recipient = parseMailbox(email)
     if (!recipient) throw new Error('a recipient without an address')
@@ -258,7 +261,15 @@ export class FormNotifier {
     const from = settings.from === null ? undefined : parseMailbox(settings.from)
     const headers = [{ name: 'Auto-Submitted', value: 'auto-generated' }] // RFC 3834 §5
     const order = { ...none, ...mail, to: [recipient], replyTo, from, headers, projectId, idempotencyKey: key }
-    await this.#options.sendMessages.send(principal, order, { door: 'form_notification', stage })
+    const { sendMessages, database, clock } = this.#options
+    await sendMessages.send(principal, order, {
+      door: 'form_notification',
+      stage: async (change, { id: traceId }) => {
+        stage(change)
+        const submissions = about.map(({ submission }) => submission)
+        await addToTrail(database, change, organizationId, submissions, { recipientId, to: email, traceId, at: clock.now() })
+      },
+    })
   }
 
   /** Shown with the settings, so that whoever set them sees why nothing comes. */

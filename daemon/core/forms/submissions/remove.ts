@@ -3,10 +3,11 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
+import { removeTrail } from '../notifications/notice-trail.ts'
 import { removeReplies } from '../replies/reply.ts'
 import { removeFiles } from '../uploads/submission-file.ts'
 import { leftFormDays } from '../analytics/form-counts.ts'
-import { formSubmissions, newCounter, nonceKey, takenCounter } from './submission.ts'
+import { formSubmissions, nonceKey, statusCounter, submissionStatuses, takenCounter } from './submission.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
 export interface SubmissionRemoval {
@@ -46,6 +47,7 @@ export async function removeSubmissions(
     const change = new Change()
     for (const stored of rows) {
       await removeReplies(database, change, organizationId, stored.record)
+      await removeTrail(database, change, organizationId, stored.record)
       removeFiles(change, organizationId, stored.record)
       change.remove(formSubmissions, organizationId, stored)
     }
@@ -53,7 +55,8 @@ export async function removeSubmissions(
     for await (const { key } of database.kv.range({ start, end, limit: batch })) change.deletes.push(key)
     change.deletes.push(...(await leftFormDays(database, organizationId, formId, batch)))
     const isLast = change.deletes.length === 0
-    if (isLast) change.delete(takenCounter(organizationId, formId)).delete(newCounter(organizationId, formId))
+    if (isLast) change.delete(takenCounter(organizationId, formId))
+    if (isLast) for (const status of submissionStatuses) change.delete(statusCounter(organizationId, formId, status))
     await database.commit(change) // when one was changed meanwhile, the next look sees it as it is
     if (isLast) return true
   }

@@ -79,18 +79,23 @@ export const takenCounter = (organizationId: string, formId: string): readonly E
   formId,
 ]
 
-/** Submissions of a form that are new. */
-export const newCounter = (organizationId: string, formId: string): readonly Element[] => [organizationId, 'counter', 'form_new', formId]
+/** Submissions of a form that have the status. */
+export const statusCounter = (organizationId: string, formId: string, status: SubmissionStatus): readonly Element[] => [
+  organizationId,
+  'counter',
+  `form_${status}`,
+  formId,
+]
 
-/** Adds to a write what happens to a submission, with the count of those that are new. Whoever removes a whole form removes that too. */
+/** Adds to a write what happens to a submission, with the counts by status. Whoever removes a whole form removes these too. */
 export function insertSubmission(change: Change, organizationId: string, submission: FormSubmission): void {
   change.insertUnchecked(formSubmissions, organizationId, submission)
-  countNew(change, organizationId, undefined, submission)
+  countStatus(change, organizationId, undefined, submission)
 }
 
 export function replaceSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>, next: FormSubmission): void {
   change.replace(formSubmissions, organizationId, stored, next)
-  countNew(change, organizationId, stored.record, next)
+  countStatus(change, organizationId, stored.record, next)
   countTaken(change, organizationId, next.formId, Number(isTaken(next)) - Number(isTaken(stored.record)))
 }
 
@@ -103,13 +108,13 @@ export function takeOut(change: Change, organizationId: string, stored: Stored<F
 export function removeSubmission(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
   change.remove(formSubmissions, organizationId, stored)
   removeFiles(change, organizationId, stored.record)
-  countNew(change, organizationId, stored.record, undefined)
+  countStatus(change, organizationId, stored.record, undefined)
 }
 
-function countNew(change: Change, organizationId: string, before: FormSubmission | undefined, after: FormSubmission | undefined): void {
-  const delta = Number(after?.status === 'new') - Number(before?.status === 'new')
-  const formId = (after ?? before)?.formId
-  if (delta !== 0 && formId !== undefined) change.add(newCounter(organizationId, formId), delta)
+function countStatus(change: Change, organizationId: string, before: FormSubmission | undefined, after: FormSubmission | undefined): void {
+  if (before?.status === after?.status) return
+  if (before) change.add(statusCounter(organizationId, before.formId, before.status), -1)
+  if (after) change.add(statusCounter(organizationId, after.formId, after.status), 1)
 }
 
 const isTaken = ({ status }: FormSubmission): boolean => status !== 'spam'

@@ -10,6 +10,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
+import { noticesOf, type SentNotice } from '../notifications/notice-trail.ts'
 import { removeFollowed } from './followed.ts'
 import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
@@ -91,6 +92,11 @@ export class Submissions {
   async get(principal: Principal, formId: string, id: string): Promise<FormSubmission> {
     await must(this.#core.database, forms, principal, formId)
     return (await this.#get(principal, formId, id)).record
+  }
+
+  /** Mails and the delivery of the webhook that went out for it, the oldest first. Throws `not_found` as `get` does. */
+  async notices(principal: Principal, formId: string, id: string): Promise<readonly SentNotice[]> {
+    return noticesOf(this.#core.database, principal.organizationId, await this.get(principal, formId, id))
   }
 
   update(principal: Principal, formId: string, id: string, changes: SubmissionChanges): Promise<FormSubmission> {

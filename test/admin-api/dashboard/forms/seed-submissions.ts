@@ -1,4 +1,5 @@
 /** A form of a workshop with what visitors sent by it, and a template for replies. */
+import { multipartBody, multipartType } from '../../rest/forms/multipart-body.ts'
 import type { DashboardServer } from '../dashboard-server.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -72,4 +73,24 @@ export async function seedForm({ daemon: { rest } }: DashboardServer, name = 'Co
     },
   })
   return { form: String(id), submissions, template: String(template['id']), submit }
+}
+
+/** A published form that asks for files, and a submission that brought them. */
+export async function seedFiles(
+  { daemon: { rest } }: DashboardServer,
+  files: readonly (readonly [octets: Buffer, name: string])[],
+): Promise<{ readonly form: string; readonly submission: string }> {
+  const uploads = files.map((_, at) => ({ key: `file_${String(at + 1)}`, type: 'file_upload', label: `File ${String(at + 1)}` }))
+  const schema = { version: 1, fields: [{ key: 'name', type: 'text', label: 'Your name' }, ...uploads] }
+  const definition = { name: 'Repairs', schema, settings: { min_fill_seconds: 0 } }
+  const { id, public_id: publicId } = await rest.must('POST', '/v1/forms', { name: 'Repairs', definition })
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+  const open = `/v1/public/forms/${String(publicId)}`
+  const { fill_time_token: _mnx_ft } = await rest.must('GET', open)
+  const body = multipartBody([
+    ['data', JSON.stringify({ data: { name: 'Lea Widmer' }, _mnx_ft })],
+    ...files.map(([octets, name], at) => [`file_${String(at + 1)}`, octets, name] as const),
+  ])
+  const answer = await rest.call('POST', `${open}/submissions`, body, { 'content-type': multipartType() })
+  return { form: String(id), submission: String((answer.body as Json)['id']) }
 }

@@ -1,37 +1,53 @@
 /** The inbox of submissions in Chromium: read, sorted, answered once and deleted, by mouse and by keys; and answers that attack. */
+import type { ExecutionContext } from 'ava'
+import { readFileSync } from 'node:fs'
 import { testWith } from '../../../support/peers/peers.ts'
 import { eventually } from '../../../support/deadline.ts'
 import { becomesTrue, browserOf } from '../../../support/web/browser.ts'
-import { startDashboard } from '../dashboard-server.ts'
+import { FakeClamd } from '../../../support/web/fake-clamd.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
 import { seed } from '../seed.ts'
-import { seedForm } from './seed-submissions.ts'
+import { pdfWith, samples } from '../../../core/forms/file-samples.ts'
+import { seedFiles, seedForm, type SeededForm } from './seed-submissions.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('submissions are read, sorted, answered from a template and deleted by mouse; new ones are announced', async (t) => {
-  const server = await startDashboard(t, browser)
-  const { rest } = server.daemon
-  const { sink, live } = await seed(t, server)
-  await rest.must('POST', '/v1/routing/rules', { match: 'shop@alpenblick.example', destination_id: live })
-  const { form, submit, submissions } = await seedForm(server)
-  await submit({ name: 'Spammer', email: 'spam@example.net', message: 'x' }, { _mnx_hp: 'y' })
-  const tab = await server.open()
+/** In two halves, so that no scanner takes this file for it. */
+const testVirus = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1')
+
+/** One that comes while the list is open: announced, with who was notified of it, and found by its version. */
+async function comeLate(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { form, submit }: SeededForm): Promise<string> {
   const { page } = tab
-  await tab.go('/forms/submissions')
-  t.is(await page.locator('.message-list li').count(), 5, 'spam is elsewhere')
-  await tab.check(t)
-  await page.click('.message-list a:has-text("Ruth Amstutz")')
-  await page.waitForSelector('.answers >> text=Tour de Suisse, green, three gears')
-  t.true((await page.innerText('.answers')).includes('A repair'), 'options are shown by their labels')
-  await page.waitForSelector('.message-list a:not(.unread):has-text("Ruth Amstutz")')
+  const { rest } = server.daemon
+  const notified = { recipients: [{ email: 'olga@alpenblick.example' }], from: 'shop@alpenblick.example' }
+  await rest.must('PUT', `/v1/forms/${form}/notifications`, { ...notified, webhook_url: 'http://127.0.0.1:9/forms' })
   const late = await submit({ name: 'Late Comer', email: 'late@example.net', message: 'Hello?' })
   await page.click('text=1 new')
+  await page.click('.message-list a.unread:has-text("Late Comer")')
+  await page.waitForSelector('.sub-history li:has-text("Notification to") a >> text=/sent|delivered/')
+  await page.waitForSelector('.sub-history li:has-text("Webhook") >> text=failed')
+  await tab.check(t)
+  await page.keyboard.press('u')
   await page.waitForSelector('.message-list a.unread:has-text("Late Comer")')
-  // tags, who answers, a note
+  await page.click('.sub-meta >> text=version 1')
+  await page.waitForSelector('h2 >> text=Version 1')
+  await page.click('text=Its submissions')
+  await page.waitForSelector('.sub-filters a[aria-current] >> text=version 1')
+  await becomesTrue(page, `document.querySelectorAll('.message-list li').length === 7`)
+  await page.click('.sub-filters >> text=All forms')
+  await becomesTrue(page, `document.querySelectorAll('.message-list li').length === 7`)
+  await page.click('.sub-filters >> text=Open')
+  await page.click('.message-list a:has-text("Ruth Amstutz")')
+  return late
+}
+
+/** Tags, who answers, a note. */
+async function triage(t: ExecutionContext, tab: DashboardTab): Promise<void> {
+  const { page } = tab
   await page.fill('#submission-tag', 'warranty')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.message-list .tag >> text=warranty')
@@ -43,6 +59,56 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await becomesTrue(page, `document.querySelectorAll('.message-list li').length === 1`)
   await page.click('.sub-filters >> text=To me')
   await tab.check(t)
+}
+
+/** One that waits for its scan, and one that is deleted. */
+async function downloadFiles(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, scanner: FakeClamd): Promise<void> {
+  const { page } = tab
+  const files = await seedFiles(server, [
+    [samples.png, 'hub.png'],
+    [pdfWith(testVirus), 'invoice.pdf'],
+  ])
+  await tab.go(`/forms/${files.form}/submissions/${files.submission}`)
+  await page.waitForSelector('.sub-files li:has-text("invoice.pdf") >> text=A virus was found. The file is deleted.')
+  t.is(await page.locator('.sub-files li:has-text("invoice.pdf") button').count(), 0)
+  await page.waitForSelector('.sub-files li:has-text("hub.png") >> text=Being checked for viruses')
+  await page.click('[aria-label="Download hub.png"]')
+  await page.waitForSelector('.sub-files [role=alert] >> text=The scan is not done yet.')
+  await tab.check(t)
+  scanner.answer('stream: OK')
+  await page.waitForSelector('.sub-files li:has-text("hub.png") >> text=Checked, no virus')
+  const hub = page.waitForEvent('download')
+  await page.click('[aria-label="Download hub.png"]')
+  t.is((await hub).suggestedFilename(), 'hub.png')
+  t.deepEqual(readFileSync(await (await hub).path()), samples.png)
+}
+
+test('submissions are read, sorted, answered from a template and deleted by mouse; new ones are announced', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => undefined
+  const server = await startDashboard(t, browser, { POSTERN_CLAMD: `127.0.0.1:${String(scanner.port)}` })
+  const { rest } = server.daemon
+  const { sink, live } = await seed(t, server)
+  await rest.must('POST', '/v1/routing/rules', { match: 'shop@alpenblick.example', destination_id: live })
+  const seeded = await seedForm(server)
+  const { form, submit, submissions } = seeded
+  await submit({ name: 'Spammer', email: 'spam@example.net', message: 'x' }, { _mnx_hp: 'y' })
+  const tab = await server.open()
+  const { page } = tab
+  const counted = (label: string, count: string) =>
+    page.waitForSelector(`.sub-filters a:has-text("${label}"):has(.count:text-is("${count}"))`)
+  await tab.go('/forms/submissions')
+  t.is(await page.locator('.message-list li').count(), 5, 'spam is elsewhere')
+  await counted('Open', '5')
+  await counted('Spam', '1')
+  await tab.check(t)
+  await page.click('.message-list a:has-text("Ruth Amstutz")')
+  await page.waitForSelector('.answers >> text=Tour de Suisse, green, three gears')
+  t.true((await page.innerText('.answers')).includes('A repair'), 'options are shown by their labels')
+  await page.waitForSelector('.message-list a:not(.unread):has-text("Ruth Amstutz")')
+  await counted('New', '4')
+  const late = await comeLate(t, server, tab, seeded)
+  await triage(t, tab)
   // the reply
   await page.click('.message-list a:has-text("Ruth Amstutz")')
   await page.click('.sub-head >> text=Reply')
@@ -76,12 +142,45 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.waitForSelector('.message-list li:has-text("Familie Graf")', { state: 'detached' })
   await page.click('.toast >> text=Undo')
   await page.waitForSelector('.message-list li:has-text("Familie Graf")')
+  await downloadFiles(t, server, tab, scanner)
   const file = page.waitForEvent('download')
   await page.click('.top >> text=Export')
   await page.click('dialog footer >> text=Export')
   t.is((await file).suggestedFilename(), 'submissions.csv')
   t.true((await rest.must('GET', `/v1/forms/${form}/submissions/${late}`))['status'] === 'new')
 })
+
+async function tabUntil(t: ExecutionContext, { page }: DashboardTab, selector: string): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    if ((await page.locator(`${selector}:focus`).count()) > 0) return
+  }
+  t.fail(`no ${selector} by Tab`)
+}
+
+/** A tag, a person, and the reply of a template with its preview. */
+async function answerByKeys(t: ExecutionContext, tab: DashboardTab): Promise<void> {
+  const { page } = tab
+  await tabUntil(t, tab, '#submission-tag')
+  await page.keyboard.type('rim')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.message-list .tag >> text=rim')
+  await tabUntil(t, tab, '.sub-triage select')
+  await page.keyboard.type('olga')
+  await page.waitForSelector('.message-list a[aria-current] >> text=olga@alpenblick.example')
+  await tabUntil(t, tab, '#submission-note')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('r')
+  await tabUntil(t, tab, '.composer select')
+  await page.keyboard.type('App')
+  await page.locator('.composer').getByLabel('day').waitFor()
+  await tabUntil(t, tab, '.reply-parts > div:nth-of-type(2) input')
+  await page.keyboard.type('Monday')
+  await page.waitForSelector('.as-text >> text=Your repair: Monday')
+  await tab.check(t)
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('.composer', { state: 'detached' })
+}
 
 test('submissions are read, marked, noted and answered by keys alone', async (t) => {
   const server = await startDashboard(t, browser)
@@ -126,6 +225,11 @@ test('submissions are read, marked, noted and answered by keys alone', async (t)
   await tab.check(t)
   await press('Tab', 'Tab', 'Enter')
   await page.waitForSelector('.replies .tag >> text=Draft')
+  await press('[')
+  await shows('Jonas Keller')
+  await answerByKeys(t, tab)
+  await press('j')
+  await shows('Bettina Hauser')
   await press('Escape')
   await page.waitForSelector('text=Nothing is open')
   await press('/')
@@ -147,6 +251,7 @@ test('answers that attack are text; spam says why; who only reads is offered no 
   ])
   const { id } = ((await rest.must('GET', `/v1/forms/${form}/submissions`))['data'] as Json[])[0] ?? {}
   await rest.must('PATCH', `/v1/forms/${form}/submissions/${String(id)}`, { tags: [hostile.slice(0, 20)], note: hostile })
+  const files = await seedFiles(server, [[samples.jpeg, `${hostile.slice(0, 40)}.jpg`]])
   const tab = await server.open()
   const { page } = tab
   page.on('dialog', (dialog) => void dialog.dismiss().then(() => t.fail('a script ran')))
@@ -159,6 +264,11 @@ test('answers that attack are text; spam says why; who only reads is offered no 
   await page.click('.sub-filters >> text=Spam')
   await page.click('.message-list li a')
   await page.waitForSelector('text=Somebody marked it so.')
+  await tab.check(t)
+  await tab.go(`/forms/${files.form}/submissions/${files.submission}`)
+  await page.waitForSelector('.sub-files >> text=Not checked: the service has no scanner')
+  await page.click('.sub-files >> text=Download')
+  await page.waitForSelector('.sub-files [role=alert] >> text=The service has no virus scanner')
   await tab.check(t)
   const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
   await vera.go(`/forms/${form}/submissions/${String(id)}`)

@@ -59,6 +59,13 @@ test('views, beginnings, pages, submissions, spam and the usual time are counted
     tomorrow.map(({ submissions }) => submissions),
     [2, 1],
   )
+  const all = await fixture.rest.must('GET', '/v1/forms/analytics?from=2030-01-01T12:00:00Z&to=2030-01-03T00:00:00Z')
+  const [mine] = (all['data'] as Row[]).filter(({ form_id: one }) => one === fixture.form)
+  t.deepEqual(mine?.['days'], tomorrow)
+  t.is(
+    codeOf(await fixture.rest.call('GET', '/v1/forms/analytics?from=2029-01-01T00:00:00Z&to=2030-01-01T00:00:00Z')),
+    '400 validation_failed',
+  )
   t.is(
     codeOf(await rest.call('GET', `${fixture.path}/analytics?from=2030-02-01T00:00:00Z&to=2030-01-01T00:00:00Z`)),
     '400 validation_failed',
@@ -71,19 +78,25 @@ test('lists say how many submissions are new, whatever becomes of them', async (
   const { rest, path, send, submissions, form } = fixture
   const count = async (): Promise<unknown> => {
     const [row] = ((await rest.must('GET', '/v1/forms'))['data'] as Row[]).filter(({ id }) => id === form)
+    t.like(row, { submissions_by_status: { new: row?.['submissions_new'] } })
+    byStatus = row?.['submissions_by_status']
     return row?.['submissions_new']
   }
+  let byStatus: unknown
   t.is(await count(), 0)
   for (let n = 0; n < 4; n++) await send(good)
   await send(good, { _mnx_hp: 'filled' })
   t.is(await count(), 4)
+  t.like(byStatus, { spam: 1 })
   const [spam, first, second, third] = (await submissions()).map(({ id }) => String(id))
   await rest.must('PATCH', `${path}/submissions/${String(first)}`, { status: 'read' })
   t.is(await count(), 3)
   await rest.must('POST', `${path}/submissions/bulk`, { ids: [second, third], action: 'archive' })
   t.is(await count(), 1)
+  t.deepEqual(byStatus, { new: 1, read: 1, replied: 0, archived: 2, spam: 1 })
   await rest.must('POST', `${path}/submissions/bulk`, { ids: [spam], action: 'not_spam' })
   t.is(await count(), 2)
   await rest.must('POST', `${path}/submissions/bulk`, { ids: [spam, first], action: 'delete' })
   t.is(await count(), 1)
+  t.deepEqual(byStatus, { new: 1, read: 0, replied: 0, archived: 2, spam: 0 })
 })

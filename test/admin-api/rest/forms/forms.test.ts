@@ -30,7 +30,11 @@ test('a form is created as a draft, from a starter, a definition or nothing', as
   t.regex(String(id), /^frm_[0-9a-f]{32}$/)
   t.regex(String(public_id), /^[A-Za-z0-9]{22}$/)
   t.is(project_id, (await rest.must('GET', '/v1/projects/me'))['project_id'])
-  t.deepEqual(await rest.must('GET', `/v1/forms/${String(id)}`), { ...(answer.body as Row), submissions_new: 0 })
+  t.deepEqual(await rest.must('GET', `/v1/forms/${String(id)}`), {
+    ...(answer.body as Row),
+    submissions_new: 0,
+    submissions_by_status: { new: 0, read: 0, replied: 0, archived: 0, spam: 0 },
+  })
   const empty = await make(rest, { name: 'Empty' })
   t.like(await rest.must('GET', `${empty.path}/draft`), { valid: false, revision: 1, definition: definition('Empty') })
   const own = await make(rest, { name: 'Mine', definition: definition('Other', field('a')) })

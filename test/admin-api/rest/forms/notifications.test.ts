@@ -3,6 +3,7 @@ import test from 'ava'
 import { createHmac } from 'node:crypto'
 import { formDayRows } from '#core/forms/analytics/form-counts.ts'
 import { addNotice } from '#core/forms/notifications/notice-rows.ts'
+import { trailRows } from '#core/forms/notifications/notice-trail.ts'
 import { formNotifications } from '#core/forms/notifications/notification.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
@@ -224,11 +225,14 @@ test('digests are mailed at the full hour and in the morning, one for all that c
       { email: 'bea@example.ch', digest: 'daily' },
     ],
   })
-  const { addMember, send } = fixture
+  const { addMember, send, rest, path, database, organizationId, removals } = fixture
   await addMember('bea@example.ch', 'developer')
-  await send(good)
+  const { body } = await send(good)
   await send({ ...good, message: 'Second.' })
   t.deepEqual(await mails(fixture), [])
+  const trail = async (): Promise<unknown> =>
+    ((await rest.must('GET', `${path}/submissions/${String((body as Row)['id'])}/notifications`))['data'] as Row[]).map(({ to }) => to)
+  t.deepEqual(await trail(), [])
   await pass(fixture, 3_600_000)
   const [hourly, ...more] = await mails(fixture)
   t.deepEqual(more, [])
@@ -240,6 +244,14 @@ test('digests are mailed at the full hour and in the morning, one for all that c
     (await mails(fixture)).map(({ to }) => to),
     [team, 'bea@example.ch'],
   )
+  t.deepEqual(await trail(), [team, 'bea@example.ch'])
+  const rows = async (): Promise<number> => (await Array.fromAsync(database.kv.range(keysWithin([organizationId, trailRows])))).length
+  t.is(await rows(), 4)
+  await rest.must('DELETE', `${path}/submissions/${String((body as Row)['id'])}`)
+  t.is(await rows(), 2)
+  await rest.must('DELETE', `${path}?confirm=Contact`)
+  await removals.idle()
+  t.is(await rows(), 0, 'it goes with the submission, and with the form')
   await pass(fixture, 24 * 3_600_000)
   t.is((await mails(fixture)).length, 2)
 })
@@ -296,6 +308,9 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.like(await rest.must('GET', `/v1/webhooks/attempts?endpoint_id=${form}`), {
     data: [{ event_type: 'form_submission', status: 'succeeded', trace_id: null }],
   })
+  const went = (await rest.must('GET', `${path}/submissions/${String((body as Row)['id'])}/notifications`))['data'] as Row[]
+  t.like(went, [{ kind: 'webhook', to: null, trace_id: null }])
+  t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}`), { endpoint_id: form, status: 'succeeded' })
   t.is(others.connections, 0)
   const rotated = await rest.must('POST', `${path}/notifications/rotate-secret`)
   t.not(rotated['webhook_secret'], made['webhook_secret'])
@@ -324,6 +339,8 @@ test('a crash between a submission and its mail loses neither, and what is gone 
   const notice = { dueMs: clock.now(), organizationId, formId: form, submissionId: String((body as Row)['id']), recipientId: '', tries: 0 }
   await next.part('database').commit(addNotice(new Change(), notice))
   t.is(await sent(), 1, 'as after a crash between the acceptance of the mail and the removal of its row')
+  const trail = keysWithin([organizationId, trailRows, form])
+  t.is((await Array.fromAsync(next.part('database').kv.range(trail))).length, 1, 'the submission knows of one mail')
   t.deepEqual((await verify(next.part('database'), integrityChecks(next.part('database')))).problems, [])
 })
 

@@ -1,0 +1,44 @@
+/** How forms did of late, for their list: submissions day by day as a small plot, and how many of those who saw a form sent it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { useRead } from '../app/query.ts'
+import { number } from '../parts/time.ts'
+import { listFormFigures, type FormFigures } from '../wire/operations.ts'
+import { words } from './forms-words.ts'
+
+const shownDays = 30
+const dayMs = 86_400_000
+
+/** By the id of the form; undefined while it is not known. */
+export function useLastDays(project: { readonly project?: string }): ReadonlyMap<string, FormFigures> | undefined {
+  const [today] = useState(() => Math.floor(Date.now() / dayMs) * dayMs)
+  const from = new Date(today - (shownDays - 1) * dayMs).toISOString()
+  const { data } = useRead(listFormFigures, { query: { ...project, from, limit: '200' } })
+  return data && new Map(data.data.map((one) => [one.form_id, one]))
+}
+
+/** Bars that stand beside their sum, which says what they show. */
+export function LastDays({ figures }: { readonly figures: FormFigures | undefined }): JSX.Element {
+  const w = words()
+  if (!figures) return <span class="faint">–</span>
+  const { days, totals } = figures
+  const most = Math.max(4, ...days.map(({ submissions }) => submissions))
+  return (
+    <span class="last-days" title={w.inDays(number(totals.submissions), days.length)}>
+      <svg viewBox={`0 0 ${String(days.length * 3)} 18`} aria-hidden="true">
+        <path d={`M0 17.500h${String(days.length * 3)}`} />
+        {days.map(({ at, submissions }, day) => {
+          const height = submissions === 0 ? 0 : Math.max(1.5, (16 * submissions) / most)
+          return <rect key={at} x={day * 3} y={17 - height} width={2} height={height} />
+        })}
+      </svg>
+      <span>{number(totals.submissions)}</span>
+    </span>
+  )
+}
+
+export function conversionOf(figures: FormFigures | undefined): string {
+  if (!figures || figures.totals.views === 0) return '–'
+  const { submissions, views } = figures.totals
+  return `${String(Math.min(100, Math.round((100 * submissions) / views)))} %`
+}

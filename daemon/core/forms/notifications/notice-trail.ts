@@ -1,0 +1,81 @@
+/** What went out because of a submission: the mail to each recipient, as rows beside the submission, and the delivery of the webhook. */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { within, type Element } from '#store/tuple.ts'
+import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
+
+/** Which submission it is. */
+type Noticed = Pick<FormSubmission, 'id' | 'formId'>
+
+export interface SentNotice {
+  /** `mail` has a trace, `webhook` a delivery; `id` is that of the one or the other. */
+  readonly kind: 'mail' | 'webhook'
+  readonly id: string
+  /** Where the mail went; null for the webhook. */
+  readonly to: string | null
+  readonly at: number
+}
+
+export const trailRows = 'form.trail'
+
+/** More than these a submission has only when recipients were exchanged while its mails waited. */
+const maxShown = 100
+
+const trailKey = (organizationId: string, { formId, id }: Noticed, ...rest: readonly Element[]): readonly Element[] => [
+  organizationId,
+  trailRows,
+  formId,
+  id,
+  ...rest,
+]
+
+export interface MailedNotice {
+  readonly recipientId: string
+  readonly to: string
+  readonly traceId: string
+  readonly at: number
+}
+
+/** Adds to the write that takes a mail that these submissions were in it, as far as they are still there. */
+export async function addToTrail(
+  database: Pick<Database, 'getMany'>,
+  change: Change,
+  organizationId: string,
+  submissions: readonly Noticed[],
+  { recipientId, to, traceId, at }: MailedNotice,
+): Promise<void> {
+  const notice: SentNotice = { kind: 'mail', id: traceId, to, at }
+  const ids = submissions.map(({ id }) => id)
+  for (const stored of await database.getMany(formSubmissions, { organizationId }, ids))
+    if (stored) change.set(trailKey(organizationId, stored.record, recipientId), encode(notice))
+}
+
+/** The oldest first. */
+export async function noticesOf(
+  { kv }: Pick<Database, 'kv'>,
+  organizationId: string,
+  submission: FormSubmission,
+): Promise<readonly SentNotice[]> {
+  const { webhookDeliveryId: id, createdAt: at } = submission
+  const found: SentNotice[] = id === null ? [] : [{ kind: 'webhook', id, to: null, at }]
+  for await (const { value } of kv.range({ ...within(trailKey(organizationId, submission)), limit: maxShown }))
+    found.push(decode<SentNotice>(value))
+  return found.toSorted((a, b) => a.at - b.at)
+}
+
+/** Adds to a write that the trail goes with the submission. */
+export async function removeTrail(
+  { kv }: Pick<Database, 'kv'>,
+  change: Change,
+  organizationId: string,
+  submission: Noticed,
+): Promise<void> {
+  for await (const { key } of kv.range(within(trailKey(organizationId, submission)))) change.deletes.push(key)
+}
+
+/** What is wrong with a row; for `verify`. */
+export async function checkTrail(database: Database, key: readonly Element[]): Promise<readonly string[]> {
+  const [organizationId, , , submissionId] = key.map(String)
+  const isThere = await database.get(formSubmissions, { organizationId: organizationId ?? '' }, submissionId ?? '')
+  return isThere ? [] : [`the submission ${submissionId ?? ''} of the notice is missing`]
+}
