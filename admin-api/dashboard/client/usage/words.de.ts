@@ -43,7 +43,7 @@ export const de: Wider<typeof en> = {
   traces_stored: 'Gespeicherte Traces',
   smtp_credentials: 'SMTP-Logins',
   templates: 'Vorlagen',
-  form_submissions_today: 'Formulareingänge heute',
+  form_submissions_today: 'Eingänge heute',
   form_submissions_per_day: 'Formulareingänge am Tag',
   form_file_mebibytes: 'Dateien aus Formularen, MiB',
   inbound_mebibytes: 'Eingehende Mails, MiB',
