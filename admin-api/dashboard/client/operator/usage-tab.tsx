@@ -5,14 +5,12 @@ import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { decimal, number } from '../parts/time.ts'
+import { francs, number } from '../parts/time.ts'
 import { operatorGetUsage, operatorPreviewInvoice } from '../wire/operations.ts'
 import { LimitsLedger } from '../usage/limits-ledger.tsx'
 import { months } from '../usage/months.ts'
 import { words } from './operator-words.ts'
 import type { TabProps } from './tab.ts'
-
-const francs = (rappen: number): string => `CHF ${decimal(rappen / 100, 2)}`
 
 export function UsageTab({ account: { id } }: Pick<TabProps, 'account'>): JSX.Element {
   const w = words()

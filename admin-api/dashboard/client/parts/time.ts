@@ -28,6 +28,14 @@ export function shortTime(at: string, isNarrow = false): string {
 export const longTime = (at: string): string =>
   format({ day: 'numeric', month: 'short', year: 'numeric', ...clock, timeZoneName: 'short' }).format(new Date(at))
 
+/** `08:14 UTC`, with the date where it is another one there. */
+export function utcTime(at: string): string {
+  const date = new Date(at)
+  const isOtherDay = date.getUTCDate() !== date.getDate()
+  const day = isOtherDay ? ({ day: 'numeric', month: 'short' } as const) : {}
+  return `${format({ ...day, hour: '2-digit', minute: '2-digit', timeZone: 'UTC' }).format(date)} UTC`
+}
+
 export const dateOnly = (at: string): string => format({ day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(at))
 
 /** `09:14:02.118` */
@@ -67,3 +75,6 @@ export function bytes(size: number): string {
   if (size < 1_048_576) return `${number(Math.round(size / 1024))} KiB`
   return size < 1_073_741_824 ? `${decimal(size / 1_048_576, 1)} MiB` : `${decimal(size / 1_073_741_824, 1)} GiB`
 }
+
+/** `CHF 3.50` of rappen, with more places where a unit costs less than one. */
+export const francs = (rappen: number): string => `CHF ${decimal(rappen / 100, 2, rappen < 1 ? 6 : 2)}`

@@ -1,7 +1,7 @@
 /** Why a message went where it went, in the chosen language: made from the codes of the service, never from its sentences. */
 import { useRead } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
-import { getDestination, getRoutingRule, type RoutingRule, type Trace } from '../wire/operations.ts'
+import { getDestination, getRoutingRule, type RoutingRule, type RoutingSimulation, type Trace } from '../wire/operations.ts'
 import { words } from './reasons-words.ts'
 
 type Route = Pick<Trace['route'], 'by' | 'environment'>
@@ -56,6 +56,28 @@ export function useReasons(trace: Trace, destinationId: string | null = trace.de
       trace.outcome === 'refused' ? words().notRouted : routeReason(route, called, rule.data ? ruleName(rule.data) : (route.rule_id ?? '')),
     outcome: outcomeReason(trace, called),
   }
+}
+
+type Step = RoutingSimulation['steps'][number]
+
+/** Undefined where the step says more than its codes, such as how much of a limit is used. */
+export function stepReason(
+  { step, result, rule_id: ruleId }: Step,
+  simulation: RoutingSimulation,
+  rules: readonly RoutingRule[],
+): string | undefined {
+  const w = words()
+  const destination = plain(simulation.destination?.name ?? w.someDestination)
+  const found = rules.find(({ id }) => id === ruleId)
+  const rule = found ? ruleName(found) : (ruleId ?? '')
+  if (result === 'decided') return outcomeReason(simulation, destination)
+  if (step === 'rule' && result === 'not_matched') return w.ruleNot(rule)
+  if (step === 'rule' && result === 'destination_gone') return w.ruleGone(rule)
+  if (result === 'matched') return simulation.route ? routeReason(simulation.route, destination, rule) : undefined
+  if (step === 'org_default') return w.noDefault
+  if (step === 'project_status' && result === 'passed') return w.claimed
+  if (step === 'suppressions' && result === 'passed') return w.noneSuppressed
+  return step === 'failover' && result === 'passed' ? w.takesMail(destination) : undefined
 }
 
 function ruleName({ match, priority }: RoutingRule): string {

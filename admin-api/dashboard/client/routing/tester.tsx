@@ -3,14 +3,14 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
+import { useList, useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { outcomeReason } from '../reasons/reasons.ts'
-import { simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
+import { outcomeReason, stepReason } from '../reasons/reasons.ts'
+import { listRoutingRules, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './routing-words.ts'
 
@@ -48,9 +48,12 @@ export function Tester(): JSX.Element {
   )
 }
 
+const isAgainst: ReadonlySet<string> = new Set(['not_matched', 'refused', 'destination_gone'])
+
 function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
   const w = words()
   const { outcome, refusal, reason, steps } = simulation
+  const rules = useList(listRoutingRules, { query: { project: simulation.project_id, limit: '200' } }, { isShown: false })
   const said = refusal ? undefined : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
   const mark = refusal ? 'refused' : outcome === 'relayed' ? 'relayed' : 'captured'
   return (
@@ -63,14 +66,17 @@ function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JS
         <SafeText text={said ?? refusal?.message ?? reason} />
       </p>
       <ol class="decisions">
-        {steps.map(({ result, message }, i) => (
-          <li key={i}>
-            <Icon name={result === 'not_matched' || result === 'refused' || result === 'destination_gone' ? 'close' : 'check'} />
-            <span lang="en">
-              <SafeText text={message} />
-            </span>
-          </li>
-        ))}
+        {steps.map((step, i) => {
+          const own = stepReason(step, simulation, rules.read.data ?? [])
+          return (
+            <li key={i}>
+              <Icon name={isAgainst.has(step.result) ? 'close' : 'check'} />
+              <span lang={own === undefined ? 'en' : undefined}>
+                <SafeText text={own ?? step.message} />
+              </span>
+            </li>
+          )
+        })}
       </ol>
     </div>
   )

@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { keyOfFocusedRow } from '../selection/selection.tsx'
 import { State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { longTime, shortTime, utcTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { cancelScheduledSend, listScheduledSends, sendScheduledNow, type ScheduledSend } from '../wire/operations.ts'
@@ -129,7 +129,7 @@ const When = ({ send: { send_at: at } }: { readonly send: ScheduledSend }): JSX.
     <>–</>
   ) : (
     <time datetime={at} title={at}>
-      {longTime(at)}
+      {longTime(at)} <span class="faint">{utcTime(at)}</span>
     </time>
   )
 

@@ -8,7 +8,7 @@ import { ChooseField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { number } from '../parts/time.ts'
+import { francs, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getUsage, previewInvoice, type InvoicePreview, type Usage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -87,10 +87,14 @@ function Month({ period, all, usage }: MonthProps): JSX.Element {
         <p class="soft">{w.projectedHint}</p>
       </div>
       <Axes usage={usage} lines={lines} />
+      {invoice.data && 'total_rappen' in invoice.data && <p class="usage-total">{w.soFar(francs(invoice.data.total_rappen))}</p>}
       <Projects usage={usage} />
     </section>
   )
 }
+
+/** Prices are kept in millionths of a rappen. */
+const urpPerRappen = 1e6
 
 interface AxesProps {
   readonly usage: Usage
@@ -103,34 +107,38 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
   const part = elapsed(usage)
   const end = (axis: string, quantity: number): string => (part === undefined ? '–' : number(projected(axis, quantity, part)))
   const rows = [
-    { axis: 'sends', quantity: usage.sends, included: undefined, billable: undefined },
+    { axis: 'sends', quantity: usage.sends, included: undefined, billable: undefined, line: undefined },
     ...usage.axes.map(({ axis, quantity }) => {
       const line = lines?.find((one) => one.axis === axis)
-      return { axis, quantity, included: line?.included, billable: line?.billable }
+      return { axis, quantity, included: line?.included, billable: line?.billable, line }
     }),
-    { axis: 'agent_calls', quantity: usage.agent_calls, included: undefined, billable: undefined },
+    { axis: 'agent_calls', quantity: usage.agent_calls, included: undefined, billable: undefined, line: undefined },
   ]
   return (
     <div class="scrolls" tabIndex={0} role="group" aria-label={w.used}>
-      <table class="table still-table" aria-label={w.used}>
+      <table class="table still-table axes" aria-label={w.used}>
         <thead>
           <tr>
             <th>{w.what}</th>
             <th class="num">{w.quantity}</th>
             <th class="num">{w.included}</th>
             <th class="num">{w.beyond}</th>
+            {lines && <th class="num">{w.price}</th>}
+            {lines && <th class="num">{w.amount}</th>}
             <th class="num" title={part === undefined ? w.tooEarly : w.projectedHint}>
               {w.projected}
             </th>
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ axis, quantity, included, billable }) => (
+          {rows.map(({ axis, quantity, included, billable, line }) => (
             <tr class="still" key={axis}>
               <td class="strong">{axis === 'agent_calls' ? w.agentCalls : named(axis)}</td>
               <td class="num">{number(quantity)}</td>
               <td class="num">{included === undefined ? '–' : number(included)}</td>
               <td class="num">{billable === undefined ? '–' : number(billable)}</td>
+              {lines && <td class="num">{line ? francs(line.unit_price_urp / urpPerRappen) : '–'}</td>}
+              {lines && <td class="num">{line ? francs(line.amount_rappen) : '–'}</td>}
               <td class="num">{end(axis, quantity)}</td>
             </tr>
           ))}

@@ -23,6 +23,8 @@ test('the limits, a month by axis and project, and the plans with the own one', 
     const { sends } = (await server.daemon.rest.must('GET', '/v1/usage')) as { sends: number }
     t.true(sends > 0)
     t.regex(await page.innerText('table[aria-label="Used in the month"] tbody tr >> nth=0'), new RegExp(`Sends\\s+${String(sends)}\\s`))
+    await page.waitForSelector('th:has-text("Unit price")')
+    await page.waitForSelector('.usage-total >> text=/So far: CHF \\d+\\.\\d\\d, with tax/')
     await page.waitForSelector('table[aria-label="By project"] >> text=U+202E')
     await page.waitForSelector('th:has-text("enterprise") >> text=yours')
     t.is(await page.innerText('table[aria-label=Plans] tr:has-text("Sends a day") td >> nth=2'), '100')
