@@ -4,6 +4,7 @@ import type { Bytes } from '#store/kv.ts'
 import { readContent } from '#store/content.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
+import { isSwitchedOn } from '../../plan/features.ts'
 import { Refusal } from '../../refusals.ts'
 import { must } from '../../writes/transact.ts'
 import { forms } from '../form.ts'
@@ -51,7 +52,7 @@ export class FileDownloads {
 
   /** Throws `not_found` alike for what this service did not make, what is over, and what is gone. */
   async open(sealed: string): Promise<FileDownload> {
-    const { database, clock } = this.#options
+    const { database, policies, clock } = this.#options
     const [submissionId = '', fileId = '', until = '', mac = ''] = sealed.split('.')
     const given = Buffer.from(mac, 'base64url')
     const isOurs = given.length === macBytes && timingSafeEqual(given, this.#macOf([submissionId, fileId, until].join('.')))
@@ -59,6 +60,8 @@ export class FileDownloads {
     const stored = await database.lookup(formSubmissions, 'id', [submissionId])
     const file = stored?.record.files.find(({ id }) => id === fileId)
     if (!stored || !file?.content) throw over()
+    const { organization } = await policies.of(stored.organizationId)
+    if (organization.deletedAt !== undefined || !isSwitchedOn(organization, 'forms')) throw over()
     this.#requireScan(file)
     const { name, contentType, content } = file
     return { name, contentType, size: content.size, octets: readContent(database, stored.organizationId, content) }

@@ -68,6 +68,11 @@ async function accessible(t: ExecutionContext, page: Page, blocked: string[]): P
   blocked.length = 0
 }
 
+const prefilled = {
+  name: 'Newsletter',
+  schema: { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email', prefill: true }] },
+}
+
 const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
 
 test('a frame is as high as its form, and believes nothing but its form', async (t) => {
@@ -172,6 +177,14 @@ test('a popup is a button and a dialog, closed by Escape, and begins anew once i
   await page.locator('dialog[open] #f-email').waitFor()
   t.is(await page.inputValue('#f-email'), '')
   t.is((await hosted.submissions(id)).length, 1)
+  const { id: filled } = await hosted.publish(prefilled)
+  const slide = (html: string): string => html.replace('"popup"', '"slide"').replace('<div ', '<div data-prefill-email="ruth@posteo.de" ')
+  await page.goto(await paste(hosted, other, filled, 'popup', slide))
+  await press(page, 'Newsletter')
+  const dialog = page.locator('dialog[open]')
+  await dialog.locator('#f-email').waitFor()
+  t.is(await dialog.locator('#f-email').inputValue(), 'ruth@posteo.de')
+  t.is((await dialog.boundingBox())?.height, page.viewportSize()?.height, 'over the whole height')
   t.deepEqual(blocked, [])
 })
 

@@ -37,6 +37,11 @@ test('the policy lets nothing in but what is its own, and only the origins of th
   t.regex(policy, /frame-ancestors 'self' https:\/\/shop\.example\.ch/)
   t.regex(policy, /script-src 'self' https:\/\/challenges\.cloudflare\.com;/)
   t.notRegex(policy, /trusted-types/)
+  const { page: other } = await hosted.publish({ ...contact, settings: { captcha: { provider: 'hcaptcha', site_key: '1x00' } } })
+  const hosts = 'https://hcaptcha.com https://*.hcaptcha.com'
+  const both = (await fetch(other)).headers.get('content-security-policy')?.split('; ') ?? []
+  for (const directive of ["script-src 'self'", "style-src 'self'", "connect-src 'self'", 'frame-src'])
+    t.true(both.includes(`${directive} ${hosts}`), directive)
   t.regex(await read(framed), /<noscript>/)
 })
 

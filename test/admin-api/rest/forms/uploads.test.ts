@@ -256,6 +256,11 @@ test('without a scanner, files are not given out, a known virus is found all the
     'content-disposition': `attachment; filename="_pfel.jpg"; filename*=UTF-8''%C3%84pfel.jpg`,
   })
   t.is(codeOf(await open.client('').call('GET', `${link.slice(0, -2)}AA`)), '404 not_found')
+  const flags = `/operator/v1/organizations/${open.organizationId}/flags`
+  await open.operator.must('PUT', flags, { forms: false })
+  t.is(codeOf(await open.client('').call('GET', link)), '404 not_found', 'forms are switched off')
+  await open.operator.must('PUT', flags, { forms: true })
+  t.is((await open.client('').call('GET', link)).status, 200)
   open.clock.advance(60_001)
   t.is(codeOf(await open.client('').call('GET', link)), '404 not_found', 'a minute later')
   const outsider = (await open.addOrganization()).rest
