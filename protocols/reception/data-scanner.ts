@@ -20,7 +20,9 @@ type State = typeof inText | typeof afterCr | typeof atLineStart | typeof afterD
 /** The longest line that is taken, in octets without its CRLF: far over the 998 of RFC 5322 §2.1.1, as clients send such. */
 export const maxLineOctets = 64 * 1024
 
-// A rewritten chunk may double in size; below this much waste it is not worth another copy.
+// What a chunk before may have held back, and the line end that it became.
+const heldOctets = 4
+// A rewritten chunk may shrink to a fraction; below this much waste it is not worth another copy.
 const maxWasteOctets = 4096
 
 /** What a chunk brought: the content in it, and the offset after the final dot, or -1 while the message goes on. */
@@ -98,7 +100,7 @@ export class DataScanner {
 
   /** Copies the chunk with its lines put right, octet by octet; what stands before `from` was read already. */
   #rewrite(chunk: Buffer, from: number): Scanned {
-    const out = Buffer.allocUnsafe(from + 2 * (chunk.length - from) + 2)
+    const out = Buffer.allocUnsafe(chunk.length + halfLineEnds(chunk, from) + heldOctets)
     chunk.copy(out, 0, 0, from)
     let size = from
     let end = -1
@@ -189,6 +191,16 @@ function plainOctets(words: Int32Array, from: number): number {
     if (((((word - 0x0e0e0e0e) & ~word) | word) & 0x80808080) !== 0) break
   }
   return (at - from) << 2
+}
+
+/** How many line ends from `from` on lack their other half, each of which is an octet more. */
+function halfLineEnds(chunk: Buffer, from: number): number {
+  let count = 0
+  for (let at = from; at < chunk.length; at++) {
+    const octet = chunk[at]
+    if (octet === lf ? chunk[at - 1] !== cr : octet === cr && chunk[at + 1] !== lf) count++
+  }
+  return count
 }
 
 /** The usual end, in one chunk: nothing has to be copied for it. */

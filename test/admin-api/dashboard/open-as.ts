@@ -6,7 +6,8 @@ export type InvitedRole = 'admin' | 'developer' | 'viewer' | 'billing'
 
 /** Returns the address that they sign in with. */
 export async function join(browser: () => Browser, server: DashboardServer, role: InvitedRole): Promise<string> {
-  await server.open()
+  const owner = await server.open()
+  await owner.page.context().close()
   const email = `${role}@alpenblick.example`
   const invitation = await server.daemon.rest.must('POST', '/v1/invitations', { email, role })
   const joining = await (await browser().newContext()).newPage()

@@ -4,7 +4,7 @@ import { lengthOf, type Write } from '#store/kv.ts'
 import { describeKey } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
-import { startDaemon } from '../../support/daemon/start-daemon.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 
@@ -15,23 +15,39 @@ interface Commit {
   readonly octets: number
 }
 
-interface Life {
-  readonly commits: readonly Commit[]
-  /** Keys that were looked for after the message was accepted. */
+interface Service {
+  readonly daemon: StartedDaemon
+  readonly sink: Sink
+  /** Signed in. */
+  readonly client: SmtpClient
+}
+
+/** What messages cost, from their acceptance on. */
+interface Cost {
+  /** Of each message, in its order, the commits that name it up to now. */
+  readonly messages: () => readonly (readonly Commit[])[]
+  /** Keys that were looked for after the last message was accepted. */
   readonly looks: readonly string[]
 }
 
-/** The writes that belong to one message, in their order, once it has made so many commits and everything about it is done. */
-async function lifeOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits: number): Promise<Life> {
+/** A service that has had a message already, so that it finds nothing cold. */
+async function warmService(t: ExecutionContext, mode: 'live' | 'sandbox'): Promise<Service> {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'loopback' }
   const daemon = await startDaemon(t, { env })
-  const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode })
+  const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode, maxConnections: 1 })
   const login = await makeLogin(daemon.rest, destination)
   const client = await SmtpClient.signIn({ port: Number(daemon.addresses.submission.split(':').at(-1)) }, login)
-  const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
-  t.true((await client.send(envelope)).accepted, 'the first one finds everything cold')
+  t.true((await client.send(envelope)).accepted)
+  if (mode === 'live') await sink.delivered(() => true)
+  return { daemon, sink, client }
+}
+
+const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
+
+/** What `work` costs once so many messages have made so many commits each. */
+async function costOf(daemon: StartedDaemon, { messages, commits }: Of, work: () => Promise<unknown>): Promise<Cost> {
   const writes: Write[] = []
   let looks: string[] = []
   daemon.kv.beforeWrite = (write) => {
@@ -39,34 +55,41 @@ async function lifeOf(t: ExecutionContext, mode: 'live' | 'sandbox', commits: nu
     if (isAcceptance(write)) looks = []
   }
   daemon.kv.onLook = (keys) => void looks.push(...keys.map(describeKey))
-  t.true((await client.send(envelope)).accepted)
-  await eventually(30_000, 'the message is done', async () => ownWrites(writes).length >= commits || undefined)
+  await work()
+  const isDone = (): boolean => {
+    const own = ownWrites(writes)
+    return own.length === messages && own.every((one) => one.length >= commits)
+  }
+  await eventually(30_000, 'the messages are done', async () => isDone() || undefined)
   daemon.kv.onLook = undefined
-  await client.quit()
-  await daemon.stop() // after which nothing more comes
-  const own = ownWrites(writes).map(({ sets, deletes }) => ({
-    rows: [...deletes.map((key) => `- ${describeKey(key)}`), ...sets.map(({ key }) => describeKey(key))],
-    octets: lengthOf(piecesOf({ sets, deletes })),
-  }))
-  return { commits: own, looks }
+  return { looks, messages: () => ownWrites(writes).map((own) => own.map(commitOf)) }
 }
+
+interface Of {
+  readonly messages: number
+  readonly commits: number
+}
+
+const commitOf = ({ sets, deletes }: Write): Commit => ({
+  rows: [...deletes.map((key) => `- ${describeKey(key)}`), ...sets.map(({ key }) => describeKey(key))],
+  octets: lengthOf(piecesOf({ sets, deletes })),
+})
 
 const isAcceptance = ({ sets }: Write): boolean => sets.some(({ key }) => textOf([key]).includes('\x02content\0'))
 
 /**
- * The write with the last content, and those after it that name its message or the capture of it; but for the mark of how far the bodies
+ * Of each message the write with its content, and those after it that name it or the capture of it; but for the mark of how far the bodies
  * of captures were read, which is written once for 64 of them (`test/core/capture/background-read.test.ts`), and by the stop of a daemon.
  */
-function ownWrites(writes: readonly Write[]): readonly Write[] {
-  const first = writes.findLastIndex(isAcceptance)
-  const accepted = writes[first]
-  if (!accepted) return []
-  const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
-  const own = writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
-  return own.filter(
-    ({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => /"capture\.(read|marked)"/.test(describeKey(key))),
-  )
-}
+const ownWrites = (writes: readonly Write[]): readonly (readonly Write[])[] =>
+  writes.flatMap((accepted, first) => {
+    if (!isAcceptance(accepted)) return []
+    const ids = new Set(accepted.sets.flatMap(({ key }) => textOf([key]).match(/[\da-f-]{36}|cap_[\da-f]{32}/g) ?? []))
+    const own = writes.slice(first).filter((write) => [...ids].some((id) => textOf(piecesOf(write)).includes(id)))
+    return [own.filter(({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => isMark(describeKey(key))))]
+  })
+
+const isMark = (key: string): boolean => /"capture\.(read|marked)"/.test(key)
 
 const piecesOf = ({ sets, deletes }: Pick<Write, 'sets' | 'deletes'>): readonly Uint8Array[] => [
   ...deletes,
@@ -75,10 +98,14 @@ const piecesOf = ({ sets, deletes }: Pick<Write, 'sets' | 'deletes'>): readonly 
 
 const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString('latin1')
 
-const rowsOf = (commits: readonly Commit[]): number => commits.reduce((sum, { rows }) => sum + rows.length, 0)
+const rowsOf = (commits: readonly Commit[] = []): number => commits.reduce((sum, { rows }) => sum + rows.length, 0)
 
 test('a relayed message writes eight rows in three commits, the start of its attempt in one short row, and is looked for once', async (t) => {
-  const { commits, looks } = await lifeOf(t, 'live', 3)
+  const { daemon, client } = await warmService(t, 'live')
+  const { messages, looks } = await costOf(daemon, { messages: 1, commits: 3 }, () => client.send(envelope))
+  await client.quit()
+  await daemon.stop() // after which nothing more comes
+  const [commits = []] = messages()
   t.is(rowsOf(commits), 8, JSON.stringify(commits, undefined, 1))
   t.is(commits.length, 3)
   const [, begun, ended] = commits
@@ -88,7 +115,52 @@ test('a relayed message writes eight rows in three commits, the start of its att
 })
 
 test('a captured message writes seven rows in one commit', async (t) => {
-  const { commits } = await lifeOf(t, 'sandbox', 1)
+  const { daemon, client } = await warmService(t, 'sandbox')
+  const { messages } = await costOf(daemon, { messages: 1, commits: 1 }, () => client.send(envelope))
+  await client.quit()
+  await daemon.stop()
+  const [commits = []] = messages()
   t.is(rowsOf(commits), 7, JSON.stringify(commits, undefined, 1))
   t.is(commits.length, 1)
+})
+
+const sizesOf = ({ messages }: Cost): object[] => messages().map((commits) => ({ commits: commits.length, rows: rowsOf(commits) }))
+
+const mail = 'MAIL FROM:<shop@site.test>'
+const toAnna = 'RCPT TO:<anna@peer.test>'
+
+test('a second recipient, the next message and pipelined ones cost a command each, and no connection and no look-up more', async (t) => {
+  const { daemon, sink, client } = await warmService(t, 'live')
+  const connections = sink.connections.length
+  const commandsOf = async (of: Of, work: () => Promise<unknown>): Promise<Cost & { readonly lines: readonly string[] }> => {
+    const before = sink.lines.length
+    const cost = await costOf(daemon, of, work)
+    return { ...cost, lines: sink.lines.slice(before).map((line) => line.replace(/ (?:SIZE|BODY)=.*$/, '')) }
+  }
+  const next = await commandsOf({ messages: 1, commits: 3 }, () => client.send(envelope))
+  t.deepEqual(next.lines, [mail, toAnna, 'DATA'])
+  const two = await commandsOf({ messages: 1, commits: 3 }, () => client.send({ ...envelope, to: ['anna@peer.test', 'ben@peer.test'] }))
+  t.deepEqual(two.lines, [mail, toAnna, 'RCPT TO:<ben@peer.test>', 'DATA'])
+  t.deepEqual(sizesOf(next), [{ commits: 3, rows: 8 }])
+  t.deepEqual(sizesOf(two), [{ commits: 3, rows: 9 }], 'what was accepted for a recipient is a row of its own')
+  t.deepEqual([next.looks.length, two.looks.length], [1, 1])
+
+  const group = `${mail}\r\n${toAnna}\r\nDATA`
+  const three = await commandsOf({ messages: 3, commits: 3 }, async () => {
+    const replies = [await client.command(group), await client.next(), await client.next()]
+    // each envelope comes with the final dot before it
+    for (const rest of [`\r\n${group}`, `\r\n${group}`, ''])
+      for (let left = rest === '' ? 1 : 4; left > 0; left--)
+        replies.push(left === 4 || rest === '' ? await client.command(`${content.toString()}.${rest}`) : await client.next())
+    t.deepEqual(
+      replies.map(({ code }) => code),
+      [250, 250, 354, 250, 250, 250, 354, 250, 250, 250, 354, 250],
+    )
+  })
+  t.deepEqual(three.lines, [mail, toAnna, 'DATA', mail, toAnna, 'DATA', mail, toAnna, 'DATA'])
+  const eight = { commits: 3, rows: 8 }
+  t.deepEqual(sizesOf(three), [eight, eight, eight])
+  t.true(three.looks.length <= 3, three.looks.join('\n'))
+  t.is(sink.connections.length, connections)
+  await client.quit()
 })

@@ -10,26 +10,29 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const all = 100_000
 
-/** Lists of traces have so many made-up ones, in pages as of the service. */
-async function withManyTraces(page: Page): Promise<void> {
-  const newest = Date.now()
-  const trace = (at: number) => ({
-    ...{ trace_id: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`, status: at % 7 === 0 ? 'bounced' : 'delivered' },
-    ...{ outcome: 'relayed', outcome_reason: '', project_id: 'prj_1', door: 'rest', submitted_by: 'key_1', bounce: null, recipients: [] },
-    ...{ from: 'shop@alpenblick.example', mail_from: 'shop@alpenblick.example', to: [`to${String(at)}@example.org`] },
-    ...{ recipient_counts: {}, summary: '', subject: `Order ${String(at)}`, message_id: '', destination_id: null, size: 1000, attempts: 1 },
-    ...{ template: null, attachment: false },
-    ...{ route: { by: 'none', rule_id: null, environment: null, reason: '' }, next_attempt_at: null, send_at: null },
-    ...{ created_at: new Date(newest - at * 1000).toISOString(), updated_at: new Date(newest - at * 1000 + 400).toISOString() },
-  })
-  await page.route('**/v1/traces?*', (route) => {
-    const { searchParams } = new URL(route.request().url())
-    const from = Number(searchParams.get('cursor') ?? 0)
-    const end = Math.min(all, from + Number(searchParams.get('limit')))
-    const data = Array.from({ length: searchParams.has('since') ? 0 : end - from }, (_, i) => trace(from + i))
-    return route.fulfill({ json: { data, next_cursor: end < all ? String(end) : null } })
-  })
-}
+/** Lists of traces have so many made-up ones, in pages as of the service; made in the page, as their way would be long. */
+const withManyTraces = (page: Page): Promise<unknown> =>
+  page.addInitScript(`{
+    const newest = Date.now()
+    const trace = (at) => ({
+      trace_id: '00000000-0000-4000-8000-' + String(at).padStart(12, '0'), status: at % 7 === 0 ? 'bounced' : 'delivered',
+      outcome: 'relayed', outcome_reason: '', project_id: 'prj_1', door: 'rest', submitted_by: 'key_1', bounce: null, recipients: [],
+      from: 'shop@alpenblick.example', mail_from: 'shop@alpenblick.example', to: ['to' + at + '@example.org'],
+      recipient_counts: {}, summary: '', subject: 'Order ' + at, message_id: '', destination_id: null, size: 1000, attempts: 1,
+      template: null, attachment: false,
+      route: { by: 'none', rule_id: null, environment: null, reason: '' }, next_attempt_at: null, send_at: null,
+      created_at: new Date(newest - at * 1000).toISOString(), updated_at: new Date(newest - at * 1000 + 400).toISOString(),
+    })
+    const real = window.fetch
+    window.fetch = async (asked, options) => {
+      const { pathname, searchParams } = new URL(asked instanceof Request ? asked.url : asked, location.href)
+      if (pathname !== '/v1/traces') return real(asked, options)
+      const from = Number(searchParams.get('cursor') ?? 0)
+      const end = Math.min(${String(all)}, from + Number(searchParams.get('limit')))
+      const data = Array.from({ length: searchParams.has('since') ? 0 : end - from }, (_, i) => trace(from + i))
+      return Response.json({ data, next_cursor: end < ${String(all)} ? String(end) : null })
+    }
+  }`)
 
 interface Scrolled {
   readonly steps: number

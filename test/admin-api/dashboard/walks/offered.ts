@@ -5,10 +5,10 @@ import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { Browser, Page } from '../../../support/web/browser.ts'
 import { beyond } from '../../rest/fixture/beyond-roles.ts'
-import type { DashboardTab } from '../dashboard-server.ts'
+import type { DashboardServer, DashboardTab } from '../dashboard-server.ts'
 import { join, type InvitedRole } from '../open-as.ts'
 import { gateOf } from './gate.ts'
-import { openWatched, startHostile } from './look.ts'
+import { openWatched } from './look.ts'
 import { pressAll } from './press.ts'
 import { isScreen } from './screen-list.ts'
 import { show, walk, type Place } from './screen-walk.ts'
@@ -30,12 +30,22 @@ export interface Offers {
   readonly open: readonly string[]
 }
 
-/** Goes where links lead the role, and where they lead the owner. */
-export async function offersTo(t: ExecutionContext, browser: () => Browser, role: InvitedRole): Promise<Offers> {
-  const server = await startHostile(t, browser)
-  const owner = await tabsOf(() => openWatched(t, server))
-  const all = await walk(owner, isScreen, () => Promise.resolve())
-  await Promise.all(owner.map((page) => page.context().close()))
+/** Where links lead the owner. */
+export async function placesOfOwner(t: ExecutionContext, server: DashboardServer): Promise<readonly Place[]> {
+  const pages = await tabsOf(() => openWatched(t, server))
+  const places = await walk(pages, isScreen, () => Promise.resolve())
+  await Promise.all(pages.map((page) => page.context().close()))
+  return places
+}
+
+/** Goes where links lead the role, and to the places of the owner. */
+export async function offersTo(
+  t: ExecutionContext,
+  browser: () => Browser,
+  server: DashboardServer,
+  all: readonly Place[],
+  role: InvitedRole,
+): Promise<Offers> {
   const email = await join(browser, server, role)
   const pages = await tabsOf(async () => openWatched(t, server, { link: await server.signInLink(email) }))
   const [page] = pages
@@ -49,6 +59,7 @@ export async function offersTo(t: ExecutionContext, browser: () => Browser, role
     await show(page, path)
     if ((await page.locator('dialog[open] form').count()) > 0) forms.push(kind)
   }
+  await Promise.all(pages.map((one) => one.context().close()))
   const offered = new Set(gates.flatMap(({ attempted }) => [...attempted]))
   return { offered, open, forms, wrongly: [...offered].filter((id) => id !== leaving && isBeyond(role, id)) }
 }

@@ -1,8 +1,8 @@
 /** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
 import test from 'ava'
-import { buildDashboard } from '../../../../admin-api/dashboard/build.ts'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
-import { browserOf } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, rulesOfColours } from '../../../support/web/browser.ts'
+import { builtDashboard } from '../../../support/web/built.ts'
 import { startFixture } from '../../rest/fixture/rest-fixture.ts'
 import { startPageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
@@ -26,7 +26,7 @@ for (const colorScheme of ['light', 'dark'] as const)
   })
 
 test('the bare address is a signpost for programs, and the dashboard for who is signed in', async (t) => {
-  await buildDashboard()
+  await builtDashboard()
   const server = await startPageServer(t)
   const program = await fetch(server.url, { headers: { accept: '*/*' } })
   t.is(program.headers.get('vary'), 'Accept')
@@ -69,4 +69,22 @@ test('the addresses of other products name ours, as JSON for programs and as a p
   const shown = await fetch(`${server.url}/v3/mail/send`, { headers: page })
   t.is(shown.headers.get('content-type'), 'text/html; charset=utf-8')
   t.regex(await shown.text(), /<p>\/v3\/mail\/send is the address of SendGrid; here POST \/v1\/messages sends a message/)
+})
+
+test('the check of every page finds what is wrong with one, and names it', async (t) => {
+  const context = await browser().newContext()
+  t.teardown(() => context.close())
+  const tab = await context.newPage()
+  const tiny = '<button style="width: 9px; height: 9px; padding: 0; border: 0">a</button>'
+  const pale = '<p style="color: #ccc; background: #fff">Pale</p>'
+  await tab.setContent(
+    `<html><main><h1>Wrong</h1><img src="data:,"><input><button></button><iframe srcdoc="x"></iframe>${tiny}${tiny}${pale}</main>`,
+  )
+  const found = await axeFaults(tab, { at: [1280] })
+  const rules = ['button-name', 'color-contrast', 'document-title', 'frame-title', 'html-has-lang', 'image-alt', 'label', 'target-size']
+  const missed = rules.filter((rule) => !found.some((fault) => fault.startsWith(`1280 px, blank: ${rule}: <`)))
+  t.deepEqual(missed, [], found.join('\n'))
+  const [colours, ...others] = await axeFaults(tab, { at: [1280], rules: rulesOfColours })
+  t.deepEqual(others, [])
+  t.true(colours?.includes(`color-contrast: ${pale}`), colours)
 })

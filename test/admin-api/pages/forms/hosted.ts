@@ -1,7 +1,7 @@
 /** A service with published forms and their pages. */
 import type { ExecutionContext } from 'ava'
 import { startFixture, type Fixture, type FixtureOptions } from '../../rest/fixture/rest-fixture.ts'
-import { buildFormScripts } from '../../../../admin-api/pages/forms/scripts/build.ts'
+import { builtFormScripts } from '../../../support/web/built.ts'
 import type { Row } from './golden.ts'
 
 /** Settings of an operator who says more below forms. */
@@ -17,10 +17,8 @@ export interface Hosted extends Fixture {
   submissions(id: string): Promise<readonly Row[]>
 }
 
-let built: Promise<void> | undefined
-
 export async function startHosted(t: ExecutionContext, options: FixtureOptions = {}): Promise<Hosted> {
-  await (built ??= buildFormScripts())
+  await builtFormScripts()
   const fixture = await startFixture(t, options)
   const { rest, address } = fixture
   const url = `http://${address}`

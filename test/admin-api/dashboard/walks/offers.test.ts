@@ -1,0 +1,31 @@
+/** What every role is offered: all that it may do, and nothing that is for others; who only reads, nothing that changes anything. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import type { InvitedRole } from '../open-as.ts'
+import { startHostile } from './look.ts'
+import { offersTo, placesOfOwner } from './offered.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/** What is offered for certain, as a sign that everything was pressed. */
+const certain: Readonly<Record<InvitedRole, readonly string[]>> = {
+  admin: ['createInvitation', 'createRoutingRule'],
+  developer: ['createRoutingRule'],
+  viewer: [],
+  billing: [],
+}
+
+test('no role finds anything on any screen that the service would refuse it, or is refused when its browser asks', async (t) => {
+  const server = await startHostile(t, browser)
+  const all = await placesOfOwner(t, server)
+  for (const role of ['admin', 'developer', 'viewer', 'billing'] as const) {
+    const { offered, wrongly, open, forms } = await offersTo(t, browser, server, all, role)
+    t.deepEqual({ wrongly, open, forms }, { wrongly: [], open: [], forms: [] }, role)
+    const missing = certain[role].filter((id) => !offered.has(id))
+    t.deepEqual(missing, [], role)
+    if (role === 'admin' || role === 'developer') t.true(offered.size > 10, [...offered].join(' '))
+    else t.deepEqual([...offered].filter((id) => id !== 'deleteMember'), [], role) // prettier-ignore
+    if (role === 'developer') t.false(offered.has('createInvitation'))
+  }
+})

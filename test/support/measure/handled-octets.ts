@@ -1,0 +1,64 @@
+/**
+ * What code of this process does with large pieces of octets: how many it allocates buffers for, copies, hashes, sums up and makes text
+ * of. Whatever is smaller than any piece of a large body is not counted, as headers and records are.
+ */
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import type { ExecutionContext } from 'ava'
+import zlib from 'node:zlib'
+
+export interface HandledOctets {
+  /** In buffers that were made, whoever fills them. */
+  allocated: number
+  /** By what copies as a whole. */
+  copied: number
+  hashed: number
+  /** By CRC-32. */
+  summed: number
+  /** Made a text of, or of a text. */
+  text: number
+}
+
+type Call = (...words: unknown[]) => unknown
+
+const least = 4096
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object
+const lengthOf = (piece: unknown): number => (piece instanceof Uint8Array || typeof piece === 'string' ? piece.length : 0)
+const octetsOf = (piece: unknown): number => (piece instanceof Uint8Array ? piece.length : 0)
+
+/** Counts from now on until the test ends; the only test of its process, as all code of it counts. */
+export function countHandled(t: Pick<ExecutionContext, 'teardown'>): HandledOctets {
+  const handled: HandledOctets = { allocated: 0, copied: 0, hashed: 0, summed: 0, text: 0 }
+  t.teardown(() => syncBuiltinESMExports()) // once the last of these is as it was
+  const watch = (
+    owner: object,
+    name: string,
+    kind: keyof HandledOctets,
+    octets: (self: unknown, words: readonly unknown[]) => number,
+  ): void => {
+    const real = Reflect.get(owner, name) as Call
+    const counting = function (this: unknown, ...words: unknown[]): unknown {
+      const count = octets(this, words)
+      if (count >= least) handled[kind] += count
+      return Reflect.apply(real, this, words)
+    }
+    Reflect.set(owner, name, counting)
+    t.teardown(() => Reflect.set(owner, name, real))
+  }
+  for (const name of ['alloc', 'allocUnsafe', 'allocUnsafeSlow']) watch(Buffer, name, 'allocated', (_, [size]) => Number(size))
+  watch(Buffer, 'concat', 'copied', (_, [pieces]) => (pieces as unknown[]).reduce<number>((sum, piece) => sum + octetsOf(piece), 0))
+  watch(Buffer, 'from', 'copied', (_, [piece]) => octetsOf(piece))
+  watch(Buffer, 'copyBytesFrom', 'copied', (_, [piece]) => octetsOf(piece))
+  watch(Buffer.prototype, 'copy', 'copied', (self, [, , from = 0, until = lengthOf(self)]) => Number(until) - Number(from))
+  watch(typedArray, 'slice', 'copied', (self, [from = 0, until = lengthOf(self)]) => Number(until) - Number(from))
+  watch(typedArray, 'set', 'copied', (_, [piece]) => octetsOf(piece))
+  watch(Buffer.prototype, 'toString', 'text', (self, [, from = 0, until = lengthOf(self)]) => Number(until) - Number(from))
+  watch(TextDecoder.prototype, 'decode', 'text', (_, [piece]) => octetsOf(piece))
+  watch(crypto.Hash.prototype, 'update', 'hashed', (_, [piece]) => lengthOf(piece))
+  watch(crypto.Hmac.prototype, 'update', 'hashed', (_, [piece]) => lengthOf(piece))
+  watch(crypto, 'hash', 'hashed', (_, [, piece]) => lengthOf(piece))
+  watch(zlib, 'crc32', 'summed', (_, [piece]) => lengthOf(piece))
+  syncBuiltinESMExports()
+  return handled
+}

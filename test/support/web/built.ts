@@ -1,0 +1,14 @@
+/** What browsers load, built from these sources: once before a run of `npm test`, which says so, and otherwise once in a process. */
+import { buildDashboard } from '../../../admin-api/dashboard/build.ts'
+import { buildFormScripts } from '../../../admin-api/pages/forms/scripts/build.ts'
+
+/** Is set in a run that began with a build. */
+export const builtVariable = 'BUILT_BEFORE_TESTS'
+
+const once = (build: () => Promise<void>): (() => Promise<void>) => {
+  let built: Promise<void> | undefined
+  return () => (built ??= process.env[builtVariable] === undefined ? build() : Promise.resolve())
+}
+
+export const builtDashboard = once(buildDashboard)
+export const builtFormScripts = once(buildFormScripts)
