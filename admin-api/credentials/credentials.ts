@@ -186,9 +186,10 @@ export function corsReader({ credentials = [], cors }: WithCredentials, request:
   for (const each of credentials) {
     if (each === 'bearer' || !each.cors) continue
     const { origin, authorization } = request.headers
-    const isTheirs = authorization === undefined || each.secretOf(request) !== undefined
     const { allowedOrigin, requestHeaders } = each.cors
-    return { origin: isTheirs && origin !== undefined ? allowedOrigin(origin) : undefined, requestHeaders }
+    if (origin === undefined) return { origin, requestHeaders }
+    const isTheirs = authorization === undefined || each.secretOf(request) !== undefined
+    return { origin: isTheirs ? allowedOrigin(origin) : undefined, requestHeaders }
   }
   return undefined
 }

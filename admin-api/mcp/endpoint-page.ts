@@ -19,13 +19,15 @@ export const endpointPage = (url: string): Answer =>
       <p>Give the agent this address as a remote MCP server (streamable HTTP). It then asks you to sign in and to choose a project.</p>
       <dl>
         <dt>Claude Code</dt>
-        <dd><code>claude mcp add --transport http postern ${url}</code></dd>
+        <dd class="target"><code>claude mcp add --transport http postern ${url}</code></dd>
         <dt>Codex</dt>
-        <dd><code>codex mcp add postern --url ${url}</code></dd>
+        <dd class="target"><code>codex mcp add postern --url ${url}</code></dd>
         <dt>VS Code</dt>
-        <dd><code>code --add-mcp '{"name":"postern","type":"http","url":"${url}"}'</code></dd>
+        <dd class="target"><code>code --add-mcp '{"name":"postern","type":"http","url":"${url}"}'</code></dd>
         <dt>Cursor, and others with a JSON file</dt>
-        <dd><code>{"mcpServers": {"postern": {"url": "${url}"}}}</code></dd>
+        <dd class="target"><code>{"mcpServers": {"postern": {"url": "${url}"}}}</code></dd>
+        <dt>A client that only starts programs</dt>
+        <dd class="target"><code>{"mcpServers": {"postern": {"command": "npx", "args": ["mcp-remote", "${url}"]}}}</code></dd>
       </dl>
       <p class="meta">What you allowed an application, you can see and end under <a href="/integrations">Integrations</a>.</p>
     </div>`,

@@ -14,7 +14,7 @@ import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
-import { plainAnswer, plainCallOf, type PlainCall } from './plain-call.ts'
+import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { Cancellations } from './tools/cancellations.ts'
 import { selectionOf } from './tools/selection.ts'
@@ -57,12 +57,14 @@ export class AgentEndpoint {
   readonly #options: AgentEndpointOptions
   readonly #closing = new AbortController()
   readonly #calls: ToolCalls
+  readonly #plainAnswer: ReturnType<typeof plainAnswers>
   readonly #changes: ListChanges
   readonly #cancellations = new Cancellations()
   #handler: Promise<McpHttpHandler> | undefined
 
   constructor(options: AgentEndpointOptions) {
     this.#options = options
+    this.#plainAnswer = plainAnswers(identityOf(options))
     this.#calls = new ToolCalls({ ...options, monotonic: () => performance.now() })
     this.#changes = new ListChanges({
       clock: options.clock,
@@ -135,7 +137,7 @@ export class AgentEndpoint {
     }
     const result = await this.#calls.call(caller, name, given, course)
     assert(result, 'a tool that reads has its name')
-    return raw(plainAnswer(plain, result, identityOf(this.#options)), { contentType: 'application/json' })
+    return raw(this.#plainAnswer(plain, result), { contentType: 'application/json' })
   }
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {

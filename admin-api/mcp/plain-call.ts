@@ -64,11 +64,19 @@ const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>
   headers['mcp-name'] === name &&
   /^[a-z_]+$/.test(name)
 
-/** The answer as the package writes it. Where nothing is hidden from the text, it is the structured content. */
-export function plainAnswer({ id }: PlainCall, { content, structuredContent, isError, _meta: meta }: CallResult, server: object): string {
-  const [first] = content
-  const structured = meta === undefined && first?.type === 'text' ? first.text : JSON.stringify(structuredContent)
-  const last = { ...(isError && { isError }), resultType: 'complete', _meta: { ...meta, [serverKey]: server } }
-  const result = `{"content":${JSON.stringify(content)},"structuredContent":${structured},${JSON.stringify(last).slice(1)}`
-  return `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`
+/** The end of a result, as the package writes it. */
+const endOf = (server: object, { isError, _meta: meta }: Pick<CallResult, 'isError' | '_meta'>): string =>
+  `,${JSON.stringify({ ...(isError && { isError }), resultType: 'complete', _meta: { ...meta, [serverKey]: server } }).slice(1)}`
+
+/** Writes answers of one server, which says the same of itself in each. */
+export function plainAnswers(server: object): (call: PlainCall, result: CallResult) => string {
+  const usualEnd = endOf(server, {})
+  return ({ id }, result) => {
+    const { content, structuredContent, isError, _meta: meta } = result
+    const [first] = content
+    // where nothing is hidden from the text, it is the structured content
+    const structured = meta === undefined && first?.type === 'text' ? first.text : JSON.stringify(structuredContent)
+    const end = isError || meta ? endOf(server, result) : usualEnd
+    return `{"result":{"content":${JSON.stringify(content)},"structuredContent":${structured}${end},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`
+  }
 }

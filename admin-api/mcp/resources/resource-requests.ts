@@ -5,7 +5,7 @@ import { Refusal } from '#core/refusals.ts'
 import { envelope } from '../../http/rendering.ts'
 import { completed } from './completion.ts'
 import { contentsOf, listedResources, listedTemplates, type Resource } from './resources.ts'
-import { isListed } from '../tools/selection.ts'
+import { everything, isListed } from '../tools/selection.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Caller, ToolCalls } from '../tools/tool-calls.ts'
 
@@ -19,8 +19,6 @@ export interface ResourceOptions {
   /** Aborts when the service stops: what waits ends. */
   readonly closing: AbortSignal
 }
-
-const everything = { toolsets: undefined, readOnly: false }
 
 export function addResources(server: Server, sdk: Sdk, options: ResourceOptions, caller: Caller): void {
   const { calls, closing, tools } = options

@@ -15,12 +15,15 @@ export interface Selection {
 
 const toolsetsHeader = 'x-service-toolsets'
 
+export const everything: Selection = { toolsets: undefined, readOnly: false }
+
 /** The query comes before the header. Throws `validation_failed` for a set that there is not. */
 export function selectionOf(
   query: { readonly toolsets?: string | undefined; readonly readonly?: boolean | undefined },
   headers: IncomingHttpHeaders,
 ): Selection {
   const given = query.toolsets ?? headers[toolsetsHeader]
+  if (given === undefined && !query.readonly) return everything
   const names = String(given ?? '').split(',')
   const named = names.map((name) => name.trim()).filter((name) => name !== '')
   const unknown = named.find((name) => !toolsets.includes(name as Toolset))

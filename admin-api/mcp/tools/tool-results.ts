@@ -31,17 +31,24 @@ export interface CallResult {
 const hidden = 'in structuredContent only; never write it into chat, put it straight into the secret store of its user'
 
 export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion: string): CallResult {
-  const { secrets = [], secretLinks = [] } = binding
+  const { secrets, secretLinks, resource, links } = binding
   const { result, json } = fitted(given)
-  const isThere = (name: string): boolean => typeof result[name] === 'string'
+  const content: CallResult['content'] = [{ type: 'text', text: json }]
+  if ((resource ?? links) !== undefined && protocolVersion >= linksVersion) content.push(...linksOf(binding, result))
+  const whole: CallResult = { content, structuredContent: result }
+  return secrets || secretLinks ? withoutSecrets(binding, whole) : whole
+}
+
+/** Names the secrets, and takes those that are shown once out of the text. */
+function withoutSecrets({ secrets = [], secretLinks = [] }: Tool['binding'], { content, structuredContent }: CallResult): CallResult {
+  const isThere = (name: string): boolean => typeof structuredContent[name] === 'string'
   const shown = secrets.filter(isThere)
   const named = [...shown, ...secretLinks.filter(isThere)]
-  const text = shown.length === 0 ? json : JSON.stringify({ ...result, ...Object.fromEntries(shown.map((name) => [name, hidden])) })
-  return {
-    content: [{ type: 'text', text }, ...(protocolVersion >= linksVersion ? linksOf(binding, result) : [])],
-    structuredContent: { ...result },
-    ...(named.length > 0 && { _meta: { 'service/secret_fields': named } }),
-  }
+  if (named.length === 0) return { content, structuredContent }
+  const _meta = { 'service/secret_fields': named }
+  if (shown.length === 0) return { content, structuredContent, _meta }
+  const text = JSON.stringify({ ...structuredContent, ...Object.fromEntries(shown.map((name) => [name, hidden])) })
+  return { content: [{ type: 'text', text }, ...content.slice(1)], structuredContent, _meta }
 }
 
 /** Clients of older revisions know no links. */

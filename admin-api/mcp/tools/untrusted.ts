@@ -59,24 +59,24 @@ function labelOf(labels: Labels, parent: string, name: string): string | undefin
   return found && (found.parents?.has(parent) ?? true) ? found.label : undefined
 }
 
-/** `parent` is the name of the field that the value is in. */
+/** `parent` is the name of the field that the value is in. Reads of agents spend their time here: no lists of pairs, and no closures. */
 function relabelled(value: unknown, labels: Labels, tally: Tally, parent: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => relabelled(one, labels, tally, parent))
   if (typeof value !== 'object' || value === null) return value
-  return renamed(value, (name, one, into) => {
-    const label = labelOf(labels, parent, name)
-    if (label === undefined) return put(into, name, relabelled(one, labels, tally, name))
-    tally.fields++
-    put(into, label, cleaned(one, tally))
-  })
-}
-
-/** Each field of a value, put into another one. Reads of agents spend their time here: no lists of pairs are made. */
-function renamed(value: object, each: (name: string, one: unknown, into: Record<string, unknown>) => void): Record<string, unknown> {
+  if (Array.isArray(value)) return value.map((one) => relabelled(one, labels, tally, parent))
   const into: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) each(name, (value as Readonly<Record<string, unknown>>)[name], into)
+  for (const name of Object.keys(value)) {
+    const one = (value as Fields)[name]
+    const label = labelOf(labels, parent, name)
+    if (label === undefined) put(into, name, relabelled(one, labels, tally, name))
+    else {
+      tally.fields++
+      put(into, label, cleaned(one, tally))
+    }
+  }
   return into
 }
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** Names come from mails too, as those of headers do: one that means something to the language is a name like any other. */
 function put(into: Record<string, unknown>, name: string, value: unknown): void {
@@ -85,17 +85,20 @@ function put(into: Record<string, unknown>, name: string, value: unknown): void 
 }
 
 function cleaned(value: unknown, tally: Tally): unknown {
-  if (typeof value === 'string') {
-    const { text, removed } = withoutInvisible(value)
-    tally.zeroWidth += removed.zero_width
-    tally.bidi += removed.bidi
-    return text.length > maxTextLength
-      ? `${text.slice(0, maxTextLength).toWellFormed()} … (${text.length - maxTextLength} more characters)`
-      : text
-  }
-  if (Array.isArray(value)) return value.map((one) => cleaned(one, tally))
+  if (typeof value === 'string') return cleanedText(value, tally)
   if (typeof value !== 'object' || value === null) return value
-  return renamed(value, (name, one, into) => put(into, name, cleaned(one, tally)))
+  if (Array.isArray(value)) return value.map((one) => cleaned(one, tally))
+  const into: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) put(into, name, cleaned((value as Fields)[name], tally))
+  return into
+}
+
+function cleanedText(value: string, tally: Tally): string {
+  const { text, removed } = withoutInvisible(value)
+  tally.zeroWidth += removed.zero_width
+  tally.bidi += removed.bidi
+  if (text.length <= maxTextLength) return text
+  return `${text.slice(0, maxTextLength).toWellFormed()} … (${text.length - maxTextLength} more characters)`
 }
 
 /** The schema of a result whose fields are labelled. */
