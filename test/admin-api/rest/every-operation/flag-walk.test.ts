@@ -31,6 +31,12 @@ function outcomeOf({ status, body }: RestAnswer): string {
   return status < 400 ? 'answered' : `${status} ${code}`
 }
 
+/** Without a key, one learns no more than that there is no form, or no such link. */
+function hiddenAs({ path, operationId }: Operation): string | undefined {
+  if (path.startsWith('/v1/public/')) return '404 form_not_found'
+  return operationId === 'downloadFormFile' ? '404 not_found' : undefined
+}
+
 for (const flag of featureNames) {
   test.serial(`without ${flag}, what belongs to it is refused and nothing else`, async (t) => {
     const installation = await installationOf(t)
@@ -42,9 +48,9 @@ for (const flag of featureNames) {
       const { operationId, scope, feature } = operation
       if (scope === 'operator' || operationId === 'unsubscribe') continue // those belong to another organization or take a form
       const special = asking[flag]?.[operationId]
-      if (flag === 'forms' && operation.path.startsWith('/v1/public/')) {
-        // visitors learn no more than that there is no form
-        t.is(outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation))), '404 form_not_found', operationId)
+      const hidden = flag === 'forms' ? hiddenAs(operation) : undefined
+      if (hidden !== undefined) {
+        t.is(outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation))), hidden, operationId)
         continue
       }
       const isRefused = feature === flag || (within.includes(operationId) && !special)
