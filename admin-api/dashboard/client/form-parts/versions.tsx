@@ -5,17 +5,15 @@ import type { Definition } from '#core/forms/definition/definition.ts'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList, useRead, type Listing } from '../app/query.ts'
+import { useList, useRead } from '../app/query.ts'
 import { Changes } from '../form-designer/changes.tsx'
 import type { PartProps } from '../forms/part-props.ts'
 import { wholeOf } from '../forms/use-draft.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { words as allWords } from '../words/words.ts'
+import { VersionList, type VersionEntry } from '../versions/version-list.tsx'
 import { getFormVersion, listFormVersions, rollBackForm, type FormVersionSummary } from '../wire/operations.ts'
 import { words } from './parts-words.ts'
 
@@ -35,7 +33,20 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
   if (form.version === 0) return <State title={w.noVersions} text={w.noVersionsText} />
   return (
     <div class="versions-of-form">
-      <VersionList form={form} list={list} chosen={chosen} />
+      <VersionList
+        label={w.compareWith}
+        list={list}
+        failure={w.versionsFailed}
+        draft={{
+          key: 0,
+          href: linkHere({ version: '', against: '' }),
+          isChosen: chosen === 0,
+          sign: '·',
+          title: w.draft,
+          note: w.notPublished,
+        }}
+        entryOf={(row) => entryOf(form, row, chosen)}
+      />
       <section class="compared-versions" aria-label={w.against(name(chosen), name(before))} tabIndex={0}>
         <div class="actions">
           <h2>{before === 0 ? name(chosen) : w.against(name(chosen), name(before))}</h2>
@@ -80,69 +91,15 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
   )
 }
 
-interface ListProps extends Pick<PartProps, 'form'> {
-  readonly list: Listing<FormVersionSummary>
-  readonly chosen: number
-}
+const entryOf = (form: PartProps['form'], row: FormVersionSummary, chosen: number): VersionEntry => ({
+  ...{ key: row.version, sign: String(row.version), title: titleOf(row), at: row.created_at, isChosen: chosen === row.version },
+  href: linkHere({ version: String(row.version), against: '' }),
+  tag: row.version === form.version && form.status === 'published' ? words().liveNow : undefined,
+})
 
-function VersionList({ form, list, chosen }: ListProps): JSX.Element {
-  const w = words()
-  return (
-    <Show read={list.read} reload={list.reload} failure={w.versionsFailed}>
-      {(rows) => (
-        <ol class="version-list" aria-label={w.compareWith}>
-          <Entry version={0} isChosen={chosen === 0} title={w.draft} note={w.notPublished} />
-          {rows.map(({ version, note, rolled_back_to: back, created_at: at }) => (
-            <Entry
-              key={version}
-              version={version}
-              isChosen={chosen === version}
-              title={note === '' ? (back === null ? w.noNote : w.backTo(back)) : note}
-              at={at}
-              isLive={version === form.version && form.status === 'published'}
-            />
-          ))}
-          {list.more && (
-            <li>
-              <button class="button small" onClick={list.more}>
-                {allWords().older}
-              </button>
-            </li>
-          )}
-        </ol>
-      )}
-    </Show>
-  )
-}
-
-interface EntryProps {
-  readonly version: number
-  readonly isChosen: boolean
-  readonly title: string
-  readonly note?: string
-  readonly at?: string
-  readonly isLive?: boolean
-}
-
-const Entry = ({ version, isChosen, title, note, at, isLive = false }: EntryProps): JSX.Element => (
-  <li>
-    <a href={linkHere({ version: version === 0 ? '' : String(version), against: '' })} aria-current={isChosen ? 'true' : undefined}>
-      <b>{version === 0 ? '·' : version}</b>
-      <span class="cut">
-        <SafeText text={title} />
-      </span>
-      {isLive && <span class="tag good">{words().liveNow}</span>}
-      {note !== undefined && <small>{note}</small>}
-      {at !== undefined && (
-        <small>
-          <time datetime={at} title={longTime(at)}>
-            {shortTime(at, true)}
-          </time>
-        </small>
-      )}
-    </a>
-  </li>
-)
+/** Of a version its note, of one that repeats another one that one. */
+const titleOf = ({ note, rolled_back_to: back }: FormVersionSummary): string =>
+  note === '' ? (back === null ? words().noNote : words().backTo(back)) : note
 
 interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
   readonly chosen: number

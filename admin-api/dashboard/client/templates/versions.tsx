@@ -6,10 +6,9 @@ import { mayChange } from '../app/permissions.ts'
 import { asFault, useList, useRead } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Show } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { getTemplateVersion, listTemplateVersions, updateTemplate, type Template, type TemplateVersion } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
+import { VersionList } from '../versions/version-list.tsx'
 import { diffOf } from './diff.ts'
 import { contentOf, draftOf, type Draft } from '../template-editor/draft.ts'
 import { words } from './template-words.ts'
@@ -27,37 +26,16 @@ export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
   const chosen = named >= 1 && named <= current ? named : undefined
   return (
     <div class="template-versions">
-      <Show read={list.read} reload={list.reload} failure={w.versionsFailed}>
-        {(rows) => (
-          <ol aria-label={w.versions}>
-            {rows.map(({ version, created_at: at }) => (
-              <li key={version}>
-                <a
-                  href={linkHere({ version: String(version) })}
-                  aria-current={version === (chosen ?? current) ? 'true' : undefined}
-                  onClick={(event) => {
-                    event.preventDefault()
-                    go(linkHere({ version: String(version) }), { replaces: true })
-                  }}
-                >
-                  <b>{w.versionNumber(version)}</b>
-                  {version === current && <span class="tag good">{w.current}</span>}
-                  <time datetime={at} title={longTime(at)}>
-                    {shortTime(at)}
-                  </time>
-                </a>
-              </li>
-            ))}
-            {list.more && (
-              <li>
-                <button class="button small" onClick={list.more}>
-                  {allWords().older}
-                </button>
-              </li>
-            )}
-          </ol>
-        )}
-      </Show>
+      <VersionList
+        label={w.versions}
+        list={list}
+        failure={w.versionsFailed}
+        entryOf={({ version, created_at: at }) => ({
+          ...{ key: version, title: w.versionNumber(version), at, isChosen: version === (chosen ?? current) },
+          href: linkHere({ version: String(version) }),
+          tag: version === current ? w.current : undefined,
+        })}
+      />
       {chosen === undefined || chosen === current ? (
         <p class="faint">{w.sameAsCurrent}</p>
       ) : (

@@ -185,6 +185,13 @@ test('a popup is a button and a dialog, closed by Escape, and begins anew once i
   await dialog.locator('#f-email').waitFor()
   t.is(await dialog.locator('#f-email').inputValue(), 'ruth@posteo.de')
   t.is((await dialog.boundingBox())?.height, page.viewportSize()?.height, 'over the whole height')
+  // right to left in a page that is not
+  const { id: arabic } = await hosted.publish(golden['arabic'] ?? {})
+  await page.goto(await paste(hosted, other, arabic, 'popup'))
+  await page.locator('.launch').click()
+  const title = await page.locator('dialog[open] .title').boundingBox()
+  const close = await page.locator('dialog[open] .pf-close').boundingBox()
+  t.true(close !== null && title !== null && close.x + close.width <= title.x, 'the button to close stands at the end of the title')
   t.deepEqual(blocked, [])
 })
 

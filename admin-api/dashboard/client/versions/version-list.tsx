@@ -1,0 +1,78 @@
+/** The versions of something, the newest first; one of them is compared with another beside the list. */
+import type { JSX } from 'preact'
+import { go } from '../app/location.ts'
+import type { Listing } from '../app/query.ts'
+import { SafeText } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { words } from '../words/words.ts'
+
+export interface VersionEntry {
+  readonly key: number
+  readonly href: string
+  readonly isChosen: boolean
+  /** Stands in a column of its own before the title. */
+  readonly sign?: string | undefined
+  readonly title: string
+  /** What visitors or sends get now. */
+  readonly tag?: string | undefined
+  readonly note?: string | undefined
+  readonly at?: string | undefined
+}
+
+interface VersionListProps<T> {
+  readonly label: string
+  readonly list: Listing<T>
+  readonly failure: string
+  readonly entryOf: (row: T) => VersionEntry
+  /** What is no version yet. */
+  readonly draft?: VersionEntry
+}
+
+export const VersionList = <T,>({ label, list, failure, entryOf, draft }: VersionListProps<T>): JSX.Element => (
+  <Show read={list.read} reload={list.reload} failure={failure}>
+    {(rows) => (
+      <ol class="version-list" aria-label={label}>
+        {[...(draft ? [draft] : []), ...rows.map(entryOf)].map(({ key, ...entry }) => (
+          <Entry key={key} {...entry} />
+        ))}
+        {list.more && (
+          <li>
+            <button class="button small" aria-disabled={list.isLoadingMore} onClick={list.more}>
+              {words().older}
+            </button>
+          </li>
+        )}
+      </ol>
+    )}
+  </Show>
+)
+
+/** Another version is another look at the same screen: the way back leaves it. */
+const Entry = ({ href, isChosen, sign, title, tag, note, at }: Omit<VersionEntry, 'key'>): JSX.Element => (
+  <li>
+    <a
+      href={href}
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        go(href, { replaces: true })
+      }}
+    >
+      {sign !== undefined && <b>{sign}</b>}
+      <span class="cut">
+        <SafeText text={title} />
+      </span>
+      {tag !== undefined && <span class="tag good">{tag}</span>}
+      {note !== undefined && <small>{note}</small>}
+      {at !== undefined && (
+        <small>
+          <time datetime={at} title={longTime(at)}>
+            {shortTime(at, true)}
+          </time>
+        </small>
+      )}
+    </a>
+  </li>
+)
